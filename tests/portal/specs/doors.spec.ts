@@ -27,7 +27,7 @@ test.describe('without MongoDB', () => {
     await expect(page.getByRole('grid').getByText('one')).toBeVisible();
     for (const view of ['items', 'settings', 'query', 'metrics']) {
       await page.goto(`/mongo/app/log/${view}`);
-      await expect(page.getByText('The MongoDB door is off').first()).toBeVisible();
+      await expect(page.getByText('The MongoDB API is off').first()).toBeVisible();
     }
     for (const path of ['/monitor', '/features']) {
       await page.goto(path);
@@ -58,7 +58,7 @@ test.describe('without NoSQL', () => {
     await expect(page.getByRole('grid').getByText('one')).toBeVisible();
     for (const view of ['items', 'settings', 'query', 'metrics']) {
       await page.goto(`/nosql/app/log/${view}`);
-      await expect(page.getByText('The NoSQL door is off').first()).toBeVisible();
+      await expect(page.getByText('The NoSQL API is off').first()).toBeVisible();
     }
   });
 });

@@ -78,7 +78,7 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await write(page, editor(pane), text('one', '"n": "half a thou"'));
     await server.advance(60);
-    await expect(pane.getByText(`This ${noun} died at `)).toBeVisible();
+    await expect(pane.getByText(`This ${noun} expired at `)).toBeVisible();
     await expect(row(page, door, 'one')).toHaveCount(0);
     await expect(editor(pane)).toContainText('half a thou');
     await editor(pane).focus();

@@ -45,9 +45,9 @@ for (const door of DOORS) {
     await door.put(server, 'endless', {});
     await page.goto(`/${door.name}/app/log/metrics`);
     await expect(figure(page, 'Live')).toContainText(`16 ${plural}`);
-    await expect(figure(page, 'Dies within an hour')).toContainText(`3 ${plural}`);
-    await expect(figure(page, 'Dies within a day')).toContainText(`12 ${plural}`);
-    await expect(figure(page, 'Dies within a week')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Expires within an hour')).toContainText(`3 ${plural}`);
+    await expect(figure(page, 'Expires within a day')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Expires within a week')).toContainText(`12 ${plural}`);
     await expect(figure(page, 'Time to Live')).toContainText('On (no default)');
 
     const [hours, days] = [/per hour/, /per day/];
@@ -97,9 +97,9 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   const moved = (ms: number) => expect.poll(async () => (await clockOf(server)) - start).toBe(ms);
   await expect(figure(page, 'Live').first()).toContainText('4 documents');
   await moves.getByRole('button', { name: '+1 min' }).hover();
-  await expect(moves.getByRole('status')).toContainText('0 documents of both doors die by');
+  await expect(moves.getByRole('status')).toContainText('0 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 h' }).hover();
-  await expect(moves.getByRole('status')).toContainText('4 documents of both doors die by');
+  await expect(moves.getByRole('status')).toContainText('4 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 min' }).click();
   await moved(60_000);
   await moves.getByLabel('Forward by').fill('1.5');

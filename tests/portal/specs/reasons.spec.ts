@@ -18,7 +18,7 @@ function ignored(why: string): Said {
   return [
     OFF,
     `${said}never (no default)`,
-    new RegExp(`01:00${escaped(`${said}dies by the default`)}$`),
+    new RegExp(`01:00${escaped(`${said}expires by the default`)}$`),
   ];
 }
 
@@ -117,7 +117,7 @@ test('documents with a date, and from while per-document TTL was off', async ({ 
   await expect(expires(page, mongo, 'dated')).toHaveText(/00:30by index by-date$/);
   await expect(expires(page, mongo, 'many dates')).toHaveText(/00:15by index by-date$/);
   await expect(expires(page, mongo, 'dated later')).toHaveText(/01:00$/);
-  const ignoredFor = 'ttl ignored: written while per-document TTL was off; dies by the default';
+  const ignoredFor = 'ttl ignored: written while per-document TTL was off; expires by the default';
   await expect(expires(page, mongo, 'unheard')).toHaveText(new RegExp(`01:00${ignoredFor}$`));
   await server.advance(15);
   await expect(page.getByRole('gridcell', { name: '"many dates"' })).toHaveCount(0);

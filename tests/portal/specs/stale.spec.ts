@@ -138,7 +138,7 @@ test('the clock moves while an item is typed', async ({ page, server }) => {
   await open(page, 'one');
   await edit(page, '"kept": 1');
   await server.advance(60);
-  await expect(page.getByText(/This item died at/)).toBeVisible();
+  await expect(page.getByText(/This item expired at/)).toBeVisible();
   await expect(editor(page)).toContainText('"kept": 1');
   await page.getByRole('button', { name: 'Create it anew' }).click();
   await noted(page, /Successfully created item one/);

@@ -198,7 +198,7 @@ export interface DocumentExpiry {
   writtenMs: number;
   class: 'inherit' | 'explicit' | 'never';
   /** ms; null: it does not die. */
-  diesAtMs: number | null;
+  expiresAtMs: number | null;
   /** What kills it: "default", "ttl", or the name of a date index. */
   by: string | null;
 }
@@ -214,7 +214,7 @@ export async function expiryOf(
     id: found._id,
     writtenMs: (found.written as Date).getTime(),
     class: String(found.class) as DocumentExpiry['class'],
-    diesAtMs: found.diesAt === null ? null : (found.diesAt as Date).getTime(),
+    expiresAtMs: found.diesAt === null ? null : (found.diesAt as Date).getTime(),
     by: found.by === null ? null : String(found.by),
   }));
 }

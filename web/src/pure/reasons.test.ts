@@ -13,9 +13,9 @@ import {
 } from './reasons';
 
 const WRITTEN = 1000;
-const lives = (reason: string) => ({ diesAtMs: null, by: null, reason });
+const lives = (reason: string) => ({ expiresAtMs: null, by: null, reason });
 const dies = (after: number, by: string, reason: string | null = null) => ({
-  diesAtMs: (WRITTEN + after) * 1000,
+  expiresAtMs: (WRITTEN + after) * 1000,
   by,
   reason,
 });
@@ -56,7 +56,7 @@ test.each<[ttl: string | null, value: Default, want: unknown]>([
   ...WHY.map(([ttl, why]): [string, Default, unknown] => [
     ttl,
     60,
-    dies(60, 'default', `ttl ignored: ${why}; dies by the default`),
+    dies(60, 'default', `ttl ignored: ${why}; expires by the default`),
   ]),
 ])('item with ttl %s, default %s', (ttl, value, want) => {
   expect(expiryOfItem(meaningOfJson(ttl), WRITTEN, value)).toEqual(want);
@@ -95,15 +95,15 @@ test.each<[value: unknown, want: unknown]>([
   ]),
 ])('ttl of a document: %s', (value, want) => expect(meaningOfBson(value)).toEqual(want));
 
-const inherit: DocumentFacts = { class: 'inherit', diesAtMs: null, by: null };
-const never: DocumentFacts = { class: 'never', diesAtMs: null, by: null };
-const explicit: DocumentFacts = { class: 'explicit', diesAtMs: null, by: null };
+const inherit: DocumentFacts = { class: 'inherit', expiresAtMs: null, by: null };
+const never: DocumentFacts = { class: 'never', expiresAtMs: null, by: null };
+const explicit: DocumentFacts = { class: 'explicit', expiresAtMs: null, by: null };
 const dead = (facts: DocumentFacts, by: string): DocumentFacts => ({
   ...facts,
-  diesAtMs: 5000,
+  expiresAtMs: 5000,
   by,
 });
-const at5 = (by: string, reason: string | null = null) => ({ diesAtMs: 5000, by, reason });
+const at5 = (by: string, reason: string | null = null) => ({ expiresAtMs: 5000, by, reason });
 
 test.each<[ttl: unknown, facts: DocumentFacts, value: Default, want: unknown]>([
   [undefined, inherit, null, lives('never (TTL is off)')],
@@ -126,7 +126,7 @@ test.each<[ttl: unknown, facts: DocumentFacts, value: Default, want: unknown]>([
     new Double(20.5),
     dead(inherit, 'default'),
     60,
-    at5('default', 'ttl ignored: 20.5 is not a whole number; dies by the default'),
+    at5('default', 'ttl ignored: 20.5 is not a whole number; expires by the default'),
   ],
   [
     new Int32(20),
@@ -138,7 +138,7 @@ test.each<[ttl: unknown, facts: DocumentFacts, value: Default, want: unknown]>([
     new Int32(20),
     dead(inherit, 'default'),
     60,
-    at5('default', 'ttl ignored: written while per-document TTL was off; dies by the default'),
+    at5('default', 'ttl ignored: written while per-document TTL was off; expires by the default'),
   ],
   [undefined, dead(inherit, 'at_1'), null, at5('at_1', 'by index at_1')],
   [new Int32(-1), dead(never, 'at_1'), 60, at5('at_1', 'by index at_1')],
@@ -162,17 +162,17 @@ test.each<
     60,
     false,
     true,
-    { seconds: 60, words: 'ttl ignored: 20.5 is not a whole number; dies by the default' },
+    { seconds: 60, words: 'ttl ignored: 20.5 is not a whole number; expires by the default' },
   ],
   [
     '20',
     60,
     false,
     false,
-    { seconds: 60, words: 'ttl ignored: per-document TTL is off; dies by the default' },
+    { seconds: 60, words: 'ttl ignored: per-document TTL is off; expires by the default' },
   ],
-  ['20', 60, true, false, { refused: null, seconds: 20, words: 'dies by its ttl' }],
-  [null, 60, true, true, { seconds: 60, words: 'dies by the default' }],
+  ['20', 60, true, false, { refused: null, seconds: 20, words: 'expires by its ttl' }],
+  [null, 60, true, true, { seconds: 60, words: 'expires by the default' }],
   [null, null, true, true, { seconds: null, words: 'never (TTL is off)' }],
   ['-1', 60, true, true, { seconds: null, words: 'never (ttl = -1)' }],
 ])(

@@ -15,7 +15,7 @@ export type Meaning =
 
 export interface Expiry {
   /** ms; null: it does not die. */
-  diesAtMs: number | null;
+  expiresAtMs: number | null;
   /** What kills it: "default", "ttl", or the name of a date index. */
   by: string | null;
   /** Why it does not die, or why its `ttl` is not what kills it. */
@@ -66,13 +66,13 @@ function ignored(why: string, then: string): string {
 function inherits(value: Default, writtenMs: number, why: string | null): Expiry {
   if (value === null || value === -1) {
     const never = 'never (no default)';
-    return { diesAtMs: null, by: null, reason: why === null ? never : ignored(why, never) };
+    return { expiresAtMs: null, by: null, reason: why === null ? never : ignored(why, never) };
   }
-  const reason = why === null ? null : ignored(why, 'dies by the default');
-  return { diesAtMs: writtenMs + value * 1000, by: 'default', reason };
+  const reason = why === null ? null : ignored(why, 'expires by the default');
+  return { expiresAtMs: writtenMs + value * 1000, by: 'default', reason };
 }
 
-const lives = (reason: string): Expiry => ({ diesAtMs: null, by: null, reason });
+const lives = (reason: string): Expiry => ({ expiresAtMs: null, by: null, reason });
 
 function whereOff(meaning: Meaning): Expiry {
   return lives(meaning.kind === 'absent' ? `never (${OFF})` : `ttl ignored: ${OFF}`);
@@ -90,14 +90,14 @@ export function expiryOfItem(meaning: Meaning, writtenSeconds: number, value: De
     case 'never':
       return lives('never (ttl = -1)');
     case 'seconds':
-      return { diesAtMs: writtenMs + meaning.seconds * 1000, by: 'ttl', reason: null };
+      return { expiresAtMs: writtenMs + meaning.seconds * 1000, by: 'ttl', reason: null };
   }
 }
 
 /** What the server says of a document. */
 export interface DocumentFacts {
   class: 'inherit' | 'explicit' | 'never';
-  diesAtMs: number | null;
+  expiresAtMs: number | null;
   by: string | null;
 }
 
@@ -110,15 +110,15 @@ function unheeded(meaning: Meaning): string | null {
 
 /** A document of the MongoDB door: the server's facts, and its `ttl` for the words. */
 export function expiryOfDocument(meaning: Meaning, facts: DocumentFacts, value: Default): Expiry {
-  const { diesAtMs, by } = facts;
-  if (diesAtMs !== null) {
-    if (by === 'ttl') return { diesAtMs, by, reason: null };
+  const { expiresAtMs, by } = facts;
+  if (expiresAtMs !== null) {
+    if (by === 'ttl') return { expiresAtMs, by, reason: null };
     const why = facts.class === 'inherit' && value !== null ? unheeded(meaning) : null;
     if (by === null || by === 'default') {
-      const reason = why === null ? null : ignored(why, 'dies by the default');
-      return { diesAtMs, by: 'default', reason };
+      const reason = why === null ? null : ignored(why, 'expires by the default');
+      return { expiresAtMs, by: 'default', reason };
     }
-    return { diesAtMs, by, reason: `by index ${by}` };
+    return { expiresAtMs, by, reason: `by index ${by}` };
   }
   if (value === null) return whereOff(meaning);
   if (facts.class === 'never') return lives('never (ttl = -1)');
@@ -128,7 +128,7 @@ export function expiryOfDocument(meaning: Meaning, facts: DocumentFacts, value: 
 /** What will come of a `ttl` that is about to be saved. */
 export type Outlook =
   | { refused: string }
-  /** Seconds to live from the save on; null: it will not die. */
+  /** Seconds to live from the save on; null: it will never expire. */
   | { refused: null; seconds: number | null; words: string };
 
 /** `strict`: the NoSQL door, which refuses a meaningless `ttl` where TTL is on. */
@@ -144,11 +144,11 @@ export function outlook(
   }
   const heard: Meaning = unread ? { kind: 'meaningless', why: 'per-document TTL is off' } : meaning;
   const expiry = expiryOfItem(heard, 0, value);
-  const seconds = expiry.diesAtMs === null ? null : expiry.diesAtMs / 1000;
+  const seconds = expiry.expiresAtMs === null ? null : expiry.expiresAtMs / 1000;
   return {
     refused: null,
     seconds,
-    words: expiry.reason ?? `dies by ${expiry.by === 'ttl' ? 'its ttl' : 'the default'}`,
+    words: expiry.reason ?? `expires by ${expiry.by === 'ttl' ? 'its ttl' : 'the default'}`,
   };
 }
 
@@ -159,6 +159,6 @@ export function whyNotTtl(value: Default, perDocument: boolean): string | null {
 }
 
 /** The `ttl` that moves a death by some seconds, if it is written now. */
-export function extended(diesAtMs: number, bySeconds: number, nowMs: number): number {
-  return Math.ceil(diesAtMs / 1000) + bySeconds - Math.floor(nowMs / 1000);
+export function extended(expiresAtMs: number, bySeconds: number, nowMs: number): number {
+  return Math.ceil(expiresAtMs / 1000) + bySeconds - Math.floor(nowMs / 1000);
 }

@@ -104,7 +104,7 @@ function ClockState() {
       {!waits && clock.reap_until_ms !== null && (
         <Banner look="warn">
           <span>
-            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What that killed is
+            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What expired by that is
             invisible, and its bytes are kept until the jump is accepted, or for a day.
           </span>
           <Accept>Accept the jump</Accept>

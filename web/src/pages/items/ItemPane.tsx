@@ -111,8 +111,8 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
   return (
     <Banner look="bad">
       {died === null
-        ? `This ${source.noun} is not there any more: it was deleted, or it died.`
-        : `This ${source.noun} died at ${instant(died)} UTC.`}{' '}
+        ? `This ${source.noun} is not there any more: it was deleted, or it expired.`
+        : `This ${source.noun} expired at ${instant(died)} UTC.`}{' '}
       {item.opened !== null && 'Its text stays here.'}
       {item.text !== '' && (
         <Button busy={item.busy} onClick={item.createAnew}>
@@ -192,7 +192,7 @@ export default function ItemPane(props: ItemPaneProps) {
     if (toHeading) heading.current?.focus();
   }, [toHeading]);
   const { opened } = item;
-  const dies = opened?.row.expiry.diesAtMs ?? null;
+  const dies = opened?.row.expiry.expiresAtMs ?? null;
   const died = dies !== null && now !== null && dies <= now ? dies : null;
   const gone = item.gone || died !== null;
   const Noun = source.noun === 'item' ? 'Item' : 'Document';

@@ -23,9 +23,9 @@ const byIndex = ({ by }: Expiry) => by !== null && by !== 'ttl' && by !== 'defau
 function whyNot(source: Source, expiry: Expiry): string | null {
   if (byIndex(expiry))
     return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
-  if (expiry.diesAtMs !== null) return null;
+  if (expiry.expiresAtMs !== null) return null;
   if (source.defaultTtl === null) return 'TTL is off: there is no countdown.';
-  return `The ${source.noun} does not die: there is no countdown.`;
+  return `The ${source.noun} does not expire: there is no countdown.`;
 }
 
 function whyNoNever(source: Source, expiry: Expiry): string | null {
@@ -69,17 +69,17 @@ export function LifeActions({
   const [unit, setUnit] = useState<UnitName>('hour');
   const size = UNITS.find(({ name }) => name === unit)?.seconds ?? 1;
   const by = /^\d{1,10}$/.test(amount.trim()) ? Number(amount) * size : 0;
-  const ttl = expiry.diesAtMs === null ? 0 : extended(expiry.diesAtMs, by, now);
+  const ttl = expiry.expiresAtMs === null ? 0 : extended(expiry.expiresAtMs, by, now);
   let noExtend =
     blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
   if (noExtend === null && by < 1) noExtend = 'The time to add must be a whole number above 0.';
   if (noExtend === null && ttl > MAX_TTL)
     noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
   const ends =
-    expiry.diesAtMs === null ? '' : instant(Math.ceil(expiry.diesAtMs / 1000) * 1000 + by * 1000);
+    expiry.expiresAtMs === null ? '' : instant(Math.ceil(expiry.expiresAtMs / 1000) * 1000 + by * 1000);
   return (
     <fieldset className="items-life">
-      <legend>Life</legend>
+      <legend>Expiry</legend>
       <div className="items-extend">
         <label>
           Extend by{' '}
@@ -108,7 +108,7 @@ export function LifeActions({
         </label>
         <Action
           label="Extend"
-          does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): dies at ${ends}.`}
+          does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): expires at ${ends}.`}
           whyNot={noExtend}
           busy={busy}
           onPress={() => onTtl(ttl)}
@@ -123,7 +123,7 @@ export function LifeActions({
       />
       <Action
         label="Never"
-        does="Sets ttl to -1: it will not die."
+        does="Sets ttl to -1: it will never expire."
         whyNot={blocked ?? whyNoNever(source, expiry)}
         busy={busy}
         onPress={() => onTtl(-1)}

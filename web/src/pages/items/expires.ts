@@ -22,15 +22,15 @@ export interface Shown {
 const HOUR_MS = 3_600_000;
 
 export function diesSoon(expiry: Expiry, nowMs: number): boolean {
-  return expiry.diesAtMs !== null && expiry.diesAtMs - nowMs < HOUR_MS;
+  return expiry.expiresAtMs !== null && expiry.expiresAtMs - nowMs < HOUR_MS;
 }
 
 export function shownExpiry(expiry: Expiry, nowMs: number | null): Shown {
   const reason = expiry.reason ?? '';
-  if (expiry.diesAtMs === null) return { at: '', left: '', soon: false, reason };
-  const left = nowMs === null ? '' : countdown(expiry.diesAtMs - nowMs);
+  if (expiry.expiresAtMs === null) return { at: '', left: '', soon: false, reason };
+  const left = nowMs === null ? '' : countdown(expiry.expiresAtMs - nowMs);
   return {
-    at: instant(expiry.diesAtMs),
+    at: instant(expiry.expiresAtMs),
     left,
     soon: nowMs !== null && diesSoon(expiry, nowMs),
     reason,

@@ -17,7 +17,7 @@ export interface Row {
 }
 
 /** Of a row that has not been read. */
-export const UNKNOWN_EXPIRY: Expiry = { diesAtMs: null, by: null, reason: null };
+export const UNKNOWN_EXPIRY: Expiry = { expiresAtMs: null, by: null, reason: null };
 
 /** Where the next rows are; opaque. */
 export type Cursor = { next: unknown };

@@ -164,7 +164,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
         if (made !== null) done('created', made);
         else
           put({
-            failure: `The ${source.noun} was created and died at once: its end lies in the past.`,
+            failure: `The ${source.noun} was created and expired at once: its instant lies in the past.`,
           });
       });
     }
@@ -175,7 +175,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     else act(async () => came(await source.replace(over, sent(source, text)), true));
   };
   const save = () => {
-    const dead = opened?.row.expiry.diesAtMs ?? null;
+    const dead = opened?.row.expiry.expiresAtMs ?? null;
     const died = dead !== null && dead <= (databaseNow() ?? 0);
     const isOther = opened !== null && source.check(text, opened).other !== null;
     if (opened === null || state.gone || died || isOther) create();

@@ -43,14 +43,14 @@ const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, fai
 
 /** Rows without those that are dead; the same when there are none. */
 export function living(rows: readonly Row[], nowMs: number): readonly Row[] {
-  const left = rows.filter(({ expiry }) => expiry.diesAtMs === null || expiry.diesAtMs > nowMs);
+  const left = rows.filter(({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > nowMs);
   return left.length === rows.length ? rows : left;
 }
 
 function nextDeath(rows: readonly Row[]): number {
   let next = Infinity;
   for (const { expiry } of rows)
-    if (expiry.diesAtMs !== null && expiry.diesAtMs < next) next = expiry.diesAtMs;
+    if (expiry.expiresAtMs !== null && expiry.expiresAtMs < next) next = expiry.expiresAtMs;
   return next;
 }
 

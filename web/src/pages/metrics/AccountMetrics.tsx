@@ -11,7 +11,7 @@ import { useStore } from '../../state/store';
 import { Failure } from '../../ui/Failure';
 import { type Figure, Figures } from '../../ui/Figures';
 import { ClockControl } from './ClockControl';
-import { DeathChart } from './DeathChart';
+import { ExpiryChart } from './ExpiryChart';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';
@@ -40,11 +40,11 @@ function lifeFigures(known: AccountSeries): Figure[] {
       value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}`,
     },
     {
-      name: 'Dead, not yet reaped (estimate)',
+      name: 'Expired, not yet reaped (estimate)',
       value: `${counted(dead.documents, 'document')}, ${bytes(dead.bytes)}`,
       hint:
         dead.documents > 0
-          ? `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`
+          ? `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`
           : 'No answer ever shows them.',
     },
   ];
@@ -70,7 +70,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   put(
     'Reaper backlog (estimate)',
     number(backlog),
-    backlog === 0 ? undefined : `the oldest dead for ${lag}`,
+    backlog === 0 ? undefined : `the oldest expired ${lag} ago`,
   );
   const onDisk = metric('storage_bytes');
   put('On disk', onDisk === null ? null : bytes(onDisk));
@@ -101,19 +101,19 @@ export default function AccountMetrics() {
       <h1>Metrics</h1>
       <h2>Clock</h2>
       <ClockControl />
-      <h2>Life and death</h2>
+      <h2>Expiry</h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
       {hours.value !== null && (
-        <Figures figures={lifeFigures(hours.value)} label="Life and death" />
+        <Figures figures={lifeFigures(hours.value)} label="Expiry" />
       )}
       <div className="metrics-charts">
-        <DeathChart
-          title="Documents that die per hour, next 24 hours"
+        <ExpiryChart
+          title="Documents that expire per hour, next 24 hours"
           series={hours.value}
           unit={HOUR}
         />
-        <DeathChart
-          title="Documents that die per day, next 30 days"
+        <ExpiryChart
+          title="Documents that expire per day, next 30 days"
           series={days.value}
           unit={DAY}
         />

@@ -6,7 +6,7 @@ import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
 import { type Figure, Figures } from '../../ui/Figures';
-import { DeathChart } from './DeathChart';
+import { ExpiryChart } from './ExpiryChart';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
@@ -22,15 +22,15 @@ function figuresOf(known: Forecast, noun: string): Figure[] {
     `${counted(documents, noun)}, ${bytes(size)}`;
   const { hour, day, week } = known.dies_within;
   const dead = known.unreaped_estimate;
-  const oldest = `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`;
+  const oldest = `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`;
   return [
     { name: 'Time to Live', value: defaultWords(known.default) },
     { name: 'Live', value: amount(known.live), ...(known.exact ? {} : { hint: 'about' }) },
-    { name: 'Dies within an hour', value: amount(hour) },
-    { name: 'Dies within a day', value: amount(day) },
-    { name: 'Dies within a week', value: amount(week) },
+    { name: 'Expires within an hour', value: amount(hour) },
+    { name: 'Expires within a day', value: amount(day) },
+    { name: 'Expires within a week', value: amount(week) },
     {
-      name: 'Dead, not yet reaped (estimate)',
+      name: 'Expired, not yet reaped (estimate)',
       value: amount(dead),
       hint:
         dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
@@ -57,14 +57,14 @@ export default function CollectionMetrics({ target }: { target: Target }) {
       )}
       {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}
       <div className="metrics-charts">
-        <DeathChart
-          title={`${noun}s that die per hour, next 24 hours`}
+        <ExpiryChart
+          title={`${noun}s that expire per hour, next 24 hours`}
           series={hours.value}
           unit={HOUR}
           noun={noun}
         />
-        <DeathChart
-          title={`${noun}s that die per day, next 30 days`}
+        <ExpiryChart
+          title={`${noun}s that expire per day, next 30 days`}
           series={days.value}
           unit={DAY}
           noun={noun}

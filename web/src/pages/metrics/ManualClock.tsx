@@ -36,7 +36,7 @@ function usePreview(seconds: number | null, now: number): string {
       const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
       const exact = found.exact && covering.step * covering.steps === seconds;
       say(
-        `${exact ? '' : 'About '}${counted(documents, 'document')} of both doors die by ${utc(now + seconds * 1000)}.`,
+        `${exact ? '' : 'About '}${counted(documents, 'document')} of both APIs expire by ${utc(now + seconds * 1000)}.`,
       );
     };
     const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);

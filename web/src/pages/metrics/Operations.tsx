@@ -8,7 +8,7 @@ function Counters({ readings }: { readings: readonly Reading[] }) {
   return (
     <div className="metrics-scroll" role="region" aria-label="Counters" tabIndex={0}>
       <table>
-        <caption className="visually-hidden">Operations of the doors</caption>
+        <caption className="visually-hidden">Operations by API</caption>
         <thead>
           <tr>
             <th scope="col">Counter</th>

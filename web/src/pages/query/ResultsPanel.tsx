@@ -36,7 +36,7 @@ export function ResultsPanel({ door, runs }: ResultsPanelProps) {
       {stale && (
         <Banner look="warn">
           These results are of one instant. The clock has moved since, or the server was away:
-          execute the query again to see what lives now.
+          execute the query again to see what is live now.
         </Banner>
       )}
       {page !== undefined && (

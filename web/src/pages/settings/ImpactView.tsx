@@ -2,7 +2,7 @@
 // in the next hour, day and week beside what would without the change.
 import type { Amount, Within } from '../../api/admin';
 import { bytes, count } from '../../pure/amount';
-import { diesNow, type Nouns } from './impact';
+import { expiresNow, type Nouns } from './impact';
 import type { Impact, ImpactState } from './useImpact';
 
 const SPANS: readonly { key: keyof Within; label: string }[] = [
@@ -21,8 +21,8 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
   const deadly = preview.dies_now.documents > 0;
   return (
     <>
-      <p className={deadly ? 'settings-deaths' : undefined}>
-        {diesNow(preview, value, now.live, nouns)}
+      <p className={deadly ? 'settings-expiring' : undefined}>
+        {expiresNow(preview, value, now.live, nouns)}
       </p>
       <table className="settings-table">
         <caption className="hint">{`${nouns.many} that expire${about}`}</caption>

@@ -17,7 +17,7 @@ import { TtlSection } from './TtlSection';
 import { isTtlIndex } from './ttl-index';
 import { Unread } from './Unread';
 import { type CollectionSettings, useCollection } from './useCollection';
-import { useDeathGate } from './useDeathGate';
+import { useExpiryGate } from './useExpiryGate';
 import { useImpact } from './useImpact';
 import type { Loaded } from './useLoaded';
 
@@ -96,7 +96,7 @@ function Conflict({ target, settings }: { target: Target; settings: CollectionSe
 }
 
 export default function MongoSettings({ target }: { target: Target }) {
-  const gate = useDeathGate(target, NOUN);
+  const gate = useExpiryGate(target, NOUN);
   const { loaded, settings } = useCollection(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;

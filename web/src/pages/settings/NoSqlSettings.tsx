@@ -19,7 +19,7 @@ import { TtlSection } from './TtlSection';
 import { readThroughput, throughputOf, withThroughput } from './throughput';
 import { Unread } from './Unread';
 import { type ContainerSettings, useContainer } from './useContainer';
-import { useDeathGate } from './useDeathGate';
+import { useExpiryGate } from './useExpiryGate';
 import { useImpact } from './useImpact';
 
 type Key = 'ttl' | 'indexing' | 'throughput' | 'partition-key' | 'unique-keys' | 'change-feed';
@@ -129,7 +129,7 @@ function Conflict({ target, settings }: { target: Target; settings: ContainerSet
 }
 
 export default function NoSqlSettings({ target }: { target: Target }) {
-  const gate = useDeathGate(target, NOUN);
+  const gate = useExpiryGate(target, NOUN);
   const { loaded, settings } = useContainer(target, gate);
   const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Preview } from '../../api/admin';
-import { diesNow, mustAskAgain, NOUNS } from './impact';
+import { expiresNow, mustAskAgain, NOUNS } from './impact';
 
 const zero = { documents: 0, bytes: 0 };
 const within = { hour: zero, day: zero, week: zero };
@@ -46,12 +46,12 @@ test.each<[Preview, number | null, number | null, string]>([
   [dying(0, 0, false), -1, 3, 'Nothing disappears at once. (This is an estimate.)'],
   [dying(0), null, 3, 'Nothing disappears, and no item expires while it is off.'],
 ])('a preview in words %#', (preview, value, all, want) => {
-  expect(diesNow(preview, value, all === null ? null : live(all), NOUNS.nosql)).toBe(want);
+  expect(expiresNow(preview, value, all === null ? null : live(all), NOUNS.nosql)).toBe(want);
 });
 
 test('the MongoDB door has documents, which date indexes may end', () => {
-  expect(diesNow(dying(0), null, live(4), NOUNS.mongo)).toBe('Nothing disappears at once.');
-  expect(diesNow(dying(2, 2048), 5, live(4), NOUNS.mongo)).toBe(
+  expect(expiresNow(dying(0), null, live(4), NOUNS.mongo)).toBe('Nothing disappears at once.');
+  expect(expiresNow(dying(2, 2048), 5, live(4), NOUNS.mongo)).toBe(
     '2 of 4 documents (2.0 KB) are already older than this and will disappear at once.',
   );
 });

@@ -34,7 +34,7 @@ function none(value: DefaultTtl, live: Amount | null, nouns: Nouns): string {
 }
 
 /** "12,431 of 20,000 items (5.2 MB) are already older than this and will disappear at once." */
-export function diesNow(
+export function expiresNow(
   preview: Preview,
   value: DefaultTtl,
   live: Amount | null,

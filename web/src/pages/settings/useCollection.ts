@@ -10,7 +10,7 @@ import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import type { Outcome, Saving } from './saving';
 import { commandsFor, defaultOf } from './ttl-index';
-import type { DeathGate } from './useDeathGate';
+import type { ExpiryGate } from './useExpiryGate';
 import { type Loaded, useLoaded } from './useLoaded';
 
 interface Kept {
@@ -48,7 +48,7 @@ function parse(text: string | null): Kept | null {
   }
 }
 
-function useSaving(target: Target, gate: DeathGate, loaded: Loaded<IndexRecord[]>) {
+function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<IndexRecord[]>) {
   const [saving, setSaving] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [conflict, setConflict] = useState<{ theirs: DefaultTtl } | null>(null);
@@ -92,7 +92,7 @@ function useSaving(target: Target, gate: DeathGate, loaded: Loaded<IndexRecord[]
 /** `null` until the indexes have been read. */
 export function useCollection(
   target: Target,
-  gate: DeathGate,
+  gate: ExpiryGate,
 ): { loaded: Loaded<IndexRecord[]>; settings: CollectionSettings | null } {
   const { database, collection } = target;
   const loaded = useLoaded(

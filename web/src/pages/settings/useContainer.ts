@@ -15,7 +15,7 @@ import type { Target } from '../../state/place';
 import { type Base, type Changeable, type Edits, type Judged, judge } from './definition';
 import type { Outcome, Saving } from './saving';
 import { readThroughput, withThroughput } from './throughput';
-import type { DeathGate } from './useDeathGate';
+import type { ExpiryGate } from './useExpiryGate';
 import { type Loaded, useLoaded } from './useLoaded';
 
 export interface Container extends Base {
@@ -105,7 +105,7 @@ async function put(
   }
 }
 
-function useSaving(target: Target, gate: DeathGate, loaded: Loaded<Container>) {
+function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<Container>) {
   const [saving, setSaving] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [conflict, setConflict] = useState<Container | null>(null);
@@ -139,7 +139,7 @@ function useSaving(target: Target, gate: DeathGate, loaded: Loaded<Container>) {
 /** `null` until the container has been read. */
 export function useContainer(
   target: Target,
-  gate: DeathGate,
+  gate: ExpiryGate,
 ): { loaded: Loaded<Container>; settings: ContainerSettings | null } {
   const loaded = useLoaded(useCallback(() => load(target), [target]));
   const [text, setText] = useDraft(

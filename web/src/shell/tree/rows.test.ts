@@ -31,7 +31,7 @@ describe('the lines of the tree', () => {
       ],
     ],
     [
-      'one door open',
+      'one API open',
       new Set(['nosql/app']),
       '',
       ['app', 'carts', 'sessions', 'empty', 'app', 'logs'],

@@ -7,7 +7,7 @@ import { scale, short } from '../../pure/axis';
 import { anyDies, stepEnds, stepName, stepSpan, type Unit } from './steps';
 import './chart.css';
 
-export interface DeathChartProps {
+export interface ExpiryChartProps {
   title: string;
   /** null: not known yet. */
   series: Series | null;
@@ -33,7 +33,7 @@ function useWidth() {
   return { element, width };
 }
 
-export function DeathChart({ title, series, unit, noun = 'document' }: DeathChartProps) {
+export function ExpiryChart({ title, series, unit, noun = 'document' }: ExpiryChartProps) {
   const id = useId();
   return (
     <figure className="chart" aria-labelledby={id}>
@@ -48,7 +48,7 @@ export function DeathChart({ title, series, unit, noun = 'document' }: DeathChar
           <Bars series={series} unit={unit} noun={noun} title={title} />
           {!anyDies(series) && (
             <p className="hint chart-none">
-              Nothing dies in this time: {series.steps.length} {unit.one}s.
+              Nothing expires in this time: {series.steps.length} {unit.one}s.
             </p>
           )}
           <StepTable series={series} title={title} noun={noun} />

@@ -9,7 +9,7 @@ import { server } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
-import { diesNow, mustAskAgain, type Nouns } from './impact';
+import { expiresNow, mustAskAgain, type Nouns } from './impact';
 
 interface Asking {
   value: DefaultTtl;
@@ -19,7 +19,7 @@ interface Asking {
   round: number;
 }
 
-export interface DeathGate {
+export interface ExpiryGate {
   /** Answers whether to save. Throws when the effect cannot be worked out. */
   pass: (value: DefaultTtl) => Promise<boolean>;
   /** Whether a person is being asked. */
@@ -32,7 +32,7 @@ async function look(target: Target, value: DefaultTtl, round: number): Promise<A
   return { value, preview: found, now, round };
 }
 
-function ConfirmDeaths(props: {
+function ConfirmExpirations(props: {
   asking: Asking;
   target: Target;
   nouns: Nouns;
@@ -70,8 +70,8 @@ function ConfirmDeaths(props: {
               <strong>The number has changed meanwhile. Nothing has been saved yet.</strong>
             </p>
           )}
-          <p className="settings-deaths">
-            {diesNow(asking.preview, asking.value, asking.now.live, nouns)}
+          <p className="settings-expiring">
+            {expiresNow(asking.preview, asking.value, asking.now.live, nouns)}
           </p>
         </div>
         <p>{`Time to Live becomes: ${defaultInWords(asking.value)}.`}</p>
@@ -100,7 +100,7 @@ function ConfirmDeaths(props: {
   );
 }
 
-export function useDeathGate(target: Target, nouns: Nouns): DeathGate {
+export function useExpiryGate(target: Target, nouns: Nouns): ExpiryGate {
   const [asking, ask] = useState<Asking | null>(null);
   const answer = useRef<(goes: boolean) => void>(() => {});
   const finish = (goes: boolean) => {
@@ -122,7 +122,7 @@ export function useDeathGate(target: Target, nouns: Nouns): DeathGate {
     else finish(true);
   };
   const dialog = asking !== null && (
-    <ConfirmDeaths
+    <ConfirmExpirations
       asking={asking}
       target={target}
       nouns={nouns}
