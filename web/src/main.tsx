@@ -1,7 +1,7 @@
 // Where the page begins.
 import { createRoot } from 'react-dom/client';
 import { closeAll } from './api/mongo';
-import { bytes } from './pure/amount';
+import { bytes } from './pure/figures/amount';
 import { App } from './shell/App';
 import { showTheme } from './shell/theme';
 import { say } from './state/log';

@@ -1,6 +1,6 @@
 // The line at the top: name, links, the database's clock, what the session may, the theme.
 import { session } from '../api/session';
-import { utc } from '../pure/utc';
+import { utc } from '../pure/time/utc';
 import { usePlace } from '../state/router';
 import { server, useNow } from '../state/server';
 import { useSelected, useStore } from '../state/store';

@@ -5,7 +5,7 @@ import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { words } from '../api/http';
-import { bytes } from '../pure/amount';
+import { bytes } from '../pure/figures/amount';
 import { arrival, early } from '../state/arrival';
 import { server } from '../state/server';
 import { useSelected } from '../state/store';

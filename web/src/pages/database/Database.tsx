@@ -1,7 +1,7 @@
 // A database: its collections with what they hold, their default time to live, and what dies soon.
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
-import { counted } from '../../pure/amount';
+import { counted } from '../../pure/figures/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';

@@ -1,7 +1,7 @@
 // A collection in the list of its database.
 import type { DefaultTtl } from '../../api/admin';
-import { bytes, count } from '../../pure/amount';
-import { inWords } from '../../pure/duration';
+import { bytes, count } from '../../pure/figures/amount';
+import { inWords } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
 import { PlaceLink } from '../../ui/PlaceLink';
 import type { Known } from './useForecasts';

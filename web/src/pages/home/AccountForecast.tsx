@@ -1,7 +1,7 @@
 // What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
 import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
-import { bytes, count } from '../../pure/amount';
+import { bytes, count } from '../../pure/figures/amount';
 import { usePolled } from '../../state/polled';
 import { ExpiryChart } from '../metrics/ExpiryChart';
 import { HOUR } from '../metrics/steps';

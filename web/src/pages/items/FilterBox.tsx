@@ -1,6 +1,6 @@
 // The filter in the door's own language. It is asked for on Enter, and kept in the address.
 import { type FormEvent, useId, useState } from 'react';
-import { bytes } from '../../pure/amount';
+import { bytes } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
 

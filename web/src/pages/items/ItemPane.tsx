@@ -1,6 +1,6 @@
 // One item beside the grid: its text, its life, and what can be done with it.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { lineOf } from '../../pure/json-text';
+import { lineOf } from '../../pure/json/tree';
 import { early } from '../../state/arrival';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';

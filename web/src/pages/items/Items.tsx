@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
-import { counted } from '../../pure/amount';
+import { counted } from '../../pure/figures/amount';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';

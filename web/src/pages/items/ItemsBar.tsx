@@ -1,5 +1,5 @@
 // The bar above the grid: what can be done with the list, and how many rows there are.
-import { count } from '../../pure/amount';
+import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { QUICK, type Quick } from './quick';

@@ -1,7 +1,7 @@
 // Extend, Touch and Never: changes of an item's life, each with what it will do or why it cannot.
 import { useId, useState } from 'react';
-import { inWords, UNITS, type UnitName } from '../../pure/duration';
-import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/reasons';
+import { inWords, UNITS, type UnitName } from '../../pure/time/duration';
+import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/ttl/reasons';
 import { Button } from '../../ui/Button';
 import { instant } from './expires';
 import type { Source } from './source';
@@ -76,7 +76,9 @@ export function LifeActions({
   if (noExtend === null && ttl > MAX_TTL)
     noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
   const ends =
-    expiry.expiresAtMs === null ? '' : instant(Math.ceil(expiry.expiresAtMs / 1000) * 1000 + by * 1000);
+    expiry.expiresAtMs === null
+      ? ''
+      : instant(Math.ceil(expiry.expiresAtMs / 1000) * 1000 + by * 1000);
   return (
     <fieldset className="items-life">
       <legend>Expiry</legend>

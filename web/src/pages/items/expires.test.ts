@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Expiry } from '../../pure/reasons';
+import type { Expiry } from '../../pure/ttl/reasons';
 import { shownExpiry } from './expires';
 import type { Row } from './source';
 import { living } from './useRows';

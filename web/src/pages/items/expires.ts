@@ -1,6 +1,6 @@
 // How an expiry is shown: the instant, the countdown, the reason.
-import { countdown } from '../../pure/duration';
-import type { Expiry } from '../../pure/reasons';
+import { countdown } from '../../pure/time/duration';
+import type { Expiry } from '../../pure/ttl/reasons';
 
 /** "2026-01-31 12:00:00", the database's time, UTC; parts of a second only where there are some. */
 export function instant(ms: number): string {

@@ -2,8 +2,8 @@
 // the server says.
 import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
 import * as mongo from '../../api/mongo';
-import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/reasons';
 import { parseShell, printShell } from '../../pure/shell';
+import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
 import {
   type Changed,

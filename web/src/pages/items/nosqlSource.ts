@@ -1,8 +1,8 @@
 // Items of a container of the NoSQL door. Texts go to the server as they were typed.
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
-import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
-import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/reasons';
+import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
+import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
 import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';

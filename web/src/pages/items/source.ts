@@ -1,6 +1,6 @@
 // What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
 // `mongoSource`; nothing here sends or shows anything.
-import type { Default, Expiry, Outlook } from '../../pure/reasons';
+import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
 import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';

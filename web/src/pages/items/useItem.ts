@@ -2,7 +2,7 @@
 import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../api/http';
-import { compactJson, lineOf } from '../../pure/json-text';
+import { compactJson, lineOf } from '../../pure/json/tree';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';

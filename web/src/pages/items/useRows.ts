@@ -43,7 +43,9 @@ const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, fai
 
 /** Rows without those that are dead; the same when there are none. */
 export function living(rows: readonly Row[], nowMs: number): readonly Row[] {
-  const left = rows.filter(({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > nowMs);
+  const left = rows.filter(
+    ({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > nowMs,
+  );
   return left.length === rows.length ? rows : left;
 }
 

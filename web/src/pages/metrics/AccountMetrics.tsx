@@ -1,10 +1,10 @@
 // Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
 import { useRef } from 'react';
 import { type AccountSeries, accountSeries, readMetrics, type Status } from '../../api/admin';
-import { bytes, count, counted } from '../../pure/amount';
-import { inWords } from '../../pure/duration';
-import { latency } from '../../pure/latency';
-import { bareValue } from '../../pure/prometheus';
+import { bytes, count, counted } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
+import { bareValue } from '../../pure/figures/prometheus';
+import { inWords } from '../../pure/time/duration';
 import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
 import { useStore } from '../../state/store';
@@ -103,9 +103,7 @@ export default function AccountMetrics() {
       <ClockControl />
       <h2>Expiry</h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
-      {hours.value !== null && (
-        <Figures figures={lifeFigures(hours.value)} label="Expiry" />
-      )}
+      {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Expiry" />}
       <div className="metrics-charts">
         <ExpiryChart
           title="Documents that expire per hour, next 24 hours"

@@ -1,7 +1,7 @@
 // The database clock: its state and the moves of a manual clock. A step that waits to be accepted is
 // said above every page, by the frame.
 import { mayWrite, session } from '../../api/session';
-import { utc } from '../../pure/utc';
+import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';
 import { useStore } from '../../state/store';
 import { type Figure, Figures } from '../../ui/Figures';

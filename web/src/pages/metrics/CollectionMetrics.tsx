@@ -1,7 +1,7 @@
 // Figures of a collection: what lives, what dies when, what is dead and not yet reaped.
 import { type Amount, type Forecast, forecast, series } from '../../api/admin';
-import { bytes, counted } from '../../pure/amount';
-import { inWords, spelled } from '../../pure/duration';
+import { bytes, counted } from '../../pure/figures/amount';
+import { inWords, spelled } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';

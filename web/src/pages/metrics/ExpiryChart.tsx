@@ -2,8 +2,8 @@
 // move between them. The same numbers stand in a table below. Asks for nothing itself.
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type { Series } from '../../api/admin';
-import { bytes, count, counted } from '../../pure/amount';
-import { scale, short } from '../../pure/axis';
+import { bytes, count, counted } from '../../pure/figures/amount';
+import { scale, short } from '../../pure/figures/axis';
 import { anyDies, stepEnds, stepName, stepSpan, type Unit } from './steps';
 import './chart.css';
 

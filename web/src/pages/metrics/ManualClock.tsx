@@ -2,9 +2,9 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { accountSeries, advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
-import { counted } from '../../pure/amount';
-import { UNITS, type UnitName } from '../../pure/duration';
-import { fromInput, toInput, utc } from '../../pure/utc';
+import { counted } from '../../pure/figures/amount';
+import { UNITS, type UnitName } from '../../pure/time/duration';
+import { fromInput, toInput, utc } from '../../pure/time/utc';
 import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';

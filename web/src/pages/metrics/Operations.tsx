@@ -1,7 +1,7 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
 import { useState } from 'react';
-import { count } from '../../pure/amount';
-import { latency } from '../../pure/latency';
+import { count } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
 import { counters, operations, perSecond, type Reading } from './readings';
 
 function Counters({ readings }: { readings: readonly Reading[] }) {

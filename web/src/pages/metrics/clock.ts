@@ -1,6 +1,6 @@
 // The clock's state and its moves in words and numbers. Pure.
 import type { Status } from '../../api/admin';
-import { inWords } from '../../pure/duration';
+import { inWords } from '../../pure/time/duration';
 
 export type ClockState = Status['clock'];
 

@@ -10,7 +10,7 @@ import {
   rate,
   type Sample,
   since,
-} from '../../pure/prometheus';
+} from '../../pure/figures/prometheus';
 
 /** A read of the metrics. */
 export interface Reading {

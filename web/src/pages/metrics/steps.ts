@@ -1,7 +1,7 @@
 // The steps of a forecast in words: when each begins and ends. Pure.
 
 import type { Series } from '../../api/admin';
-import { utc } from '../../pure/utc';
+import { utc } from '../../pure/time/utc';
 
 export interface Unit {
   one: string;

@@ -1,6 +1,6 @@
 // A page of results as text, and in words what came of the query.
-import { counted } from '../../pure/amount';
-import { utc } from '../../pure/utc';
+import { counted } from '../../pure/figures/amount';
+import { utc } from '../../pure/time/utc';
 import type { Door } from '../../state/place';
 import { Banner } from '../../ui/Banner';
 import { CodeEditor } from '../../ui/CodeEditor';

@@ -1,6 +1,6 @@
 // A query of the NoSQL door, page by page.
 import { query } from '../../api/nosql';
-import { entryOf, printJson, readJson } from '../../pure/json-text';
+import { entryOf, printJson, readJson } from '../../pure/json/tree';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
 import { PAGE_ROWS } from './command';

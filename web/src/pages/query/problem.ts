@@ -1,5 +1,5 @@
 // What is wrong with a query, in sentences with the place in its text. Pure.
-import { bytes } from '../../pure/amount';
+import { bytes } from '../../pure/figures/amount';
 
 /** A text that is not sent: it cannot be read, or is too large. */
 export class InputError extends Error {

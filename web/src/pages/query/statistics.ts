@@ -1,7 +1,7 @@
 // What a query did, from the headers of the NoSQL door and from MongoDB's explain, as lines of a
 // table. Pure; what is not there is left out.
-import { bytes, count } from '../../pure/amount';
-import { latency } from '../../pure/latency';
+import { bytes, count } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
 
 export interface Statistic {
   name: string;

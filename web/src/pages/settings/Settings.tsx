@@ -1,12 +1,12 @@
 // Scale & Settings of a collection, of whichever door.
 import type { Target } from '../../state/place';
 import MongoSettings from './MongoSettings';
-import NoSqlSettings from './NoSqlSettings';
+import NosqlSettings from './NosqlSettings';
 import './settings.css';
 
 export default function Settings({ target }: { target: Target }) {
   return target.door === 'nosql' ? (
-    <NoSqlSettings target={target} />
+    <NosqlSettings target={target} />
   ) : (
     <MongoSettings target={target} />
   );

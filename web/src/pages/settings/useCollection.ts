@@ -4,14 +4,14 @@ import { useCallback, useState } from 'react';
 import type { DefaultTtl } from '../../api/admin';
 import { words } from '../../api/http';
 import { CommandError, type IndexRecord, listIndexes, run } from '../../api/mongo';
-import { draftOf, readDraft, type TtlDraft } from '../../pure/ttl-input';
+import { draftOf, readDraft, type TtlDraft } from '../../pure/ttl/input';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
-import type { Outcome, Saving } from './saving';
-import { commandsFor, defaultOf } from './ttl-index';
-import type { ExpiryGate } from './useExpiryGate';
-import { type Loaded, useLoaded } from './useLoaded';
+import type { Outcome, Saving } from './frame/saving';
+import { type Loaded, useLoaded } from './frame/useLoaded';
+import { commandsFor, defaultOf } from './indexes/ttlIndex';
+import type { ExpiryGate } from './ttl/useExpiryGate';
 
 interface Kept {
   /** The default when editing began. */

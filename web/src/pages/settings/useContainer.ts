@@ -12,11 +12,11 @@ import {
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
-import { type Base, type Changeable, type Edits, type Judged, judge } from './definition';
-import type { Outcome, Saving } from './saving';
-import { readThroughput, withThroughput } from './throughput';
-import type { ExpiryGate } from './useExpiryGate';
-import { type Loaded, useLoaded } from './useLoaded';
+import { type Base, type Changeable, type Edits, type Judged, judge } from './container/definition';
+import { readThroughput, withThroughput } from './container/throughput';
+import type { Outcome, Saving } from './frame/saving';
+import { type Loaded, useLoaded } from './frame/useLoaded';
+import type { ExpiryGate } from './ttl/useExpiryGate';
 
 export interface Container extends Base {
   /** The offer is that of the database. */

@@ -1,6 +1,6 @@
 // Time to Live of something that is being made: off, on without a default, or on with seconds.
 import { useId } from 'react';
-import { spelled } from '../../pure/duration';
+import { spelled } from '../../pure/time/duration';
 import { Field } from '../../ui/Field';
 import type { TtlChoice as Choice } from './definition';
 

@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'react';
 import { forecast } from '../../../api/admin';
 import { words } from '../../../api/http';
-import { count } from '../../../pure/amount';
-import { countdown } from '../../../pure/duration';
+import { count } from '../../../pure/figures/amount';
+import { countdown } from '../../../pure/time/duration';
 import { DOOR_NAMES } from '../../../shell/dialogs';
 import { useNow, useServerChanges } from '../../../state/server';
 import { PlaceLink } from '../../../ui/PlaceLink';
