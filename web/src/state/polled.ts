@@ -1,6 +1,7 @@
 // Something that is asked again and again while the page is visible, at once after the server's
 // state changed, and whose last answer stays while the next one is under way or fails.
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useRequest } from './request';
 import { useServerChanges } from './server';
 
 export interface Polled<T> {
@@ -29,6 +30,7 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     latest.current = ask;
   });
   const changes = useServerChanges();
+  const { send, cancel } = useRequest();
   const begun = useRef(false);
   useEffect(() => {
     let ended = false;
@@ -38,14 +40,17 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     begun.current = true;
     const run = async () => {
       if (document.visibilityState === 'visible') {
-        try {
-          const value = await latest.current();
-          failures = 0;
-          if (!ended) hold({ value, failure: null });
-        } catch (failure) {
-          failures += 1;
-          if (!ended) hold((known) => ({ ...known, failure }));
-        }
+        await send(
+          () => latest.current(),
+          (value) => {
+            failures = 0;
+            hold({ value, failure: null });
+          },
+          (failure) => {
+            failures += 1;
+            hold((known) => ({ ...known, failure }));
+          },
+        );
       }
       const wait = isSoon
         ? Math.min(SOON_MS, everyMs)
@@ -57,8 +62,9 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     return () => {
       ended = true;
       clearTimeout(timer);
+      cancel();
     };
-  }, [everyMs, changes, turn]);
+  }, [everyMs, changes, turn, send, cancel]);
   const again = useCallback(() => setTurn((n) => n + 1), []);
   return { ...held, again };
 }

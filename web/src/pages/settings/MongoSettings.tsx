@@ -1,14 +1,11 @@
 // Scale & Settings of a collection of the MongoDB door.
 
 import type { IndexRecord } from '../../api/mongo';
-import { mayWrite, session } from '../../api/session';
 import { defaultInWords, readDraft } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
-import { useStore } from '../../state/store';
 import { ConflictDialog } from './frame/ConflictDialog';
-import { Notice } from './frame/Notice';
-import { READ_ONLY } from './frame/readOnly';
-import { type Section, SettingsFrame } from './frame/SettingsFrame';
+import type { Section } from './frame/SettingsFrame';
+import { SettingsPane } from './frame/SettingsPane';
 import { Unread } from './frame/Unread';
 import type { Loaded } from './frame/useLoaded';
 import { DateIndexes } from './indexes/DateIndexes';
@@ -98,25 +95,17 @@ function Conflict({ target, settings }: { target: Target; settings: CollectionSe
 export default function MongoSettings({ target }: { target: Target }) {
   const gate = useExpiryGate(target, NOUN);
   const { loaded, settings } = useCollection(target, gate);
-  const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;
-  const about = { target, place: NOUN.place, loaded, saving: settings };
-  const disabled = locked !== null || settings.saving;
   return (
-    <>
-      <SettingsFrame
-        sections={sectionsOf({ target, loaded, settings, disabled })}
-        locked={locked}
-        gone={loaded.gone}
-        saving={settings.saving}
-        asks={gate.asks}
-        outcome={settings.outcome}
-        onSave={settings.save}
-        onDiscard={settings.discard}
-        notice={<Notice {...about} what="the time to live of this collection" />}
-      />
-      {gate.dialog}
-      <Conflict target={target} settings={settings} />
-    </>
+    <SettingsPane
+      target={target}
+      nouns={NOUN}
+      what="the time to live of this collection"
+      loaded={loaded}
+      saving={settings}
+      gate={gate}
+      sections={(disabled) => sectionsOf({ target, loaded, settings, disabled })}
+      conflict={<Conflict target={target} settings={settings} />}
+    />
   );
 }

@@ -1,8 +1,6 @@
 // Scale & Settings of a container of the NoSQL door.
-import { mayWrite, session } from '../../api/session';
 import { draftOf } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
-import { useStore } from '../../state/store';
 import { differences, feedOf, offerDifferences, ttlOf } from './container/definition';
 import { FeedSection } from './container/FeedSection';
 import { PartitionKeySection, UniqueKeysSection } from './container/KeySections';
@@ -11,9 +9,8 @@ import { policyText } from './container/policy';
 import { ThroughputSection } from './container/ThroughputSection';
 import { readThroughput, throughputOf, withThroughput } from './container/throughput';
 import { ConflictDialog } from './frame/ConflictDialog';
-import { Notice } from './frame/Notice';
-import { READ_ONLY } from './frame/readOnly';
-import { type Section, SettingsFrame } from './frame/SettingsFrame';
+import type { Section } from './frame/SettingsFrame';
+import { SettingsPane } from './frame/SettingsPane';
 import { Unread } from './frame/Unread';
 import { ImpactView } from './ttl/ImpactView';
 import { NOUNS } from './ttl/impact';
@@ -131,24 +128,17 @@ function Conflict({ target, settings }: { target: Target; settings: ContainerSet
 export default function NosqlSettings({ target }: { target: Target }) {
   const gate = useExpiryGate(target, NOUN);
   const { loaded, settings } = useContainer(target, gate);
-  const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;
-  const about = { target, place: NOUN.place, loaded, saving: settings };
   return (
-    <>
-      <SettingsFrame
-        sections={sectionsOf({ target, settings, disabled: locked !== null || settings.saving })}
-        locked={locked}
-        gone={loaded.gone}
-        saving={settings.saving}
-        asks={gate.asks}
-        outcome={settings.outcome}
-        onSave={settings.save}
-        onDiscard={settings.discard}
-        notice={<Notice {...about} what="this container" />}
-      />
-      {gate.dialog}
-      <Conflict target={target} settings={settings} />
-    </>
+    <SettingsPane
+      target={target}
+      nouns={NOUN}
+      what="this container"
+      loaded={loaded}
+      saving={settings}
+      gate={gate}
+      sections={(disabled) => sectionsOf({ target, settings, disabled })}
+      conflict={<Conflict target={target} settings={settings} />}
+    />
   );
 }

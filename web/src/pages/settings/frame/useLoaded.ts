@@ -2,6 +2,7 @@
 // was read last stays while it is read again.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, words } from '../../../api/http';
+import { useRequest } from '../../../state/request';
 import { useServerChanges } from '../../../state/server';
 
 export interface Loaded<T> {
@@ -35,28 +36,29 @@ export function useLoaded<T>(load: () => Promise<T>): Loaded<T> {
   const [state, set] = useState<State<T>>({ value: null, failure: null, gone: false });
   const changes = useServerChanges();
   const latest = useRef(load);
-  const asked = useRef(0);
+  const { send, cancel } = useRequest();
   latest.current = load;
-  const put = useCallback((value: T) => {
-    asked.current += 1;
-    set({ value, failure: null, gone: false });
-  }, []);
+  const put = useCallback(
+    (value: T) => {
+      cancel();
+      set({ value, failure: null, gone: false });
+    },
+    [cancel],
+  );
   const notice = useCallback((error: unknown) => {
     const gone = saysGone(error);
     if (gone) set((known) => ({ ...known, gone: true }));
     return gone;
   }, []);
-  const reload = useCallback(async () => {
-    asked.current += 1;
-    const mine = asked.current;
-    try {
-      const value = await latest.current();
-      if (mine === asked.current) put(value);
-    } catch (error) {
-      if (mine !== asked.current) return;
-      set((known) => ({ ...known, failure: words(error), gone: saysGone(error) }));
-    }
-  }, [put]);
+  const reload = useCallback(
+    () =>
+      send(
+        () => latest.current(),
+        (value) => set({ value, failure: null, gone: false }),
+        (error) => set((known) => ({ ...known, failure: words(error), gone: saysGone(error) })),
+      ),
+    [send],
+  );
   useEffect(() => {
     void reload();
   }, [reload, changes]);

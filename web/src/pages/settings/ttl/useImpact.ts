@@ -8,8 +8,9 @@ import {
   type Preview,
   preview,
 } from '../../../api/admin';
-import { ApiError, words } from '../../../api/http';
+import { words } from '../../../api/http';
 import type { Target } from '../../../state/place';
+import { useRequest } from '../../../state/request';
 import { useServerChanges } from '../../../state/server';
 
 export interface Impact {
@@ -32,33 +33,26 @@ const PAUSE_MS = 300;
 export function useImpact(target: Target, value: DefaultTtl | undefined): ImpactState {
   const changes = useServerChanges();
   const [state, set] = useState<ImpactState>({ kind: 'none' });
+  const { send, cancel } = useRequest();
   const { door, database, collection } = target;
   useEffect(() => {
     if (value === undefined) {
       set({ kind: 'none' });
       return;
     }
-    const cancel = new AbortController();
     set({ kind: 'asking' });
-    const ask = async () => {
-      const about = { door, database, collection };
-      try {
-        const [found, now] = await Promise.all([
-          preview(about, value, cancel.signal),
-          forecast(about),
-        ]);
-        if (!cancel.signal.aborted) set({ kind: 'known', impact: { value, preview: found, now } });
-      } catch (error) {
-        if (cancel.signal.aborted) return;
-        if (error instanceof ApiError && error.kind === 'cancelled') return;
-        set({ kind: 'failed', text: words(error) });
-      }
-    };
+    const about = { door, database, collection };
+    const ask = () =>
+      send(
+        (signal) => Promise.all([preview(about, value, signal), forecast(about)]),
+        ([found, now]) => set({ kind: 'known', impact: { value, preview: found, now } }),
+        (error) => set({ kind: 'failed', text: words(error) }),
+      );
     const timer = setTimeout(() => void ask(), PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      cancel.abort();
+      cancel();
     };
-  }, [door, database, collection, value, changes]);
+  }, [door, database, collection, value, changes, send, cancel]);
   return state;
 }
