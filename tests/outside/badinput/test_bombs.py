@@ -6,7 +6,7 @@ import re
 import bson
 import pytest
 
-from badinput.house import ok_or_error, refused
+from badinput.attacked import ok_or_error, refused
 from badinput.raw import Pairs, Raw, embedded, framed
 from badinput.wire import LARGEST_DOCUMENT, command, msg
 
@@ -15,27 +15,27 @@ HEAVY = 10.0
 
 
 @pytest.fixture(scope="module")
-def rows(house):
+def rows(attacked):
     """A hundred rows, a long text and an array."""
     documents = [
         {"_id": i, "n": i, "g": i % 5, "a": list(range(20)), "s": "a" * 50} for i in range(100)
     ]
-    house.witness.run(("insert", "rows"), db="bombs", documents=documents)
-    house.witness.run(
+    attacked.witness.run(("insert", "rows"), db="bombs", documents=documents)
+    attacked.witness.run(
         ("insert", "text"), db="bombs", documents=[{"_id": 1, "s": "a" * 100_000 + "!"}]
     )
 
 
-def aggregate(house, pipeline):
+def aggregate(attacked, pipeline):
     pipeline = Raw(4, bson.encode({str(i): stage for i, stage in enumerate(pipeline)}))
     fields = [("pipeline", pipeline), ("cursor", {}), ("maxTimeMS", 2_000)]
-    return ask(house, command(("aggregate", "rows"), *fields, db="bombs"))
+    return ask(attacked, command(("aggregate", "rows"), *fields, db="bombs"))
 
 
-def ask(house, body):
+def ask(attacked, body):
     """The answer to a heavy command, during which others are served."""
     message = msg(body)
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         return wire.ask(message, within=HEAVY)
 
 
@@ -98,10 +98,10 @@ GROWING = {
 
 
 @pytest.mark.parametrize("name", GROWING)
-def test_expressions_that_grow(house, rows, name):
+def test_expressions_that_grow(attacked, rows, name):
     """Depth and bytes are counted while they are built: no answer exceeds a document, none is 1 or
     8."""
-    code = ok_or_error(aggregate(house, one(GROWING[name])))
+    code = ok_or_error(aggregate(attacked, one(GROWING[name])))
     if name in (
         "arrays doubled",
         "text doubled",
@@ -172,8 +172,8 @@ PIPELINES = {
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_pipelines_that_grow(house, rows, name):
-    ok_or_error(aggregate(house, PIPELINES[name]))
+def test_pipelines_that_grow(attacked, rows, name):
+    ok_or_error(aggregate(attacked, PIPELINES[name]))
 
 
 def in_many():
@@ -200,12 +200,15 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_filters_that_grow(house, rows, name):
+def test_filters_that_grow(attacked, rows, name):
     filter_ = FILTERS[name]()
     if filter_.keys() != {"n"}:
         filter_ = embedded(bson.encode(filter_))
     ok_or_error(
-        ask(house, command(("find", "rows"), ("filter", filter_), ("maxTimeMS", 2_000), db="bombs"))
+        ask(
+            attacked,
+            command(("find", "rows"), ("filter", filter_), ("maxTimeMS", 2_000), db="bombs"),
+        )
     )
 
 
@@ -276,7 +279,7 @@ def test_groups_with_other_parameters(wire, rows, at):
     )
 
 
-def test_a_group_and_a_sort_larger_than_memory(house, rows):
+def test_a_group_and_a_sort_larger_than_memory(attacked, rows):
     """100 rows of 8 MB each are more than any stage may hold: an error that names it."""
     big = {
         "b": {
@@ -288,7 +291,7 @@ def test_a_group_and_a_sort_larger_than_memory(house, rows):
         }
     }
     for stage in ({"$sort": {"b": 1, "n": -1}}, {"$group": {"_id": "$b", "x": {"$push": "$b"}}}):
-        ok_or_error(aggregate(house, [{"$addFields": big}, stage, {"$count": "n"}]))
+        ok_or_error(aggregate(attacked, [{"$addFields": big}, stage, {"$count": "n"}]))
 
 
 def test_upserts_that_meet_in_a_unique_index(wire):
@@ -373,11 +376,11 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_patterns(house, rows, name):
+def test_patterns(attacked, rows, name):
     """Linear time or a clean refusal, wherever a pattern may stand."""
     pattern = PATTERNS[name]
     raw = Raw(11, pattern.encode() + b"\0\0")
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         for value in (
             raw,
             Pairs([("$regex", pattern)]),
@@ -415,9 +418,9 @@ def test_patterns_that_are_not_text(wire, rows):
     refused(wire.run(("find", "text"), db="bombs", filter={"s": {"$options": "i"}}), 2)
 
 
-def test_updates_that_grow(house, rows):
+def test_updates_that_grow(attacked, rows):
     """A document may not grow beyond its limits by an update; nothing of it is kept."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         grow = [{"$set": {"x": one(GROWING["text doubled"])[1]["$project"]["x"]}}]
         for update in (
             grow,

@@ -6,7 +6,7 @@ import struct
 import bson
 import pytest
 
-from badinput.house import ok_or_error, refused, well_formed_error
+from badinput.attacked import ok_or_error, refused, well_formed_error
 from badinput.raw import Pairs, Raw, document, element, embedded, framed, i32, nested, text
 from badinput.wire import OP_MSG, command, frame, msg
 
@@ -30,9 +30,9 @@ def answered(wire, data):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_stored(house):
+def nothing_is_stored(attacked):
     yield
-    left = house.witness.run(("find", "bson"))["cursor"]["firstBatch"]
+    left = attacked.witness.run(("find", "bson"))["cursor"]["firstBatch"]
     assert left == [], f"stored: {str(left)[:300]}"
 
 
@@ -271,7 +271,7 @@ def test_nul_inside_text_is_text(wire):
     assert wire.run(("find", "nul"), filter={"v": "a"})["cursor"]["firstBatch"] == []
 
 
-def test_a_hundred_thousand_equal_keys(wire, house):
+def test_a_hundred_thousand_equal_keys(wire, attacked):
     many = Raw(3, framed(element("k", 1) * 100_000))
     for body in [
         command(("insert", "equal"), ("documents", [Pairs([("_id", 1), ("d", many)])])),
@@ -288,7 +288,7 @@ def test_a_hundred_thousand_equal_keys(wire, house):
         command(("find", "kept"), ("let", many)),
         command(("aggregate", "kept"), ("pipeline", [Pairs([("$project", many)])]), ("cursor", {})),
     ]:
-        with house.undisturbed():
+        with attacked.undisturbed():
             ok_or_error(wire.ask(msg(body)))
     ok_or_error(wire.ask(msg([("ping", 1), *[("comment", 1)] * 100_000, ("$db", "test")])))
     ok_or_error(

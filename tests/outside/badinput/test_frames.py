@@ -5,7 +5,7 @@ import struct
 import bson
 import pytest
 
-from badinput.house import refused, well_formed_error
+from badinput.attacked import refused, well_formed_error
 from badinput.raw import document
 from badinput.wire import (
     LARGEST_MESSAGE,
@@ -136,26 +136,26 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def test_checksums(house):
+def test_checksums(attacked):
     plain = struct.pack("<I", 1) + section(PING)
     message = struct.pack("<iiii", 16 + len(plain) + 4, 7, 0, OP_MSG) + plain
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         right = message + struct.pack("<I", crc32c(message))
         wire.send(right)
         _, _, _, payload = wire.frame()
         assert payload[0] & 1, "a request with a checksum is answered with one"
         assert bson.decode(payload[5:-4])["ok"] == 1
     for sum_ in (0, crc32c(message) ^ 1, 0xFFFFFFFF):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             closed_or_error(wire, message + struct.pack("<I", sum_))
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         closed_or_error(wire, frame(OP_MSG, struct.pack("<I", 1) + b"\0\0"))
 
 
-def test_a_write_with_a_wrong_checksum_is_not_done(wire, house):
+def test_a_write_with_a_wrong_checksum_is_not_done(wire, attacked):
     body = command(("insert", "summed"), documents=[{"_id": 1}])
     closed_or_error(wire, msg(body, flags=1)[:-4] + b"abcd")
-    found = house.witness.run(("find", "summed"))
+    found = attacked.witness.run(("find", "summed"))
     assert found["cursor"]["firstBatch"] == []
 
 
@@ -206,9 +206,9 @@ def test_op_query_is_for_handshakes(wire, name):
         refused(reply, code)
 
 
-def test_op_query_handshakes_with_odd_numbers(house):
+def test_op_query_handshakes_with_odd_numbers(attacked):
     for skip, limit in [(-1, 0), (2**31 - 1, -(2**31)), (5, 7)]:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             assert wire.ask(op_query("admin.$cmd", {"isMaster": 1}, skip, limit))["ok"] == 1
 
 
@@ -223,7 +223,7 @@ def test_requests_in_one_packet_are_answered_in_order(wire):
     assert [wire.frame()[1] for _ in range(500)] == list(range(500))
 
 
-def test_http_tls_and_noise_at_this_door(house):
+def test_http_tls_and_noise_at_this_door(attacked):
     for data in (
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         bytes.fromhex("16030100c8010000c40303") + bytes(200),
@@ -231,5 +231,5 @@ def test_http_tls_and_noise_at_this_door(house):
         b"\0" * 100,
         b"SSH-2.0-OpenSSH_9.6\r\n",
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             closed(wire, data)

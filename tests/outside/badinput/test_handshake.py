@@ -4,7 +4,7 @@
 import bson
 import pytest
 
-from badinput.house import ok_or_error, refused
+from badinput.attacked import ok_or_error, refused
 from badinput.raw import Pairs, Raw, element, framed, nested, of_every_type
 from badinput.wire import command, msg, op_query
 
@@ -13,13 +13,13 @@ CLIENT = {"driver": {"name": "d", "version": "1"}, "os": {"type": "Linux"}}
 
 
 @pytest.mark.parametrize("hello", HELLOS)
-def test_metadata_has_512_bytes(house, hello):
+def test_metadata_has_512_bytes(attacked, hello):
     def client(size):
         empty = len(bson.encode({**CLIENT, "pad": ""}))
         return {**CLIENT, "pad": "x" * (size - empty)}
 
     for size, right in [(512, True), (513, False), (100_000, False), (15 << 20, False)]:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             reply = wire.run((hello, 1), db="admin", client=client(size))
             if right:
                 assert reply["ok"] == 1
@@ -43,7 +43,7 @@ def test_application_names(wire, size, right):
 
 
 @pytest.mark.parametrize("kind", of_every_type())
-def test_metadata_of_every_type(house, kind):
+def test_metadata_of_every_type(attacked, kind):
     value = of_every_type()[kind]
     for client in (
         value,
@@ -53,7 +53,7 @@ def test_metadata_of_every_type(house, kind):
         Pairs([("os", Pairs([("type", value)]))]),
         Pairs([("client", value)]),
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             ok_or_error(wire.ask(msg(command(("hello", 1), ("client", client), db="admin"))))
             assert wire.run(("ping", 1))["ok"] == 1
 
@@ -104,19 +104,19 @@ def test_options(wire, fields, flags):
     assert "maxWireVersion" not in reply
 
 
-def test_hello_in_old_messages(house):
+def test_hello_in_old_messages(attacked):
     for body in (
         {"hello": 1},
         {"isMaster": 1},
         {"ismaster": 1, "client": CLIENT},
         {"ismaster": {"a": 1}},
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             ok_or_error(wire.ask(op_query("admin.$cmd", body)))
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         big = Pairs([("ismaster", 1), ("client", Raw(3, framed(element("k", "v") * 50_000)))])
         refused(wire.ask(op_query("admin.$cmd", big)), 2, 186, 187)
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(
             op_query("admin.$cmd", Pairs([("ismaster", 1), ("client", Raw(3, nested(5_000)))]))
         )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from badinput.house import House, ok_or_error, refused
+from badinput.attacked import AttackedServer, ok_or_error, refused
 from badinput.raw import Pairs, Raw, text
 from badinput.wire import Wire, command, msg
 
@@ -69,20 +69,22 @@ READS = {
 }
 
 
-def namespaces(house):
-    databases = house.witness.run(("listDatabases", 1), db="admin")["databases"]
+def namespaces(attacked):
+    databases = attacked.witness.run(("listDatabases", 1), db="admin")["databases"]
     return {
         (db["name"], it["name"])
         for db in databases
-        for it in house.witness.run(("listCollections", 1), db=db["name"])["cursor"]["firstBatch"]
+        for it in attacked.witness.run(("listCollections", 1), db=db["name"])["cursor"][
+            "firstBatch"
+        ]
     }
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_made(house):
-    before = namespaces(house)
+def nothing_is_made(attacked):
+    before = namespaces(attacked)
     yield
-    assert namespaces(house) == before
+    assert namespaces(attacked) == before
 
 
 @pytest.mark.parametrize("name", DATABASES)
@@ -113,10 +115,10 @@ def test_collections_to_be_read(wire, read, name):
         assert code == NAMESPACE, reply
 
 
-def test_a_dotted_name_stays_in_its_database(wire, house):
+def test_a_dotted_name_stays_in_its_database(wire, attacked):
     """A driver's bug: database `a`, collection `b.c` against database `a.b`, collection `c`."""
     wire.run(("insert", "kept.x"), db="sentinel", documents=[{"_id": 1}])
-    assert ("sentinel", "kept.x") in namespaces(house)
+    assert ("sentinel", "kept.x") in namespaces(attacked)
     refused(wire.run(("find", "x"), db="sentinel.kept"), NAMESPACE)
     wire.run(("drop", "kept.x"), db="sentinel")
 
@@ -245,9 +247,9 @@ SECRET = "hunter2-in-a-payload"
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_logs_take_no_orders_and_hold_no_payload(form):
-    with House("--log-format", form, log_level="trace") as house:
+    with AttackedServer("--log-format", form, log_level="trace") as attacked:
         for name in NASTY:
-            with Wire(house.address) as wire:
+            with Wire(attacked.address) as wire:
                 for body in (
                     [("find", name), ("$db", "test")],
                     [("find", "c"), ("$db", name)],
@@ -277,15 +279,15 @@ def test_logs_take_no_orders_and_hold_no_payload(form):
                     wire.ask(msg(body))
                 wire.send(b"\xff" * 40 + SECRET.encode())
                 assert wire.frame() is None
-            with Wire(house.address) as wire:
+            with Wire(attacked.address) as wire:
                 wire.ask(
                     msg(
                         [("find", "c"), ("filter", Pairs([("a", text(SECRET.encode() + b"\xff"))]))]
                     )
                 )
                 wire.ask(msg([("ping", Raw(0x77, SECRET.encode()))]))
-        house.health()
-        log = house.log()
+        attacked.health()
+        log = attacked.log()
         assert SECRET not in log
         assert all(sign not in log for sign in ("\x1b", "\x07", "\x9b", "\r", "\nERROR forged")), (
             "raw signs"

@@ -3,8 +3,8 @@
 import bson
 import pytest
 
+from badinput.attacked import ok_or_error, refused
 from badinput.fields import COMMANDS
-from badinput.house import ok_or_error, refused
 from badinput.raw import Pairs, Raw, element, framed
 from badinput.wire import command, msg, sequence
 
@@ -220,17 +220,17 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_batches_of_one_too_many(wire, house, name):
+def test_batches_of_one_too_many(wire, attacked, name):
     """100,000 operations are a batch, one more is not and does nothing."""
     field, row = ROWS[name]
     one = b"".join(element(str(i), row(i)) for i in range(LARGEST_BATCH + 1))
     body = msg(command((name, "batch"), (field, Raw(4, framed(one)))))
-    with house.undisturbed():
+    with attacked.undisturbed():
         refused(wire.ask(body, within=5), LENGTH)
     assert wire.run(("count", "batch"))["n"] == 0
     rows = [row(i) for i in range(LARGEST_BATCH)]
     message = msg(command((name, "batch")), sequence(field, rows))
-    with house.undisturbed():
+    with attacked.undisturbed():
         reply = wire.ask(message, within=30)
     assert reply["ok"] == 1 and "writeErrors" not in reply, str(reply)[:300]
     if name == "insert":

@@ -9,7 +9,7 @@ import copy
 
 from badinput_nosql.wire import BATCH, QUERY, A
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 PLAN = {
     "content-type": "application/query+json",
     "x-ms-cosmos-is-query-plan-request": "True",
@@ -77,10 +77,10 @@ BODIES = {
         {"id": "new"},
         f"id:text {SYSTEM} _colls:any _users:any more:any",
     ),
-    "container": ("POST", "/dbs/room/colls", {}, CONTAINER, "id:text " + POLICIES),
+    "container": ("POST", "/dbs/data/colls", {}, CONTAINER, "id:text " + POLICIES),
     "container with unique keys": (
         "POST",
-        "/dbs/room/colls",
+        "/dbs/data/colls",
         {},
         {
             "id": "new",
@@ -92,7 +92,7 @@ BODIES = {
     ),
     "replaced container": (
         "PUT",
-        "/dbs/room/colls/c",
+        "/dbs/data/colls/c",
         {},
         {**CONTAINER, "id": "c"},
         "id:text uniqueKeyPolicy:doc " + POLICIES,
@@ -204,27 +204,27 @@ BODIES = {
     ),
     "user": (
         "POST",
-        "/dbs/room/users",
+        "/dbs/data/users",
         {},
         {"id": "new"},
         f"id:text _permissions:any {SYSTEM} more:any",
     ),
     "permission": (
         "POST",
-        "/dbs/room/users/u/permissions",
+        "/dbs/data/users/u/permissions",
         {},
-        {"id": "new", "permissionMode": "Read", "resource": "dbs/room/colls/c"},
+        {"id": "new", "permissionMode": "Read", "resource": "dbs/data/colls/c"},
         "id:text permissionMode:text resource:text resourcePartitionKey:array _token:any",
     ),
-    "procedure": ("POST", "/dbs/room/colls/c/sprocs", {}, FUNCTION, "id:text body:text more:any"),
+    "procedure": ("POST", "/dbs/data/colls/c/sprocs", {}, FUNCTION, "id:text body:text more:any"),
     "trigger": (
         "POST",
-        "/dbs/room/colls/c/triggers",
+        "/dbs/data/colls/c/triggers",
         {},
         {**FUNCTION, "triggerType": "Pre", "triggerOperation": "All"},
         "id:text body:text triggerType:text triggerOperation:text",
     ),
-    "function": ("POST", "/dbs/room/colls/c/udfs", {}, FUNCTION, "id:text body:text"),
+    "function": ("POST", "/dbs/data/colls/c/udfs", {}, FUNCTION, "id:text body:text"),
     "offer": (
         "PUT",
         "/offers/@",
@@ -277,8 +277,8 @@ class Field:
         """The body with this value there; what is missing on the way is made."""
         body = copy.deepcopy(self.skeleton)
         place = body
-        *way, last = self.field.split(".")
-        for name in way:
+        *parents, last = self.field.split(".")
+        for name in parents:
             place = place[int(name)] if isinstance(place, list) else place.setdefault(name, {})
         if isinstance(place, list):
             place[int(last)] = value

@@ -12,14 +12,14 @@ from lib.texts import SIGNATURE
 
 from badinput_nosql.wire import authorization, http_date, request
 
-PATH = "/dbs/room/colls/c/docs"
+PATH = "/dbs/data/colls/c/docs"
 ITEM = {"id": "forged", "pk": "a"}
 PK = {"x-ms-documentdb-partitionkey": '["a"]'}
 OTHER = base64.b64encode(b"another key of no account here..").decode()
 RIGHT = "right signature"
 
 
-def sig(date, key=KEY, verb="post", kind="docs", link="dbs/room/colls/c"):
+def sig(date, key=KEY, verb="post", kind="docs", link="dbs/data/colls/c"):
     return signature(verb, kind, link, date, key)
 
 
@@ -115,26 +115,26 @@ WRONG = {
 
 
 @pytest.mark.parametrize("form", WRONG)
-def test_headers_of_every_wrong_form(house, form):
+def test_headers_of_every_wrong_form(attacked, form):
     date = http_date()
     headers = {"authorization": WRONG[form](sig(date)), **PK}
-    house.refused(
+    attacked.refused(
         request("POST", PATH, ITEM, headers, date=date), (400, 401) if form == "raw bytes" else 401
     )
 
 
-def test_no_header(house):
-    house.refused(request("POST", PATH, ITEM, {"authorization": None, **PK}), 401)
+def test_no_header(attacked):
+    attacked.refused(request("POST", PATH, ITEM, {"authorization": None, **PK}), 401)
 
 
 SIGNED = {
     "another key": {"key": OTHER},
     "another verb": {"verb": "get"},
     "another kind": {"kind": "colls"},
-    "another link": {"link": "dbs/room/colls/off"},
-    "the item's link": {"link": "dbs/room/colls/c/docs/forged"},
-    "a longer link": {"link": "dbs/room/colls/c/"},
-    "a slash in front": {"link": "/dbs/room/colls/c"},
+    "another link": {"link": "dbs/data/colls/off"},
+    "the item's link": {"link": "dbs/data/colls/c/docs/forged"},
+    "a longer link": {"link": "dbs/data/colls/c/"},
+    "a slash in front": {"link": "/dbs/data/colls/c"},
     "another case": {"link": "DBS/ROOM/COLLS/C"},
     "no link": {"link": ""},
     "no kind": {"kind": ""},
@@ -142,49 +142,53 @@ SIGNED = {
 
 
 @pytest.mark.parametrize("what", SIGNED)
-def test_signatures_of_something_else(house, what):
+def test_signatures_of_something_else(attacked, what):
     date = http_date()
     header = token(f"type=master&ver=1.0&sig={sig(date, **SIGNED[what])}")
-    house.refused(
+    attacked.refused(
         request("POST", PATH, ITEM, {"authorization": header, **PK}, date=date), 401, text=SIGNATURE
     )
 
 
-def test_a_signature_of_another_date(house):
+def test_a_signature_of_another_date(attacked):
     header = token(f"type=master&ver=1.0&sig={sig(http_date(-60))}")
-    house.refused(request("POST", PATH, ITEM, {"authorization": header, **PK}), 401, text=SIGNATURE)
+    attacked.refused(
+        request("POST", PATH, ITEM, {"authorization": header, **PK}), 401, text=SIGNATURE
+    )
 
 
-def test_a_signature_is_for_one_method(house):
+def test_a_signature_is_for_one_method(attacked):
     date = http_date()
     header = authorization("GET", f"{PATH}/1", date)
     for verb in ("DELETE", "PUT", "PATCH", "POST"):
         body = None if verb == "DELETE" else ITEM
         data = request(verb, f"{PATH}/1", body, {"authorization": header, **PK}, date=date)
-        house.refused(data, 401, text=SIGNATURE)
+        attacked.refused(data, 401, text=SIGNATURE)
 
 
 @pytest.mark.parametrize("at", range(32))
-def test_every_byte_of_a_signature_counts(house, at):
+def test_every_byte_of_a_signature_counts(attacked, at):
     date = http_date()
     found = bytearray(base64.b64decode(sig(date)))
     found[at] ^= 1
     header = token("type=master&ver=1.0&sig=" + base64.b64encode(found).decode())
-    house.refused(
+    attacked.refused(
         request("POST", PATH, ITEM, {"authorization": header, **PK}, date=date), 401, text=SIGNATURE
     )
 
 
-def test_signatures_that_are_cut(house):
+def test_signatures_that_are_cut(attacked):
     date = http_date()
     found = sig(date)
     for length in range(len(found)):
         header = token(f"type=master&ver=1.0&sig={found[:length]}")
-        house.refused(request("POST", PATH, ITEM, {"authorization": header, **PK}, date=date), 401)
+        attacked.refused(
+            request("POST", PATH, ITEM, {"authorization": header, **PK}, date=date), 401
+        )
 
 
 @pytest.mark.parametrize("form", ["plain", "lower-case escapes", "parts encoded", "blanks around"])
-def test_right_headers_of_other_forms(house, form):
+def test_right_headers_of_other_forms(attacked, form):
     date = http_date()
     text = f"type=master&ver=1.0&sig={signature('GET', 'dbs', '', date)}"
     header = {
@@ -193,23 +197,23 @@ def test_right_headers_of_other_forms(house, form):
         "parts encoded": text.replace("=", "%3D"),
         "blanks around": f"  {token(text)}  ",
     }[form]
-    house.accepted(request("GET", "/dbs", None, {"authorization": header}, date=date), 200)
+    attacked.accepted(request("GET", "/dbs", None, {"authorization": header}, date=date), 200)
 
 
-def test_an_entra_token_of_the_account(house):
-    house.accepted(request("GET", "/dbs", None, {"authorization": entra()}), 200)
+def test_an_entra_token_of_the_account(attacked):
+    attacked.accepted(request("GET", "/dbs", None, {"authorization": entra()}), 200)
 
 
 @pytest.mark.parametrize("minutes", [16, -16, 60, -60, 60 * 24 * 365, -60 * 24 * 365, 15.5, -15.5])
-def test_dates_too_far_away(house, minutes):
+def test_dates_too_far_away(attacked, minutes):
     """The signature is right, and of another time: another token is needed."""
     date = http_date(60 * minutes)
-    house.refused(request("POST", PATH, ITEM, PK, date=date), (401, 403))
+    attacked.refused(request("POST", PATH, ITEM, PK, date=date), (401, 403))
 
 
 @pytest.mark.parametrize("minutes", [14, -14, 1, -1])
-def test_dates_near_enough(house, minutes):
-    house.accepted(request("GET", "/dbs", date=http_date(60 * minutes)), 200)
+def test_dates_near_enough(attacked, minutes):
+    attacked.accepted(request("GET", "/dbs", date=http_date(60 * minutes)), 200)
 
 
 DATES = [
@@ -240,32 +244,34 @@ DATES = [
 
 
 @pytest.mark.parametrize("date", DATES, ids=lambda it: it[:30] or "empty")
-def test_dates_that_are_none(house, date):
-    house.refused(request("POST", PATH, ITEM, PK, date=date), (401, 403))
+def test_dates_that_are_none(attacked, date):
+    attacked.refused(request("POST", PATH, ITEM, PK, date=date), (401, 403))
 
 
-def test_no_date(house):
+def test_no_date(attacked):
     header = token(f"type=master&ver=1.0&sig={sig('')}")
-    house.refused(
+    attacked.refused(
         request("POST", PATH, ITEM, {"authorization": header, "x-ms-date": None, **PK}), 401
     )
 
 
-def test_a_date_that_is_not_signed(house):
+def test_a_date_that_is_not_signed(attacked):
     header = token(f"type=master&ver=1.0&sig={sig('')}")
-    house.refused(request("POST", PATH, ITEM, {"authorization": header, **PK}), 401, text=SIGNATURE)
+    attacked.refused(
+        request("POST", PATH, ITEM, {"authorization": header, **PK}), 401, text=SIGNATURE
+    )
 
 
-def test_an_unsigned_date_does_not_make_an_old_one_new(house):
+def test_an_unsigned_date_does_not_make_an_old_one_new(attacked):
     """`date` is now, but what is signed is `x-ms-date` of an hour ago."""
     old = http_date(-3600)
-    house.refused(request("POST", PATH, ITEM, {"date": http_date(), **PK}, date=old), (401, 403))
+    attacked.refused(request("POST", PATH, ITEM, {"date": http_date(), **PK}, date=old), (401, 403))
     date = email.utils.formatdate(time.time() - 3600, usegmt=True)
     header = token(f"type=master&ver=1.0&sig={sig(date)}")
     data = request(
         "POST", PATH, ITEM, {"authorization": header, "date": date, "x-ms-date": http_date(), **PK}
     )
-    house.refused(data, (401, 403))
+    attacked.refused(data, (401, 403))
 
 
 @pytest.mark.parametrize("order", ["wrong first", "wrong last"])
@@ -276,40 +282,40 @@ def test_an_unsigned_date_does_not_make_an_old_one_new(house):
         ("x-ms-date", "Sun, 06 Nov 1994 08:49:37 GMT"),
     ],
 )
-def test_two_different_credentials(house, name, wrong, order):
+def test_two_different_credentials(attacked, name, wrong, order):
     """Which of them counts is nothing to guess about."""
     data = request("POST", PATH, ITEM, PK)
     line = f"{name}: {wrong}\r\n".encode()
     at = data.index(name.encode() + b": ")
     end = data.index(b"\r\n", at) + 2
     at = at if order == "wrong first" else end
-    house.refused(data[:at] + line + data[at:], (400, 401, 403))
+    attacked.refused(data[:at] + line + data[at:], (400, 401, 403))
 
 
 @pytest.mark.parametrize(
     ("path", "status"),
     [
         ("/dbs/nothing", 401),
-        ("/dbs/room", 401),
-        ("/dbs/room/colls/c/docs/1", 401),
-        ("/dbs/room/colls/c", 401),
-        ("/dbs/room/colls/nothing", 401),
+        ("/dbs/data", 401),
+        ("/dbs/data/colls/c/docs/1", 401),
+        ("/dbs/data/colls/c", 401),
+        ("/dbs/data/colls/nothing", 401),
         ("/", 401),
         ("/offers", 401),
-        ("/dbs/room/users", 401),
-        ("/dbs/room/colls/c/pkranges", 401),
-        ("/dbs/room/colls/c/sprocs/x", 401),
+        ("/dbs/data/users", 401),
+        ("/dbs/data/colls/c/pkranges", 401),
+        ("/dbs/data/colls/c/sprocs/x", 401),
     ],
 )
-def test_strangers_learn_nothing(house, path, status):
+def test_strangers_learn_nothing(attacked, path, status):
     """What is there and what is not is refused alike."""
-    known = house.refused(request("GET", path, None, {"authorization": None, **PK}), status)
-    signed = house.refused(request("GET", path, None, PK, key=OTHER), status, text=SIGNATURE)
-    assert b"room" not in known.body.replace(b"/dbs/room", b"")
+    known = attacked.refused(request("GET", path, None, {"authorization": None, **PK}), status)
+    signed = attacked.refused(request("GET", path, None, PK, key=OTHER), status, text=SIGNATURE)
+    assert b"data" not in known.body.replace(b"/dbs/data", b"")
     assert signed.status == status
 
 
 @pytest.mark.parametrize("size", [1000, 1 << 20])
-def test_strangers_do_not_send_bodies_for_nothing(house, size):
+def test_strangers_do_not_send_bodies_for_nothing(attacked, size):
     body = {"id": "x" * size, "pk": "a"}
-    house.refused(request("POST", PATH, body, PK, key=OTHER), 401, text=SIGNATURE)
+    attacked.refused(request("POST", PATH, body, PK, key=OTHER), 401, text=SIGNATURE)

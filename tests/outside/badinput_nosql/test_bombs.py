@@ -9,23 +9,23 @@ import time
 import pytest
 from lib.wire import WITHIN
 
-from badinput_nosql.house import ONE
+from badinput_nosql.attacked import ONE
 from badinput_nosql.wire import PARTITION_KEY, A, query, request
 
 #: Seconds within which anything is answered, and those of a processor that it may take: a page
 #: has five.
 LONGEST = 20.0 * WITHIN
 MOST_WORK = 6.0
-DOCS = "/dbs/room/colls/bombs/docs"
+DOCS = "/dbs/data/colls/bombs/docs"
 KEY = {PARTITION_KEY: '["x"]'}
 LONG = 1_000_000
 
 
 @pytest.fixture(scope="module", autouse=True)
-def bombs(house):
+def bombs(attacked):
     """Items with long texts and large arrays, and many of them."""
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
-    house.make("/dbs/room/colls", {"id": "bombs", "partitionKey": ONE, "indexingPolicy": bare})
+    attacked.make("/dbs/data/colls", {"id": "bombs", "partitionKey": ONE, "indexingPolicy": bare})
     for i, body in enumerate(
         [
             {"s": "a" * LONG},
@@ -37,11 +37,11 @@ def bombs(house):
             {"s": "😀" * (LONG // 16)},
         ]
     ):
-        house.make(DOCS, {"id": str(i), "pk": "x", **body}, KEY)
+        attacked.make(DOCS, {"id": str(i), "pk": "x", **body}, KEY)
     for i in range(200):
-        house.make(DOCS, {"id": f"row{i}", "pk": "x", "n": i, "list": list(range(20))}, KEY)
-    house.keep()
-    house.held = house.state()
+        attacked.make(DOCS, {"id": f"row{i}", "pk": "x", "n": i, "list": list(range(20))}, KEY)
+    attacked.keep()
+    attacked.held = attacked.state()
 
 
 PATTERNS = {
@@ -79,10 +79,10 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("what", PATTERNS)
-def test_patterns(house, what):
+def test_patterns(attacked, what):
     """A million characters are walked once."""
-    with house.undisturbed():
-        house.survived(
+    with attacked.undisturbed():
+        attacked.survived(
             query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4
         )
 
@@ -142,10 +142,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("what", TEXTS)
-def test_values_without_measure(house, what):
-    before = house.server.rss()
-    with house.undisturbed():
-        house.survived(
+def test_values_without_measure(attacked, what):
+    before = attacked.server.rss()
+    with attacked.undisturbed():
+        attacked.survived(
             query(f"SELECT VALUE {TEXTS[what]} FROM c", path=DOCS),
             200,
             400,
@@ -153,7 +153,7 @@ def test_values_without_measure(house, what):
             413,
             within=LONGEST,
         )
-    assert house.server.rss() - before < 400 << 20
+    assert attacked.server.rss() - before < 400 << 20
 
 
 def crossed(count, projection="1", source="c.list", where=""):
@@ -186,21 +186,24 @@ PRODUCTS = {
 FEW = ["three of 100,000 that find nothing", "ten of 20 as rows", "distinct", "ARRAY"]
 
 
-def processor_seconds(house):
+def processor_seconds(attacked):
     fields = (
-        pathlib.Path(f"/proc/{house.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        pathlib.Path(f"/proc/{attacked.server.process.pid}/stat")
+        .read_text()
+        .rsplit(")", 1)[1]
+        .split()
     )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_products_without_measure(house, torture):
+def test_products_without_measure(attacked, torture):
     """All at once, as an attacker would: each ends by an answer or an error, others are served."""
-    before, problems, chosen = house.server.rss(), [], PRODUCTS if torture else FEW
-    began, longest = processor_seconds(house), LONGEST * (3 if torture else 1)
+    before, problems, chosen = attacked.server.rss(), [], PRODUCTS if torture else FEW
+    began, longest = processor_seconds(attacked), LONGEST * (3 if torture else 1)
 
     def ask(what):
         try:
-            with house.wire() as wire:
+            with attacked.wire() as wire:
                 reply = wire.ask(query(PRODUCTS[what], path=DOCS), within=longest)
                 assert reply is not None, "closed instead of an answer"
                 assert reply.status in (200, 400, 408, 413, 429, 501, 503), reply
@@ -208,18 +211,18 @@ def test_products_without_measure(house, torture):
             problems.append(f"{what}: {problem}")
 
     threads = [threading.Thread(target=ask, args=(what,)) for what in chosen]
-    with house.undisturbed(longest=3.0 * WITHIN):
+    with attacked.undisturbed(longest=3.0 * WITHIN):
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(longest + 5)
-    grown, spent = house.server.rss() - before, processor_seconds(house) - began
+    grown, spent = attacked.server.rss() - before, processor_seconds(attacked) - began
     assert not problems, "; ".join(problems)
     assert grown < 500 << 20, f"{grown >> 20} MiB"
     assert spent < MOST_WORK * len(chosen), f"{spent:.1f} s of processors for {len(chosen)} queries"
 
 
-def test_conditions_without_measure(house):
+def test_conditions_without_measure(attacked):
     """What a patch asks of its item keeps no other writer waiting."""
     condition = (
         "from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
@@ -229,22 +232,22 @@ def test_conditions_without_measure(house):
     over, waits = threading.Event(), []
 
     def write():
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             while not over.wait(0.02):
                 began = time.monotonic()
                 reply = wire.ask(
-                    request("POST", "/dbs/room/colls/c/docs", {"id": "1", "pk": "a"}, A), 30
+                    request("POST", "/dbs/data/colls/c/docs", {"id": "1", "pk": "a"}, A), 30
                 )
                 waits.append(time.monotonic() - began if reply.status == 409 else 99)
 
-    began, writer = processor_seconds(house), threading.Thread(target=write, daemon=True)
+    began, writer = processor_seconds(attacked), threading.Thread(target=write, daemon=True)
     writer.start()
-    with house.undisturbed():
-        house.survived(request("PATCH", f"{DOCS}/3", body, KEY), 400, 408, 412, within=LONGEST)
+    with attacked.undisturbed():
+        attacked.survived(request("PATCH", f"{DOCS}/3", body, KEY), 400, 408, 412, within=LONGEST)
     over.set()
     writer.join(40)
     assert waits and max(waits) < WITHIN, f"another writer waited for {max(waits):.2f} s"
-    assert processor_seconds(house) - began < 1.5 * MOST_WORK
+    assert processor_seconds(attacked) - began < 1.5 * MOST_WORK
 
 
 @pytest.mark.parametrize(
@@ -255,11 +258,11 @@ def test_conditions_without_measure(house):
         "SELECT c.s FROM c GROUP BY c.s",
     ],
 )
-def test_continuations_of_long_values(house, text):
+def test_continuations_of_long_values(attacked, text):
     """A page that ends at a text of a million characters goes on by a token that fits a header."""
     headers, pages = {**KEY, "x-ms-max-item-count": "1"}, 0
     while pages < 5:
-        reply = house.accepted(query(text, path=DOCS, headers=headers), 200, within=5)
+        reply = attacked.accepted(query(text, path=DOCS, headers=headers), 200, within=5)
         token = reply.headers.get("x-ms-continuation")
         if token is None:
             return
@@ -267,15 +270,15 @@ def test_continuations_of_long_values(house, text):
         headers["x-ms-continuation"], pages = token, pages + 1
 
 
-def test_who_leaves_is_not_worked_for(house):
+def test_who_leaves_is_not_worked_for(attacked):
     """A query whose client is gone ends soon, and leaves the processors to others."""
     for what in ("three of 100,000 that find nothing", "EXISTS", "groups"):
-        wire = house.wire()
+        wire = attacked.wire()
         wire.send(query(PRODUCTS[what], path=DOCS))
         time.sleep(0.05)
         wire.close()
     time.sleep(0.5 * WITHIN)
-    before = processor_seconds(house)
+    before = processor_seconds(attacked)
     time.sleep(0.5)
-    spent = processor_seconds(house) - before
+    spent = processor_seconds(attacked) - before
     assert spent < 0.1, f"{spent:.2f} s of processors within half a second after all have left"

@@ -3,10 +3,10 @@
 import pytest
 from lib.texts import EXISTS, MODE_NONE, NO_RESOURCE
 
-from badinput_nosql.house import ONE, TWO
+from badinput_nosql.attacked import ONE, TWO
 from badinput_nosql.wire import request
 
-COLLS = "/dbs/room/colls"
+COLLS = "/dbs/data/colls"
 
 
 def container(**more):
@@ -119,8 +119,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_definitions(house, what):
-    house.refused(request("POST", COLLS, REFUSED[what]), 400, within=3)
+def test_definitions(attacked, what):
+    attacked.refused(request("POST", COLLS, REFUSED[what]), 400, within=3)
 
 
 TTLS = [
@@ -149,9 +149,9 @@ TTLS = [
 
 
 @pytest.mark.parametrize("ttl", TTLS, ids=repr)
-def test_default_ttl(house, ttl):
-    house.refused(request("POST", COLLS, container(defaultTtl=ttl)), 400)
-    house.refused(
+def test_default_ttl(attacked, ttl):
+    attacked.refused(request("POST", COLLS, container(defaultTtl=ttl)), 400)
+    attacked.refused(
         request("PUT", f"{COLLS}/c", {"id": "c", "partitionKey": ONE, "defaultTtl": ttl}), 400
     )
 
@@ -159,20 +159,20 @@ def test_default_ttl(house, ttl):
 @pytest.mark.parametrize(
     "text", ["1e3000", "-0.0", "1" * 400, "-99999999999999999999", "00", "0x5", "+5", "5e", "NaN"]
 )
-def test_default_ttl_as_no_json_library_writes_it(house, text):
+def test_default_ttl_as_no_json_library_writes_it(attacked, text):
     body = f'{{"id":"new","partitionKey":{{"paths":["/pk"]}},"defaultTtl":{text}}}'
-    house.refused(request("POST", COLLS, body), 400)
+    attacked.refused(request("POST", COLLS, body), 400)
 
 
 @pytest.mark.parametrize("ttl", [-1, 5])
 @pytest.mark.parametrize("mode", ["none", "None", "NONE"])
-def test_ttl_without_an_index(house, ttl, mode):
+def test_ttl_without_an_index(attacked, ttl, mode):
     more = {"indexingPolicy": {"indexingMode": mode, "automatic": False}, "defaultTtl": ttl}
-    house.refused(request("POST", COLLS, container(**more)), 400, 0, MODE_NONE)
-    house.refused(
+    attacked.refused(request("POST", COLLS, container(**more)), 400, 0, MODE_NONE)
+    attacked.refused(
         request("PUT", f"{COLLS}/c", {"id": "c", "partitionKey": ONE, **more}), 400, 0, MODE_NONE
     )
-    house.refused(
+    attacked.refused(
         request("PUT", f"{COLLS}/off", {"id": "off", "partitionKey": ONE, **more}),
         400,
         0,
@@ -180,8 +180,8 @@ def test_ttl_without_an_index(house, ttl, mode):
     )
 
 
-def test_a_ttl_path_without_a_ttl(house):
-    house.refused(request("POST", COLLS, container(ttlPropertyPath="/created")), 400)
+def test_a_ttl_path_without_a_ttl(attacked):
+    attacked.refused(request("POST", COLLS, container(ttlPropertyPath="/created")), 400)
 
 
 CHANGED = {
@@ -201,12 +201,12 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("what", CHANGED)
-def test_what_cannot_be_changed(house, what):
-    house.refused(request("PUT", f"{COLLS}/c", CHANGED[what]), 400)
+def test_what_cannot_be_changed(attacked, what):
+    attacked.refused(request("PUT", f"{COLLS}/c", CHANGED[what]), 400)
 
 
-def test_unique_keys_cannot_be_taken_away(house):
-    house.refused(
+def test_unique_keys_cannot_be_taken_away(attacked):
+    attacked.refused(
         request(
             "PUT",
             f"{COLLS}/u",
@@ -220,16 +220,16 @@ def test_unique_keys_cannot_be_taken_away(house):
     )
 
 
-def test_definitions_that_are_there_or_not(house):
-    house.refused(request("POST", COLLS, {"id": "c", "partitionKey": ONE}), 409, 0, EXISTS)
-    house.refused(request("POST", "/dbs", {"id": "room"}), 409, 0, EXISTS)
-    house.refused(
+def test_definitions_that_are_there_or_not(attacked):
+    attacked.refused(request("POST", COLLS, {"id": "c", "partitionKey": ONE}), 409, 0, EXISTS)
+    attacked.refused(request("POST", "/dbs", {"id": "data"}), 409, 0, EXISTS)
+    attacked.refused(
         request("PUT", f"{COLLS}/none", {"id": "none", "partitionKey": ONE}), 404, 0, NO_RESOURCE
     )
-    house.refused(request("POST", "/dbs/none/colls", container()), 404, (0, 1003), NO_RESOURCE)
-    house.refused(request("DELETE", f"{COLLS}/none"), 404, 0, NO_RESOURCE)
-    house.refused(request("DELETE", "/dbs/none"), 404, 0, NO_RESOURCE)
-    house.refused(request("PUT", "/dbs/room", {"id": "room"}), 405)
+    attacked.refused(request("POST", "/dbs/none/colls", container()), 404, (0, 1003), NO_RESOURCE)
+    attacked.refused(request("DELETE", f"{COLLS}/none"), 404, 0, NO_RESOURCE)
+    attacked.refused(request("DELETE", "/dbs/none"), 404, 0, NO_RESOURCE)
+    attacked.refused(request("PUT", "/dbs/data", {"id": "data"}), 405)
 
 
 KEPT = {
@@ -256,11 +256,11 @@ KEPT = {
 
 
 @pytest.mark.parametrize("what", KEPT)
-def test_what_is_only_kept_is_shown(house, what):
-    made = house.accepted(request("POST", COLLS, KEPT[what]), 201).json
-    read = house.run("GET", f"{COLLS}/new").json
-    house.remove(f"{COLLS}/new")
-    house.held = house.state()
+def test_what_is_only_kept_is_shown(attacked, what):
+    made = attacked.accepted(request("POST", COLLS, KEPT[what]), 201).json
+    read = attacked.run("GET", f"{COLLS}/new").json
+    attacked.remove(f"{COLLS}/new")
+    attacked.held = attacked.state()
     for shown in (made, read):
         held = shown if what in shown else shown["indexingPolicy"]
         wanted = KEPT[what] if what in KEPT[what] else KEPT[what]["indexingPolicy"]
@@ -268,22 +268,22 @@ def test_what_is_only_kept_is_shown(house, what):
 
 
 @pytest.mark.parametrize("what", ["materializedViewDefinition", "encryptionScopeId"])
-def test_what_is_not_supported_is_named(house, what):
+def test_what_is_not_supported_is_named(attacked, what):
     for data in (
         request("POST", COLLS, container(**{what: "x"})),
         request("PUT", f"{COLLS}/c", container(id="c", **{what: "x"})),
     ):
-        reply = house.refused(data, 501)
+        reply = attacked.refused(data, 501)
         assert any(what.lower() in text.lower() for text in reply.texts()), reply
 
 
-def test_a_container_that_is_made_anew(house):
+def test_a_container_that_is_made_anew(attacked):
     """Who knew the first one is told so, on whatever is asked of the second."""
-    house.make(COLLS, container())
-    old = house.run("GET", f"{COLLS}/new").json["_rid"]
-    house.remove(f"{COLLS}/new")
-    house.make(COLLS, container())
-    house.held = house.state()
+    attacked.make(COLLS, container())
+    old = attacked.run("GET", f"{COLLS}/new").json["_rid"]
+    attacked.remove(f"{COLLS}/new")
+    attacked.make(COLLS, container())
+    attacked.held = attacked.state()
     headers = {"x-ms-cosmos-intended-collection-rid": old, "x-ms-documentdb-partitionkey": '["a"]'}
     docs = f"{COLLS}/new/docs"
     for data in (
@@ -308,18 +308,18 @@ def test_a_container_that_is_made_anew(house):
         request("GET", f"{COLLS}/new/pkranges", None, headers),
         request("GET", docs, None, {**headers, "a-im": "Incremental Feed"}),
     ):
-        house.refused(data, 400, 1024)
+        attacked.refused(data, 400, 1024)
     for rid in ("x", "", "AAAAAA==", "A" * 1000, old.lower()):
-        house.survived(
+        attacked.survived(
             request(
                 "GET", f"{docs}/1", None, {**headers, "x-ms-cosmos-intended-collection-rid": rid}
             ),
             400,
             404,
         )
-    house.refused(request("GET", f"/dbs/room/colls/{old}", None), 404, (0, 1003), NO_RESOURCE)
-    house.remove(f"{COLLS}/new")
-    house.held = house.state()
+    attacked.refused(request("GET", f"/dbs/data/colls/{old}", None), 404, (0, 1003), NO_RESOURCE)
+    attacked.remove(f"{COLLS}/new")
+    attacked.held = attacked.state()
 
 
 CONTENTS = {
@@ -343,14 +343,14 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("what", CONTENTS)
-def test_offers(house, what):
-    offer = house.run("GET", "/offers").json["Offers"][0]
-    house.refused(request("PUT", f"/offers/{offer['_rid']}", CONTENTS[what]), 400)
-    house.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 400)
-    house.refused(
+def test_offers(attacked, what):
+    offer = attacked.run("GET", "/offers").json["Offers"][0]
+    attacked.refused(request("PUT", f"/offers/{offer['_rid']}", CONTENTS[what]), 400)
+    attacked.refused(request("PUT", "/offers/none", {"content": {"offerThroughput": 500}}), 400)
+    attacked.refused(
         request("PUT", "/offers/AAAAZA==", {"content": {"offerThroughput": 500}}), 404, (0, 1003)
     )
-    house.refused(
+    attacked.refused(
         request(
             "PUT",
             f"/offers/{offer['_rid']}",
@@ -371,12 +371,12 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("what", SCRIPTS)
 @pytest.mark.parametrize("kind", ["sprocs", "triggers", "udfs"])
-def test_scripts(house, kind, what):
+def test_scripts(attacked, kind, what):
     body = {
         **SCRIPTS[what],
         **({"triggerType": "Pre", "triggerOperation": "All"} if kind == "triggers" else {}),
     }
-    house.refused(
+    attacked.refused(
         request("POST", f"{COLLS}/c/{kind}", body), 413 if what == "3 MB" else 400, within=3
     )
 
@@ -391,7 +391,7 @@ def test_scripts(house, kind, what):
     ],
     ids=str,
 )
-def test_triggers(house, more):
+def test_triggers(attacked, more):
     body = {
         "id": "new",
         "body": "function(){}",
@@ -399,7 +399,7 @@ def test_triggers(house, more):
         "triggerOperation": "All",
         **more,
     }
-    house.refused(request("POST", f"{COLLS}/c/triggers", body), 400)
+    attacked.refused(request("POST", f"{COLLS}/c/triggers", body), 400)
 
 
 @pytest.mark.parametrize(
@@ -407,12 +407,12 @@ def test_triggers(house, more):
     ["[]", '["x"]', "{}", "x", "", "[" * 5000, '["' + "x" * 100_000 + '"]'],
     ids=lambda it: it[:8] or "empty",
 )
-def test_procedures_are_not_run(house, arguments):
+def test_procedures_are_not_run(attacked, arguments):
     """It is said that they are not, whatever they are given."""
-    house.make(f"{COLLS}/c/sprocs", {"id": "sp", "body": "function(){ while(true); }"})
-    house.held = house.state()
+    attacked.make(f"{COLLS}/c/sprocs", {"id": "sp", "body": "function(){ while(true); }"})
+    attacked.held = attacked.state()
     try:
-        reply = house.refused(
+        reply = attacked.refused(
             request(
                 "POST", f"{COLLS}/c/sprocs/sp", arguments, {"x-ms-documentdb-partitionkey": '["a"]'}
             ),
@@ -420,5 +420,5 @@ def test_procedures_are_not_run(house, arguments):
         )
         assert reply.status == 400 or "stored procedures" in reply.texts()[0], reply
     finally:
-        house.remove(f"{COLLS}/c/sprocs/sp")
-        house.held = house.state()
+        attacked.remove(f"{COLLS}/c/sprocs/sp")
+        attacked.held = attacked.state()

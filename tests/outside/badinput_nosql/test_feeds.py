@@ -7,7 +7,7 @@ from lib.texts import SESSION
 
 from badinput_nosql.wire import A, query, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 
 SESSIONS = [
     "x",
@@ -48,11 +48,11 @@ SESSIONS = [
 
 
 @pytest.mark.parametrize("token", SESSIONS, ids=lambda it: repr(it[:20]))
-def test_damaged_session_tokens(house, token):
+def test_damaged_session_tokens(attacked, token):
     headers = {"x-ms-session-token": token}
     statuses = (400,)
-    house.survived(request("GET", f"{DOCS}/1", None, {**A, **headers}), *statuses)
-    house.survived(query("SELECT * FROM c", headers=headers), *statuses)
+    attacked.survived(request("GET", f"{DOCS}/1", None, {**A, **headers}), *statuses)
+    attacked.survived(query("SELECT * FROM c", headers=headers), *statuses)
 
 
 @pytest.mark.parametrize("ask", ["read", "feed", "query", "changes"])
@@ -66,7 +66,7 @@ def test_damaged_session_tokens(house, token):
         "0:-1#9223372036854775807",
     ],
 )
-def test_session_tokens_from_the_future(house, ask, token):
+def test_session_tokens_from_the_future(attacked, ask, token):
     headers = {"x-ms-session-token": token}
     data = {
         "read": request("GET", f"{DOCS}/1", None, {**A, **headers}),
@@ -74,16 +74,16 @@ def test_session_tokens_from_the_future(house, ask, token):
         "query": query("SELECT * FROM c", headers=headers),
         "changes": request("GET", DOCS, None, {"a-im": "Incremental Feed", **headers}),
     }[ask]
-    house.refused(data, 404, 1002, SESSION)
+    attacked.refused(data, 404, 1002, SESSION)
 
 
 FEEDS = {
     "feed": lambda h: request("GET", DOCS, None, h),
     "query": lambda h: query("SELECT * FROM c", headers=h),
     "databases": lambda h: request("GET", "/dbs", None, h),
-    "containers": lambda h: request("GET", "/dbs/room/colls", None, h),
+    "containers": lambda h: request("GET", "/dbs/data/colls", None, h),
     "changes": lambda h: request("GET", DOCS, None, {"a-im": "Incremental Feed", **h}),
-    "users": lambda h: request("GET", "/dbs/room/users", None, h),
+    "users": lambda h: request("GET", "/dbs/data/users", None, h),
     "offers": lambda h: request("GET", "/offers", None, h),
 }
 COUNTS = [
@@ -107,21 +107,21 @@ COUNTS = [
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("feed", FEEDS)
-def test_page_sizes(house, feed, count):
-    house.refused(FEEDS[feed]({"x-ms-max-item-count": count}), 400)
+def test_page_sizes(attacked, feed, count):
+    attacked.refused(FEEDS[feed]({"x-ms-max-item-count": count}), 400)
 
 
 @pytest.mark.parametrize("count", ["-1", "1", "1000", "2147483647", " 5 "])
 @pytest.mark.parametrize("feed", FEEDS)
-def test_page_sizes_that_are_right(house, feed, count):
-    house.accepted(FEEDS[feed]({"x-ms-max-item-count": count}), 200)
+def test_page_sizes_that_are_right(attacked, feed, count):
+    attacked.accepted(FEEDS[feed]({"x-ms-max-item-count": count}), 200)
 
 
 PAGED = {"x-ms-max-item-count": "1"}
 
 
-def token_of(house, data):
-    token = house.accepted(data, 200).headers.get("x-ms-continuation")
+def token_of(attacked, data):
+    token = attacked.accepted(data, 200).headers.get("x-ms-continuation")
     assert token, "a page of one item has no continuation"
     return token
 
@@ -138,9 +138,9 @@ def changed(token):
 
 
 @pytest.mark.parametrize("feed", ["feed", "query", "databases", "containers"])
-def test_continuation_tokens_damaged_in_every_byte(house, feed):
-    token = token_of(house, FEEDS[feed](PAGED))
-    with house.wire() as wire:
+def test_continuation_tokens_damaged_in_every_byte(attacked, feed):
+    token = token_of(attacked, FEEDS[feed](PAGED))
+    with attacked.wire() as wire:
         for other in changed(token):
             reply = wire.ask(FEEDS[feed]({**PAGED, "x-ms-continuation": other}))
             assert reply is not None and reply.status == 400, f"{other}: {reply}"
@@ -172,25 +172,25 @@ def test_continuation_tokens_damaged_in_every_byte(house, feed):
 )
 #: The feed of changes goes on by ETag.
 @pytest.mark.parametrize("feed", [feed for feed in FEEDS if feed != "changes"])
-def test_continuation_tokens_of_nobody(house, feed, token):
-    house.refused(FEEDS[feed]({**PAGED, "x-ms-continuation": token}), 400)
+def test_continuation_tokens_of_nobody(attacked, feed, token):
+    attacked.refused(FEEDS[feed]({**PAGED, "x-ms-continuation": token}), 400)
 
 
-def test_continuation_tokens_of_others(house):
+def test_continuation_tokens_of_others(attacked):
     tokens = {
-        "feed": token_of(house, FEEDS["feed"](PAGED)),
-        "query": token_of(house, FEEDS["query"](PAGED)),
-        "databases": token_of(house, FEEDS["databases"](PAGED)),
-        "containers": token_of(house, FEEDS["containers"](PAGED)),
-        "filter": token_of(house, query("SELECT * FROM c WHERE c.n > 0", headers=PAGED)),
+        "feed": token_of(attacked, FEEDS["feed"](PAGED)),
+        "query": token_of(attacked, FEEDS["query"](PAGED)),
+        "databases": token_of(attacked, FEEDS["databases"](PAGED)),
+        "containers": token_of(attacked, FEEDS["containers"](PAGED)),
+        "filter": token_of(attacked, query("SELECT * FROM c WHERE c.n > 0", headers=PAGED)),
         "parameter": token_of(
-            house,
+            attacked,
             query("SELECT * FROM c WHERE c.n > @n", [{"name": "@n", "value": 0}], headers=PAGED),
         ),
         "container": token_of(
-            house, query("SELECT * FROM c", path="/dbs/room/colls/off/docs", headers=PAGED)
+            attacked, query("SELECT * FROM c", path="/dbs/data/colls/off/docs", headers=PAGED)
         ),
-        "other feed": token_of(house, request("GET", "/dbs/room/colls/off/docs", None, PAGED)),
+        "other feed": token_of(attacked, request("GET", "/dbs/data/colls/off/docs", None, PAGED)),
     }
     asked = {
         "feed": lambda h: request("GET", DOCS, None, h),
@@ -201,22 +201,22 @@ def test_continuation_tokens_of_others(house):
         "parameter": lambda h: query(
             "SELECT * FROM c WHERE c.n > @n", [{"name": "@n", "value": 0}], headers=h
         ),
-        "container": lambda h: query("SELECT * FROM c", path="/dbs/room/colls/off/docs", headers=h),
-        "other feed": lambda h: request("GET", "/dbs/room/colls/off/docs", None, h),
+        "container": lambda h: query("SELECT * FROM c", path="/dbs/data/colls/off/docs", headers=h),
+        "other feed": lambda h: request("GET", "/dbs/data/colls/off/docs", None, h),
     }
     for mine, ask in asked.items():
         for yours, token in tokens.items():
             data = ask({**PAGED, "x-ms-continuation": token})
             if mine == yours:
-                house.accepted(data, 200)
+                attacked.accepted(data, 200)
             else:
-                house.refused(data, 400)
+                attacked.refused(data, 400)
     other = query(
         "SELECT * FROM c WHERE c.n > @n",
         [{"name": "@n", "value": 1}],
         headers={**PAGED, "x-ms-continuation": tokens["parameter"]},
     )
-    house.refused(other, 400)
+    attacked.refused(other, 400)
 
 
 EPK = "3A5381E1114EB8D3FCC90795045B49B7"
@@ -237,7 +237,7 @@ RANGES = [
 
 @pytest.mark.parametrize(("start", "end"), RANGES, ids=lambda it: it[:12])
 @pytest.mark.parametrize("ask", ["query", "changes"])
-def test_damaged_ranges_of_keys(house, ask, start, end):
+def test_damaged_ranges_of_keys(attacked, ask, start, end):
     headers = {
         "x-ms-read-key-type": "EffectivePartitionKeyRange",
         "x-ms-start-epk": start,
@@ -249,7 +249,7 @@ def test_damaged_ranges_of_keys(house, ask, start, end):
         if ask == "query"
         else request("GET", DOCS, None, {"a-im": "Incremental Feed", **headers})
     )
-    house.refused(data, 400)
+    attacked.refused(data, 400)
 
 
 @pytest.mark.parametrize(
@@ -257,21 +257,21 @@ def test_damaged_ranges_of_keys(house, ask, start, end):
     [("FF", ""), (EPK, "05"), (EPK, EPK), ("FE", "0" * 9000)],
     ids=lambda it: it[:12],
 )
-def test_ranges_of_keys_that_hold_nothing(house, start, end):
+def test_ranges_of_keys_that_hold_nothing(attacked, start, end):
     headers = {
         "x-ms-read-key-type": "EffectivePartitionKeyRange",
         "x-ms-start-epk": start,
         "x-ms-end-epk": end,
     }
-    reply = house.survived(query("SELECT * FROM c", headers=headers), 200, 400)
+    reply = attacked.survived(query("SELECT * FROM c", headers=headers), 200, 400)
     assert reply.status == 400 or reply.json["Documents"] == [], reply
-    house.survived(request("GET", DOCS, None, {"a-im": "Incremental Feed", **headers}), 304, 400)
+    attacked.survived(request("GET", DOCS, None, {"a-im": "Incremental Feed", **headers}), 304, 400)
 
 
 @pytest.mark.parametrize("ends", [{"x-ms-start-epk": EPK}, {"x-ms-end-epk": EPK}])
-def test_half_a_range_of_keys(house, ends):
+def test_half_a_range_of_keys(attacked, ends):
     headers = {"x-ms-read-key-type": "EffectivePartitionKeyRange", **ends}
-    reply = house.survived(
+    reply = attacked.survived(
         request("GET", DOCS, None, {"a-im": "Incremental Feed", **headers}), 200, 400
     )
     assert reply.status == 400 or reply.json["_count"] <= 3
@@ -279,7 +279,7 @@ def test_half_a_range_of_keys(house, ends):
 
 @pytest.mark.parametrize("id_", ["1", "-1", "x", "00", "9" * 40, "0x0", "{}", "*", "0 0"])
 @pytest.mark.parametrize("ask", ["query", "changes", "feed"])
-def test_ranges_that_are_not_there(house, ask, id_):
+def test_ranges_that_are_not_there(attacked, ask, id_):
     headers = {"x-ms-documentdb-partitionkeyrangeid": id_}
     data = (
         query("SELECT * FROM c", headers=headers)
@@ -291,45 +291,45 @@ def test_ranges_that_are_not_there(house, ask, id_):
             {**({"a-im": "Incremental Feed"} if ask == "changes" else {}), **headers},
         )
     )
-    house.refused(data, (400, 404, 410), (0, 1002))
+    attacked.refused(data, (400, 404, 410), (0, 1002))
 
 
 @pytest.mark.parametrize(
     "since", ["x", "", "0", "Sat, 32 Nov 2026 10:00:00 GMT", "y" * 9000, "2026-11-21"]
 )
-def test_changes_since_no_time(house, since):
+def test_changes_since_no_time(attacked, since):
     headers = {
         "a-im": "Incremental Feed",
         "if-modified-since": since,
         "x-ms-documentdb-partitionkeyrangeid": "0",
     }
-    house.survived(request("GET", DOCS, None, headers), *((200, 400) if not since else (400,)))
+    attacked.survived(request("GET", DOCS, None, headers), *((200, 400) if not since else (400,)))
 
 
 @pytest.mark.parametrize(
     "etag", ["x", '"x"', '"-1"', '"1e3"', '"' + "9" * 40 + '"', "{}", "y" * 9000, '"5"x', '"a","b"']
 )
 @pytest.mark.parametrize("mode", ["Incremental Feed", "Full-Fidelity Feed"])
-def test_changes_after_no_etag(house, mode, etag):
+def test_changes_after_no_etag(attacked, mode, etag):
     headers = {
         "a-im": mode,
         "if-none-match": etag,
         "x-ms-documentdb-partitionkeyrangeid": "0",
         "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
     }
-    house.refused(request("GET", DOCS, None, headers), 400)
+    attacked.refused(request("GET", DOCS, None, headers), 400)
 
 
 @pytest.mark.parametrize(
     "mode", ["x", "", "Incremental", "Full-Fidelity", "Incremental Feed, Full-Fidelity Feed", "{}"]
 )
-def test_feeds_of_no_known_kind(house, mode):
-    house.survived(
+def test_feeds_of_no_known_kind(attacked, mode):
+    attacked.survived(
         request("GET", DOCS, None, {"a-im": mode}), *((200, 400) if not mode else (400,))
     )
 
 
-def test_deleted_versions_where_they_are_not_kept(house):
+def test_deleted_versions_where_they_are_not_kept(attacked):
     headers = {
         "a-im": "Full-Fidelity Feed",
         "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
@@ -340,4 +340,4 @@ def test_deleted_versions_where_they_are_not_kept(house):
         "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to "
         "https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program."
     )
-    house.refused(request("GET", DOCS, None, headers), 400, text=text)
+    attacked.refused(request("GET", DOCS, None, headers), 400, text=text)

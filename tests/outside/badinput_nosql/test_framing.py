@@ -8,7 +8,7 @@ from lib.wire import WITHIN
 
 from badinput_nosql.wire import A, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 NEW = json.dumps({"id": "new", "pk": "a"}).encode()
 #: What a client hides behind another request: were it served, an item would be gone.
 HIDDEN = request("DELETE", f"{DOCS}/1", None, A)
@@ -79,9 +79,9 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("what", SMUGGLED)
-def test_requests_hidden_in_requests(house, what):
+def test_requests_hidden_in_requests(attacked, what):
     """One answer at most, unless all readers agree; what is hidden is never served."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(SMUGGLED[what])
         first, second = wire.reply(), None
         if first is not None:
@@ -101,9 +101,9 @@ def test_requests_hidden_in_requests(house, what):
     # Chunks beside a length may be served by the chunks alone, and then nothing else.
     if what == "short length and chunks" and first is not None and first.status == 201:
         assert first.closes or second is None
-        house.remove(f"{DOCS}/new", A)
-        house.tidy()
-    house.unchanged()
+        attacked.remove(f"{DOCS}/new", A)
+        attacked.tidy()
+    attacked.unchanged()
 
 
 CHUNKS = {
@@ -134,19 +134,19 @@ CHUNKS = {
 
 
 @pytest.mark.parametrize("what", CHUNKS)
-def test_chunks_that_lie(house, what):
+def test_chunks_that_lie(attacked, what):
     """Refused or cut; what was in them is not stored."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(head(TE) + CHUNKS[what] + LAST)
         try:
             reply = wire.reply(0.5 * WITHIN)
         except AssertionError:
             reply = None  # It waits for a chunk to end: that is no answer, and no item.
         assert reply is None or reply.status in (400, 408, 413, 431), reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_chunks_that_are_right(house):
+def test_chunks_that_are_right(attacked):
     item = b'{"id":"1","pk":"a"}'
     for body in (
         chunk(item) + LAST,
@@ -156,24 +156,24 @@ def test_chunks_that_are_right(house):
         chunk(item, b"000%x" % len(item)) + LAST,
         chunk(item) + b"0\r\nx-trailer: y\r\n\r\n",
     ):
-        reply = house.survived_any(head(TE) + body)
+        reply = attacked.survived_any(head(TE) + body)
         assert reply.status == 409, reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_ten_thousand_chunks_of_one_byte(house):
+def test_ten_thousand_chunks_of_one_byte(attacked):
     item = b'{"id":"1","pk":"a","x":"' + b"y" * 10_000 + b'"}'
-    with house.undisturbed():
-        reply = house.survived_any(
+    with attacked.undisturbed():
+        reply = attacked.survived_any(
             head(TE) + b"".join(b"1\r\n%c\r\n" % byte for byte in item) + LAST, within=3
         )
     assert reply.status == 409
 
 
 @pytest.mark.parametrize("sent", [3 << 20, 64 << 20])
-def test_chunks_over_the_limit(house, sent):
-    before = house.server.rss()
-    with house.wire() as wire, house.undisturbed():
+def test_chunks_over_the_limit(attacked, sent):
+    before = attacked.server.rss()
+    with attacked.wire() as wire, attacked.undisturbed():
         wire.send(head(TE) + b'15\r\n{"id":"new","pk":"a",\r\n')
         part = chunk(b" " * 65_536)
         for _ in range(sent // 65_536):
@@ -183,28 +183,28 @@ def test_chunks_over_the_limit(house, sent):
         reply = wire.reply(5)
         assert reply is not None, "closed instead of 413"
         assert reply.status == 413 and reply.texts() == [TOO_LARGE], reply
-    assert house.server.rss() - before < 64 << 20
-    house.unchanged()
+    assert attacked.server.rss() - before < 64 << 20
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("claimed", [(3 << 20), 1 << 31, 1 << 40, (1 << 63) - 1])
-def test_lengths_that_are_too_much(house, claimed):
+def test_lengths_that_are_too_much(attacked, claimed):
     """Refused by the claim alone, before anything else arrives."""
-    before = house.server.rss()
-    house.refused(head(CL % claimed), 413, text=TOO_LARGE)
-    assert house.server.rss() - before < 32 << 20
+    before = attacked.server.rss()
+    attacked.refused(head(CL % claimed), 413, text=TOO_LARGE)
+    assert attacked.server.rss() - before < 32 << 20
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE", "HEAD"])
-def test_bodies_where_none_is_wanted(house, verb):
+def test_bodies_where_none_is_wanted(attacked, verb):
     path = f"{DOCS}/none" if verb == "DELETE" else f"{DOCS}/1"
     for body in (b"x", b"{}", b"x" * 100_000):
         data = request(verb, path, None, {**A, "content-length": str(len(body))}) + body
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             reply = wire.ask(data)
             assert reply.status in ((404, 400) if verb == "DELETE" else (200, 400, 413)), reply
             if not reply.closes:
                 wire.usable(reply)
-    house.refused(
+    attacked.refused(
         request(verb, path, None, {**A, "content-length": str(1 << 40)}), 413
     ) if verb != "HEAD" else None

@@ -9,7 +9,7 @@ from lib.texts import MISMATCH, PRECONDITION
 
 from badinput_nosql.wire import BATCH, PARTITION_KEY, QUERY, A, query, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 NEW = {"id": "new", "pk": "a"}
 
 ETAGS = [
@@ -34,7 +34,7 @@ ETAGS = [
 
 @pytest.mark.parametrize("etag", ETAGS, ids=lambda it: it[:14])
 @pytest.mark.parametrize("verb", ["PUT", "PATCH", "DELETE", "upsert"])
-def test_conditions_that_do_not_hold(house, verb, etag):
+def test_conditions_that_do_not_hold(attacked, verb, etag):
     headers = {**A, "if-match": etag}
     data = {
         "PUT": lambda: request("PUT", f"{DOCS}/1", {"id": "1", "pk": "a", "lost": 1}, headers),
@@ -52,7 +52,7 @@ def test_conditions_that_do_not_hold(house, verb, etag):
             {**headers, "x-ms-documentdb-is-upsert": "True"},
         ),
     }[verb]()
-    house.refused(
+    attacked.refused(
         data, (412, 400) if etag == "é" else 412, text=None if etag == "é" else PRECONDITION
     )
 
@@ -61,22 +61,22 @@ def test_conditions_that_do_not_hold(house, verb, etag):
     ("path", "body"),
     [
         (
-            "/dbs/room/colls/c",
+            "/dbs/data/colls/c",
             {"id": "c", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}},
         ),
-        ("/dbs/room/colls/c", None),
-        ("/dbs/room", None),
+        ("/dbs/data/colls/c", None),
+        ("/dbs/data", None),
     ],
 )
-def test_conditions_on_other_resources(house, path, body):
+def test_conditions_on_other_resources(attacked, path, body):
     verb = "PUT" if body else "DELETE"
-    house.refused(request(verb, path, body, {"if-match": '"x"'}), 412, text=PRECONDITION)
+    attacked.refused(request(verb, path, body, {"if-match": '"x"'}), 412, text=PRECONDITION)
 
 
 @pytest.mark.parametrize("etag", ["x", '""', "\x7f", "y" * 9000, '"a", "b"', "W/*"])
-def test_reads_with_odd_conditions(house, etag):
+def test_reads_with_odd_conditions(attacked, etag):
     """What a client says it has it does not have: the item comes."""
-    house.survived(request("GET", f"{DOCS}/1", None, {**A, "if-none-match": etag}), 200, 400)
+    attacked.survived(request("GET", f"{DOCS}/1", None, {**A, "if-none-match": etag}), 200, 400)
 
 
 def flags(**chosen):
@@ -123,15 +123,15 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("headers", "body"), CONTRADICTIONS, ids=range(len(CONTRADICTIONS)))
-def test_headers_that_contradict_the_body(house, headers, body):
-    house.refused(request("POST", DOCS, body, headers), 400)
+def test_headers_that_contradict_the_body(attacked, headers, body):
+    attacked.refused(request("POST", DOCS, body, headers), 400)
 
 
 @pytest.mark.parametrize("value", ["yes", "1", "", "Truee", "t", "on", "True, True", "[true]"])
 @pytest.mark.parametrize("flag", ["isquery", "batch", "plan"])
-def test_flags_that_are_not_true(house, flag, value):
+def test_flags_that_are_not_true(attacked, flag, value):
     """They are no flags: the item that is there already is in the way, and nothing else is done."""
-    reply = house.survived(
+    reply = attacked.survived(
         request("POST", DOCS, {"id": "1", "pk": "a"}, flags(**{flag: value})), 400, 409
     )
     reply.errors()
@@ -146,13 +146,13 @@ def test_flags_that_are_not_true(house, flag, value):
         ("PATCH", f"{DOCS}/nothing"),
     ],
 )
-def test_flags_where_they_mean_nothing(house, verb, path):
+def test_flags_where_they_mean_nothing(attacked, verb, path):
     body = {
         "PUT": {"id": "nothing", "pk": "a"},
         "PATCH": {"operations": [{"op": "remove", "path": "/a"}]},
     }.get(verb)
     for flag in ("isquery", "batch", "plan", "upsert"):
-        reply = house.survived(
+        reply = attacked.survived(
             request(verb, path, body, flags(**{flag: "True"})), 200, 400, 404, 405
         )
         assert verb != "GET" or reply.status == 200
@@ -190,17 +190,17 @@ CODED = {
 
 
 @pytest.mark.parametrize("form", CODED)
-def test_bodies_in_other_codings(house, form):
+def test_bodies_in_other_codings(attacked, form):
     headers, body = CODED[form]
-    house.refused(request("POST", DOCS, body, {**A, **headers}), (400, 415))
+    attacked.refused(request("POST", DOCS, body, {**A, **headers}), (400, 415))
 
 
 @pytest.mark.parametrize(
     "accept",
     ["", "text/html", "application/xml;q=1", "*/*;q=0", "x" * 9000, "application/json, nonsense/"],
 )
-def test_answers_in_other_forms(house, accept):
-    house.survived(request("GET", f"{DOCS}/1", None, {**A, "accept": accept}), 200, 406)
+def test_answers_in_other_forms(attacked, accept):
+    attacked.survived(request("GET", f"{DOCS}/1", None, {**A, "accept": accept}), 200, 406)
 
 
 @pytest.mark.parametrize(
@@ -222,14 +222,14 @@ def test_answers_in_other_forms(house, accept):
     ["", "x" * 20_000, b"\xff\xfe", "\t", "{}[]\"'", "%00%0d%0a"],
     ids=lambda it: repr(it[:6]),
 )
-def test_headers_that_do_not_matter(house, name, value):
-    house.survived(request("GET", f"{DOCS}/1", None, {**A, name: value}), 200, 400)
+def test_headers_that_do_not_matter(attacked, name, value):
+    attacked.survived(request("GET", f"{DOCS}/1", None, {**A, name: value}), 200, 400)
 
 
-def test_activities_are_not_split(house):
+def test_activities_are_not_split(attacked):
     """An id that comes back in a header and a body brings nothing else with it."""
     for value in ("a b", '"}', "x" * 5000, "é", "\\u0000", "a,b"):
-        reply = house.survived(
+        reply = attacked.survived(
             request("GET", f"{DOCS}/none", None, {**A, "x-ms-activity-id": value}), 404, 400
         )
         assert reply.json["message"].count("ActivityId") == 1
@@ -239,10 +239,10 @@ def test_activities_are_not_split(house):
     "value",
     ["0", "-1", "399", "401", "x", "1e3", "400.5", "99999999999", "1" * 40, "true", "[400]"],
 )
-@pytest.mark.parametrize("path", ["/dbs", "/dbs/room/colls"])
-def test_throughputs(house, path, value):
+@pytest.mark.parametrize("path", ["/dbs", "/dbs/data/colls"])
+def test_throughputs(attacked, path, value):
     body = {"id": "paid", "partitionKey": {"paths": ["/pk"]}}
-    house.refused(request("POST", path, body, {"x-ms-offer-throughput": value}), 400)
+    attacked.refused(request("POST", path, body, {"x-ms-offer-throughput": value}), 400)
 
 
 @pytest.mark.parametrize(
@@ -265,17 +265,19 @@ def test_throughputs(house, path, value):
     ],
     ids=lambda it: it[:30],
 )
-@pytest.mark.parametrize("path", ["/dbs", "/dbs/room/colls"])
-def test_throughputs_that_scale(house, path, value):
+@pytest.mark.parametrize("path", ["/dbs", "/dbs/data/colls"])
+def test_throughputs_that_scale(attacked, path, value):
     body = {"id": "paid", "partitionKey": {"paths": ["/pk"]}}
-    house.refused(request("POST", path, body, {"x-ms-cosmos-offer-autopilot-settings": value}), 400)
+    attacked.refused(
+        request("POST", path, body, {"x-ms-cosmos-offer-autopilot-settings": value}), 400
+    )
 
 
 @pytest.mark.parametrize("value", ["x", "nothing", "nothing,more", "x" * 9000])
 @pytest.mark.parametrize("when", ["pre", "post"])
-def test_triggers_that_are_not_there(house, when, value):
+def test_triggers_that_are_not_there(attacked, when, value):
     headers = {**A, f"x-ms-documentdb-{when}-trigger-include": value}
-    house.refused(request("POST", DOCS, NEW, headers), (400, 404, 501))
+    attacked.refused(request("POST", DOCS, NEW, headers), (400, 404, 501))
 
 
 @pytest.mark.parametrize(
@@ -288,7 +290,7 @@ def test_triggers_that_are_not_there(house, when, value):
         "x-ms-max-item-count",
     ],
 )
-def test_headers_twice_with_different_values(house, name):
+def test_headers_twice_with_different_values(attacked, name):
     """Which of the two is meant cannot be known."""
     values = {
         "x-ms-documentdb-partitionkey": ('["a"]', '["b"]'),
@@ -306,13 +308,13 @@ def test_headers_twice_with_different_values(house, name):
             data = request("DELETE", f"{DOCS}/1", None, headers, extra=extra)
         else:
             data = request("GET", f"{DOCS}/1", None, headers, extra=extra)
-        house.refused(data, (400, 412) if name == "if-match" else 400)
+        attacked.refused(data, (400, 412) if name == "if-match" else 400)
 
 
-def test_mismatch_of_the_partition_key(house):
+def test_mismatch_of_the_partition_key(attacked):
     for key in ('["b"]', "[1]", "[null]", "[{}]", "[true]", '["A"]', '["a "]', '[""]'):
-        house.refused(request("POST", DOCS, NEW, {PARTITION_KEY: key}), 400, 1001, MISMATCH)
-        house.refused(
+        attacked.refused(request("POST", DOCS, NEW, {PARTITION_KEY: key}), 400, 1001, MISMATCH)
+        attacked.refused(
             request("POST", DOCS, NEW, {PARTITION_KEY: key, "x-ms-documentdb-is-upsert": "True"}),
             400,
             1001,
@@ -320,8 +322,8 @@ def test_mismatch_of_the_partition_key(house):
         )
 
 
-def test_batches_and_queries_are_what_they_say(house):
+def test_batches_and_queries_are_what_they_say(attacked):
     """The good forms of all that is contradicted above."""
-    house.accepted(query("SELECT * FROM c"), 200)
-    house.accepted(request("POST", DOCS, ASKED, {**QUERY, PARTITION_KEY: '["a"]'}), 200)
-    house.accepted(request("POST", DOCS, [{"operationType": "Read", "id": "1"}], BATCH), 200)
+    attacked.accepted(query("SELECT * FROM c"), 200)
+    attacked.accepted(request("POST", DOCS, ASKED, {**QUERY, PARTITION_KEY: '["a"]'}), 200)
+    attacked.accepted(request("POST", DOCS, [{"operationType": "Read", "id": "1"}], BATCH), 200)

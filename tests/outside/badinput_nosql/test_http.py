@@ -12,7 +12,7 @@ from lib.wire import ENDS, WITHIN
 from badinput_nosql.test_framing import CL, head
 from badinput_nosql.wire import ALERT, A, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 
 LINES = {
     "nothing": b"\r\n\r\n",
@@ -62,21 +62,21 @@ LINES = {
 
 
 @pytest.mark.parametrize("what", LINES)
-def test_lines_that_are_no_request(house, what):
+def test_lines_that_are_no_request(attacked, what):
     """A refusal, or the end; silence only where more may come. Nothing is answered as if it were
     known."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(LINES[what])
         try:
             reply = wire.reply(0.2)
         except AssertionError:
             reply = None
         assert reply is None or reply.status in (400, 401, 414, 431, 505), reply
-    house.unchanged()
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("what", ["bare LF", "LF and CRLF mixed"])
-def test_lines_that_end_otherwise(house, what):
+def test_lines_that_end_otherwise(attacked, what):
     """Served as one request or refused: a body is not taken for a second one."""
     data = request("POST", DOCS, {"id": "1", "pk": "a"}, A)
     first, body = data.split(b"\r\n\r\n", 1)
@@ -89,34 +89,34 @@ def test_lines_that_end_otherwise(house, what):
             + b"\r\n"
             + body
         )
-    reply = house.survived_any(data)
+    reply = attacked.survived_any(data)
     assert reply.status in (400, 409), reply
-    house.unchanged()
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("size", [130 << 10, 1 << 20, 8 << 20])
 @pytest.mark.parametrize("form", ["one value", "one name", "many lines"])
-def test_heads_without_end(house, size, form):
+def test_heads_without_end(attacked, size, form):
     """More than a head may be is refused before it is over, and not kept."""
-    before = house.server.rss()
+    before = attacked.server.rss()
     start = head()[:-2]
     data = {
         "one value": b"x: " + b"y" * size,
         "one name": b"x" * size,
         "many lines": b"x: %s\r\n" % (b"y" * 40) * (size // 45),
     }[form]
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         wire.send(start + data, within=3)
         reply = wire.reply(2)
         assert reply is None or reply.status in (400, 431), reply
-    assert house.server.rss() - before < 64 << 20
-    house.unchanged()
+    assert attacked.server.rss() - before < 64 << 20
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("count", [201, 1000, 5000, 100_000])
-def test_thousands_of_headers(house, count):
+def test_thousands_of_headers(attacked, count):
     """Many small lines: refused, and not by work that grows with their square."""
-    with house.undisturbed(), house.wire() as wire:
+    with attacked.undisturbed(), attacked.wire() as wire:
         wire.send(
             head()[:-2]
             + b"".join(b"x-%d: y\r\n" % i for i in range(count))
@@ -125,25 +125,25 @@ def test_thousands_of_headers(house, count):
         )
         reply = wire.reply(2)
         assert reply is None or reply.status in (400, 431), reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_a_hundred_headers_are_right(house):
-    house.accepted(
+def test_a_hundred_headers_are_right(attacked):
+    attacked.accepted(
         request("GET", f"{DOCS}/1", None, {**A, **{f"x-{i}": "y" * 100 for i in range(100)}}), 200
     )
 
 
-def test_heads_of_sixty_kilobytes_are_right(house):
-    house.survived(request("GET", f"{DOCS}/1", None, {**A, "x-long": "y" * 60_000}), 200, 431)
+def test_heads_of_sixty_kilobytes_are_right(attacked):
+    attacked.survived(request("GET", f"{DOCS}/1", None, {**A, "x-long": "y" * 60_000}), 200, 431)
 
 
 @pytest.mark.parametrize(
     "expectation", ["100-continue", "100-Continue", "nonsense", "100-continue, nonsense", ""]
 )
-def test_expectations(house, expectation):
+def test_expectations(attacked, expectation):
     """What is promised is kept: the body is waited for, then the answer comes."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         item = b'{"id":"1","pk":"a"}'
         wire.send(head(CL % len(item), headers={"expect": expectation}))
         if wire.silent(0.1):
@@ -157,15 +157,15 @@ def test_expectations(house, expectation):
             wire.usable(reply)
 
 
-def test_an_expectation_of_too_much(house):
+def test_an_expectation_of_too_much(attacked):
     """Who asks first is refused before the body."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         reply = wire.ask(head(CL % (64 << 20), headers={"expect": "100-continue"}))
         assert reply.status == 413, reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_pipelined_requests(house):
+def test_pipelined_requests(attacked):
     """Answers in the order of the questions, whatever each is."""
     asked = [
         (request("GET", f"{DOCS}/1", None, A), 200),
@@ -177,7 +177,7 @@ def test_pipelined_requests(house):
         (request("HEAD", f"{DOCS}/1", None, A), 200),
         (request("GET", "/nothing"), 404),
     ]
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         for times in (1, 25):
             wire.send(b"".join(data for data, _ in asked) * times)
             for _ in range(times):
@@ -188,13 +188,13 @@ def test_pipelined_requests(house):
                         400 if status == 404 else status,
                     ), f"{data[:40]}: {reply}"
         wire.good()
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_a_storm_of_requests(house):
+def test_a_storm_of_requests(attacked):
     """10,000 requests on one connection, a thousand at a time before the first answer is read."""
     data = request("GET", f"{DOCS}/none", None, A) * 1000
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         for _ in range(10):
             wire.send(data, within=20)
             for _ in range(1000):
@@ -213,8 +213,8 @@ def test_a_storm_of_requests(house):
         ("HTTP/1.1", "nonsense", False),
     ],
 )
-def test_who_closes(house, version, connection, closes):
-    with house.wire() as wire:
+def test_who_closes(attacked, version, connection, closes):
+    with attacked.wire() as wire:
         reply = wire.ask(
             request("GET", f"{DOCS}/none", None, {**A, "connection": connection}, version=version)
         )
@@ -227,7 +227,7 @@ def test_who_closes(house, version, connection, closes):
 
 
 @pytest.mark.parametrize("upgrade", ["websocket", "h2c", "TLS/1.2", "nonsense"])
-def test_upgrades_that_are_not_made(house, upgrade):
+def test_upgrades_that_are_not_made(attacked, upgrade):
     headers = {
         **A,
         "connection": "Upgrade, HTTP2-Settings",
@@ -235,7 +235,7 @@ def test_upgrades_that_are_not_made(house, upgrade):
         "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
         "http2-settings": "AAMAAABkAAQAAP__",
     }
-    house.survived(request("GET", f"{DOCS}/1", None, headers), 200, 400)
+    attacked.survived(request("GET", f"{DOCS}/1", None, headers), 200, 400)
 
 
 GARBAGE = {
@@ -255,9 +255,9 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_garbage_as_tls(house, what):
+def test_garbage_as_tls(attacked, what):
     """Closed, at most with an alert; a half is waited for. Nothing of it is answered as HTTP."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(GARBAGE[what])
         wire.socket.settimeout(0.2)
         try:
@@ -265,19 +265,22 @@ def test_garbage_as_tls(house, what):
         except (TimeoutError, ConnectionResetError):
             answer = b""
         assert answer[:1] in (b"", ALERT), answer
-    house.unchanged()
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-def test_tls_is_served(house, version):
-    with house.wire(tls=True) as wire:
+def test_tls_is_served(attacked, version):
+    with attacked.wire(tls=True) as wire:
         wire.good(2 * WITHIN)
         reply = wire.ask(request("GET", f"{DOCS}/none", None, A))
         assert reply.status == 404
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
-    with socket.create_connection(house.address, 5) as plain, context.wrap_socket(plain) as secure:
+    with (
+        socket.create_connection(attacked.address, 5) as plain,
+        context.wrap_socket(plain) as secure,
+    ):
         secure.sendall(request("GET", "/", None, {"connection": "close"}))
         assert secure.recv(4096).startswith(b"HTTP/1.1 200")
 
@@ -291,13 +294,13 @@ def test_tls_is_served(house, version):
     ],
     ids=["no JSON", "no item", "long id"],
 )
-def test_refusals_over_tls(house, data):
-    with house.wire(tls=True) as wire:
+def test_refusals_over_tls(attacked, data):
+    with attacked.wire(tls=True) as wire:
         reply = wire.ask(data, 2 * WITHIN)
         assert reply.status in (400, 404)
         assert reply.texts()
         wire.good()
-    house.unchanged()
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize(
@@ -305,8 +308,8 @@ def test_refusals_over_tls(house, data):
     [(True, b"\x16\x03\x01\x00\x05hello"), (False, b"\x17\x03\x03\x00\x05hello\r\n\r\n")],
     ids=["TLS", "plain"],
 )
-def test_plain_text_inside_tls_and_the_other_way(house, tls, data):
-    with house.wire(tls=tls) as wire:
+def test_plain_text_inside_tls_and_the_other_way(attacked, tls, data):
+    with attacked.wire(tls=tls) as wire:
         wire.send(data)
         try:
             reply = wire.reply(0.3)
@@ -317,27 +320,27 @@ def test_plain_text_inside_tls_and_the_other_way(house, tls, data):
 
 @pytest.mark.parametrize("sent", [0, 1, 10, 100, -1])
 @pytest.mark.parametrize("end", ENDS)
-def test_requests_that_do_not_end(house, sent, end):
+def test_requests_that_do_not_end(attacked, sent, end):
     """A write that is not whole is not done, however its client ends."""
     data = request("POST", DOCS, {"id": "new", "pk": "a"}, A)
-    wire = house.wire()
+    wire = attacked.wire()
     wire.leave_within(data, sent, end)
     if end == "half":
         reply = wire.reply(3)
         assert reply is None or reply.status in (400, 408), reply
         wire.close()
     time.sleep(0.01)
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_half_closed_after_a_whole_request(house):
+def test_half_closed_after_a_whole_request(attacked):
     """What was asked before the client stopped sending is answered whole, or the connection
     ends."""
     for data, status in (
         (request("GET", f"{DOCS}/1", None, A), 200),
         (request("GET", f"{DOCS}/none", None, A), 404),
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(data)
             wire.half_close()
             reply = wire.reply()

@@ -7,7 +7,7 @@ from lib.texts import TOO_LARGE
 
 from badinput_nosql.wire import BATCH, BULK, QUERY, A, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 PLAN = {
     "content-type": "application/query+json",
     "x-ms-cosmos-is-query-plan-request": "True",
@@ -19,8 +19,8 @@ C = {"id": "c", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}
 #: name: method, path, headers, a good body
 TARGETS = {
     "database": ("POST", "/dbs", {}, {"id": "new"}),
-    "container": ("POST", "/dbs/room/colls", {}, {"id": "new", "partitionKey": {"paths": ["/pk"]}}),
-    "replaced container": ("PUT", "/dbs/room/colls/c", {}, {**C, "defaultTtl": 7}),
+    "container": ("POST", "/dbs/data/colls", {}, {"id": "new", "partitionKey": {"paths": ["/pk"]}}),
+    "replaced container": ("PUT", "/dbs/data/colls/c", {}, {**C, "defaultTtl": 7}),
     "item": ("POST", DOCS, A, {"id": "new", "pk": "a", "x": [1, {"y": None}]}),
     "upsert": ("POST", DOCS, UPSERT, {"id": "1", "pk": "a", "lost": True}),
     "replace": ("PUT", f"{DOCS}/1", A, {"id": "1", "pk": "a", "lost": True}),
@@ -56,17 +56,17 @@ TARGETS = {
     ),
     "plan": ("POST", DOCS, PLAN, {"query": "SELECT * FROM c ORDER BY c.n", "parameters": []}),
     "query of databases": ("POST", "/dbs", QUERY, {"query": "SELECT * FROM c"}),
-    "query of containers": ("POST", "/dbs/room/colls", QUERY, {"query": "SELECT * FROM c"}),
+    "query of containers": ("POST", "/dbs/data/colls", QUERY, {"query": "SELECT * FROM c"}),
     "query of offers": ("POST", "/offers", QUERY, {"query": "SELECT * FROM c"}),
-    "user": ("POST", "/dbs/room/users", {}, {"id": "new"}),
-    "procedure": ("POST", "/dbs/room/colls/c/sprocs", {}, {"id": "new", "body": "function(){}"}),
+    "user": ("POST", "/dbs/data/users", {}, {"id": "new"}),
+    "procedure": ("POST", "/dbs/data/colls/c/sprocs", {}, {"id": "new", "body": "function(){}"}),
     "trigger": (
         "POST",
-        "/dbs/room/colls/c/triggers",
+        "/dbs/data/colls/c/triggers",
         {},
         {"id": "new", "body": "function(){}", "triggerType": "Pre", "triggerOperation": "All"},
     ),
-    "function": ("POST", "/dbs/room/colls/c/udfs", {}, {"id": "new", "body": "function(){}"}),
+    "function": ("POST", "/dbs/data/colls/c/udfs", {}, {"id": "new", "body": "function(){}"}),
 }
 ARRAYS = ("batch", "bulk")
 
@@ -185,19 +185,19 @@ NO_VALUES = {
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("form", NO_JSON)
-def test_bodies_that_are_no_json(house, target, form):
-    house.refused(send(target, NO_JSON[form]), statuses(target))
+def test_bodies_that_are_no_json(attacked, target, form):
+    attacked.refused(send(target, NO_JSON[form]), statuses(target))
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("form", NO_VALUES)
-def test_bodies_with_something_wrong_inside(house, target, form):
+def test_bodies_with_something_wrong_inside(attacked, target, form):
     body = (
         inside(target, "@").encode().replace(b"@", NO_VALUES[form])
         if target != "query"
         else (b'{"query":"SELECT * FROM c","more":' + NO_VALUES[form] + b"}")
     )
-    house.refused(send(target, body), 400)
+    attacked.refused(send(target, body), 400)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -220,19 +220,19 @@ def test_bodies_with_something_wrong_inside(house, target, form):
         b'{"":1}',
     ],
 )
-def test_bodies_of_another_kind(house, target, body):
+def test_bodies_of_another_kind(attacked, target, body):
     """Scalars, arrays and empty objects where something else is wanted."""
     if target in ARRAYS and body.startswith(b"[") and body != b"[]":
-        reply = house.survived(send(target, body), 200, 207, 400)
+        reply = attacked.survived(send(target, body), 200, 207, 400)
         assert reply.status == 400 or all(it["statusCode"] == 400 for it in reply.json), reply
     else:
-        house.refused(send(target, body), 400)
+        attacked.refused(send(target, body), 400)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_bodies_cut_at_every_byte(house, target):
+def test_bodies_cut_at_every_byte(attacked, target):
     whole = json.dumps(TARGETS[target][3]).encode()
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         for length in range(len(whole)):
             reply = wire.ask(send(target, whole[:length]))
             assert reply is not None and reply.status == 400, f"{length} bytes: {reply}"
@@ -243,21 +243,21 @@ def test_bodies_cut_at_every_byte(house, target):
 @pytest.mark.parametrize(
     "tail", [b"x", b"{}", b"[]", b",", b"\0", b"}", b"]", b"\xff", b"\xef\xbb\xbf", b"// c", b"1"]
 )
-def test_bodies_with_something_behind(house, target, tail):
+def test_bodies_with_something_behind(attacked, target, tail):
     whole = json.dumps(TARGETS[target][3]).encode()
-    house.refused(send(target, whole + tail), 400)
-    house.refused(send(target, whole + b"\r\n " + tail), 400)
+    attacked.refused(send(target, whole + tail), 400)
+    attacked.refused(send(target, whole + b"\r\n " + tail), 400)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_names_twice_at_the_top(house, target):
+def test_names_twice_at_the_top(attacked, target):
     whole = json.dumps(TARGETS[target][3])
     if target in ARRAYS:
         body = whole.replace('"operationType"', '"operationType": "Read", "operationType"')
     else:
         name = next(iter(TARGETS[target][3]))
         body = whole[:-1] + f',"{name}":{json.dumps(TARGETS[target][3][name])}}}'
-    house.refused(send(target, body), 400)
+    attacked.refused(send(target, body), 400)
 
 
 @pytest.mark.parametrize("target", ["item", "upsert", "replace"])
@@ -265,23 +265,23 @@ def test_names_twice_at_the_top(house, target):
     ("levels", "status"), [(127, 201), (128, 400), (129, 400), (1000, 400), (100_000, 400)]
 )
 @pytest.mark.parametrize("kind", ["arrays", "objects"])
-def test_depth(house, target, levels, kind, status):
+def test_depth(attacked, target, levels, kind, status):
     """The item itself is the first of 128 levels."""
     ends = ("[", "]") if kind == "arrays" else ('{"a":', "}")
     data = send(target, inside(target, deep(levels, *ends)))
     if status == 201:
-        house.accepted(data, 200, 201)
-        house.tidy()
+        attacked.accepted(data, 200, 201)
+        attacked.tidy()
     else:
-        house.refused(data, status)
+        attacked.refused(data, status)
 
 
 BOM = b"\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_mark_in_front(house, target):
-    house.refused(send(target, BOM + json.dumps(TARGETS[target][3]).encode()), statuses(target))
+def test_a_mark_in_front(attacked, target):
+    attacked.refused(send(target, BOM + json.dumps(TARGETS[target][3]).encode()), statuses(target))
 
 
 #: Texts of values that are odd and right, and what they come back as.
@@ -325,13 +325,13 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("form", RIGHT)
-def test_values_that_are_odd_and_right(house, form):
+def test_values_that_are_odd_and_right(attacked, form):
     text, wanted = RIGHT[form]
-    made = house.accepted(
+    made = attacked.accepted(
         request("POST", DOCS, f'{{"id":"odd","pk":"a","v":{text}}}', A), 201, within=5
     )
-    read = house.run("GET", f"{DOCS}/odd", None, A)
-    house.remove(f"{DOCS}/odd", A)
+    read = attacked.run("GET", f"{DOCS}/odd", None, A)
+    attacked.remove(f"{DOCS}/odd", A)
     assert read.status == 200
     assert read.json["v"] in wanted
     assert made.json == read.json
@@ -341,42 +341,42 @@ def test_values_that_are_odd_and_right(house, form):
     ("size", "status"),
     [((2 << 20) - 30, 201), ((2 << 20) + 1, 413), (3 << 20, 413), (20 << 20, 413)],
 )
-def test_sizes_of_items(house, size, status):
+def test_sizes_of_items(attacked, size, status):
     body = b'{"id":"large","pk":"a","x":"' + b"y" * (size - 30) + b'"}'
     data = request("POST", DOCS, body, A)
     if status == 201:
-        house.accepted(data, 201, within=5)
-        house.remove(f"{DOCS}/large", A)
+        attacked.accepted(data, 201, within=5)
+        attacked.remove(f"{DOCS}/large", A)
     else:
-        house.refused(data, status, text=TOO_LARGE, within=5)
+        attacked.refused(data, status, text=TOO_LARGE, within=5)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_bodies_of_three_megabytes(house, target):
-    house.refused(
+def test_bodies_of_three_megabytes(attacked, target):
+    attacked.refused(
         send(target, inside(target, '"' + "x" * (3 << 20) + '"')), 413, text=TOO_LARGE, within=5
     )
 
 
-def test_many_small_values_take_no_more_than_their_share(house):
+def test_many_small_values_take_no_more_than_their_share(attacked):
     """The most values that two megabytes hold: memory stays bounded, others are served."""
-    before = house.server.rss()
-    with house.undisturbed():
+    before = attacked.server.rss()
+    with attacked.undisturbed():
         for text in (
             "[" + "0," * 1_000_000 + "0]",
             "[" + "{}," * 600_000 + "0]",
             "[" + "[]," * 600_000 + "0]",
         ):
-            house.survived(
+            attacked.survived(
                 request("POST", DOCS, f'{{"id":"1","pk":"a","x":{text}}}', A), 409, within=5
             )
-    assert house.server.rss() - before < 400 << 20
+    assert attacked.server.rss() - before < 400 << 20
 
 
-def test_names_that_collide(house):
+def test_names_that_collide(attacked):
     """Many names that a weak hash would put into one place are read as fast as others."""
     names = ["Aa", "BB"]
     for _ in range(13):
         names = [a + b for a in names for b in ("Aa", "BB")][:40_000]
     body = json.dumps({"id": "1", "pk": "a", **dict.fromkeys(names, 1)})
-    house.survived(request("POST", DOCS, body, A), 409, within=2)
+    attacked.survived(request("POST", DOCS, body, A), 409, within=2)

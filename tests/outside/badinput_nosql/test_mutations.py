@@ -8,10 +8,10 @@ import pytest
 from lib.seed import SEED, TORTURE
 from lib.wire import Silence
 
-from badinput_nosql.house import ONE
+from badinput_nosql.attacked import ONE
 from badinput_nosql.wire import ALERT, BATCH, TLS, A, query, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 ROUNDS = 5000 if TORTURE else 100
 WORDS = [
     b"\0",
@@ -109,7 +109,7 @@ def requests():
         ),
         "container": request(
             "PUT",
-            "/dbs/room/colls/c",
+            "/dbs/data/colls/c",
             {
                 "id": "c",
                 "partitionKey": ONE,
@@ -121,18 +121,18 @@ def requests():
                 },
             },
         ),
-        "user": request("PUT", "/dbs/room/users/u", {"id": "u"}),
+        "user": request("PUT", "/dbs/data/users/u", {"id": "u"}),
         "permission": request(
             "POST",
-            "/dbs/room/users/u/permissions",
-            {"id": "m", "permissionMode": "Read", "resource": "dbs/room/colls/c"},
+            "/dbs/data/users/u/permissions",
+            {"id": "m", "permissionMode": "Read", "resource": "dbs/data/colls/c"},
         ),
         "offers": query(
             "SELECT * FROM root r WHERE r.resource = @n",
             [{"name": "@n", "value": "dbs/x/"}],
             path="/offers",
         ),
-        "ranges": request("GET", "/dbs/room/colls/c/pkranges", None, {"a-im": "Incremental Feed"}),
+        "ranges": request("GET", "/dbs/data/colls/c/pkranges", None, {"a-im": "Incremental Feed"}),
         "account": request("GET", "/"),
         "chunks": request(
             "POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"}
@@ -141,28 +141,28 @@ def requests():
     }
 
 
-def damaged(data, chance):
+def damaged(data, rng):
     """The request after one to three accidents; lengths are set right half of the time."""
     data = bytearray(data)
-    for _ in range(chance.randint(1, 3)):
-        at = chance.randrange(len(data))
-        kind = chance.randrange(6)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(data))
+        kind = rng.randrange(6)
         if kind == 0:
-            data[at] ^= 1 << chance.randrange(8)
+            data[at] ^= 1 << rng.randrange(8)
         elif kind == 1:
-            del data[at : at + chance.choice((1, 2, 10, 100))]
+            del data[at : at + rng.choice((1, 2, 10, 100))]
         elif kind == 2:
-            data[at:at] = chance.choice(WORDS)
+            data[at:at] = rng.choice(WORDS)
         elif kind == 3:
-            end = at + chance.randint(1, 60)
+            end = at + rng.randint(1, 60)
             data[at:at] = data[at:end]
         elif kind == 4:
-            data[at : at + 1] = bytes([chance.randrange(256)])
+            data[at : at + 1] = bytes([rng.randrange(256)])
         else:
             del data[max(1, at) :]
         if not data:
             data = bytearray(b"x")
-    if chance.random() < 0.5 and b"\r\n\r\n" in data:
+    if rng.random() < 0.5 and b"\r\n\r\n" in data:
         head, body = bytes(data).split(b"\r\n\r\n", 1)
         lines = [
             b"content-length: %d" % len(body) if it.startswith(b"content-length") else it
@@ -173,11 +173,11 @@ def damaged(data, chance):
 
 
 @pytest.mark.parametrize("what", requests())
-def test_damage(house, what):
-    chance = random.Random(f"{SEED} {what}")
+def test_damage(attacked, what):
+    rng = random.Random(f"{SEED} {what}")
     for _ in range(ROUNDS):
-        data = damaged(requests()[what], chance)
-        with house.wire() as wire:
+        data = damaged(requests()[what], rng)
+        with attacked.wire() as wire:
             wire.send(data)
             # The server may have gone already.
             with contextlib.suppress(OSError):
@@ -194,4 +194,4 @@ def test_damage(house, what):
                 if reply.status >= 400 and not reply.is_bare:
                     reply.errors()
                 reply = wire.reply(5)
-    house.tidy()
+    attacked.tidy()

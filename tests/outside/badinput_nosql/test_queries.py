@@ -6,7 +6,7 @@ from lib.texts import COMPOSITE
 
 from badinput_nosql.wire import QUERY, query, request
 
-DOCS = "/dbs/room/colls/c/docs"
+DOCS = "/dbs/data/colls/c/docs"
 PLAN = {
     "x-ms-documentdb-isquery": None,
     "x-ms-cosmos-is-query-plan-request": "True",
@@ -147,10 +147,10 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "code", "place", "said"), WRONG, ids=range(len(WRONG)))
-def test_queries_that_do_not_compile(house, text, code, place, said):
+def test_queries_that_do_not_compile(attacked, text, code, place, said):
     """Alike as a query and as a plan: the code, the text, and where it is, in UTF-16 units."""
     for headers in ({}, PLAN):
-        reply = house.refused(query(text, headers=headers), 400)
+        reply = attacked.refused(query(text, headers=headers), 400)
         if not text.strip("\ufeff \0") and isinstance(reply.errors()[0], str):
             continue
         error = reply.errors()[0]
@@ -173,17 +173,17 @@ def test_queries_that_do_not_compile(house, text, code, place, said):
         "SELECT c.n FROM c ORDER BY c.a, c.b, c.c",
     ],
 )
-def test_orders_without_a_composite_index(house, text):
-    error = house.refused(query(text), 400, 0, COMPOSITE).errors()[0]
+def test_orders_without_a_composite_index(attacked, text):
+    error = attacked.refused(query(text), 400, 0, COMPOSITE).errors()[0]
     assert error["code"] == "SC2104"
 
 
-def test_a_full_text_score_outside_its_place(house):
+def test_a_full_text_score_outside_its_place(attacked):
     for text in (
         "SELECT FullTextScore(c.s, 'x') FROM c",
         "SELECT * FROM c WHERE FullTextScore(c.s, 'x') > 1",
     ):
-        reply = house.refused(query(text), (400, 501))
+        reply = attacked.refused(query(text), (400, 501))
         if reply.status == 400:
             assert reply.errors()[0]["code"] == "SC2240", reply
             assert reply.texts() == [
@@ -191,7 +191,7 @@ def test_a_full_text_score_outside_its_place(house):
             ]
 
 
-def test_a_partition_or_all(house):
+def test_a_partition_or_all(attacked):
     """A query of all partitions says so."""
     headers = {"x-ms-documentdb-query-enablecrosspartition": None}
     text = (
@@ -199,8 +199,8 @@ def test_a_partition_or_all(house):
         "x-ms-documentdb-query-enablecrosspartition to true, specify "
         "x-ms-documentdb-partitionkey, or revise your query to avoid this exception."
     )
-    house.refused(query("SELECT * FROM c", headers=headers), 400, 0, text)
-    house.refused(
+    attacked.refused(query("SELECT * FROM c", headers=headers), 400, 0, text)
+    attacked.refused(
         query("SELECT * FROM c", headers={"x-ms-documentdb-query-enablecrosspartition": "False"}),
         400,
         0,
@@ -242,10 +242,10 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("what", LIMITS)
-def test_queries_over_the_limits(house, what):
+def test_queries_over_the_limits(attacked, what):
     """Refused at once, as a query and as a plan; nothing recurses into the depth."""
     for headers in ({}, PLAN):
-        house.refused(query(LIMITS[what], headers=headers), (400, 413), within=2)
+        attacked.refused(query(LIMITS[what], headers=headers), (400, 413), within=2)
 
 
 #: Queries that are long and right, or refused: never slow.
@@ -272,9 +272,9 @@ LONG = {
 
 
 @pytest.mark.parametrize("what", LONG)
-def test_long_queries(house, what):
-    with house.undisturbed():
-        house.survived(query(LONG[what]), 200, 400, 413, within=4)
+def test_long_queries(attacked, what):
+    with attacked.undisturbed():
+        attacked.survived(query(LONG[what]), 200, 400, 413, within=4)
 
 
 PARAMETERS = {
@@ -294,45 +294,47 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("what", PARAMETERS)
-def test_parameters(house, what):
+def test_parameters(attacked, what):
     body = {"query": "SELECT * FROM c WHERE c.n = @n", "parameters": PARAMETERS[what]}
     for headers in (QUERY, {**QUERY, **PLAN}):
-        house.refused(request("POST", DOCS, body, headers), 400)
+        attacked.refused(request("POST", DOCS, body, headers), 400)
 
 
-def test_a_parameter_twice(house):
+def test_a_parameter_twice(attacked):
     """Refused, or one of the two: nothing else."""
     data = query(
         "SELECT VALUE @n FROM c WHERE c.n = 1",
         [{"name": "@n", "value": 1}, {"name": "@n", "value": 2}],
     )
-    reply = house.survived(data, 200, 400)
+    reply = attacked.survived(data, 200, 400)
     assert reply.status == 400 or reply.json["Documents"] in ([1], [2]), reply
 
 
-def test_many_parameters(house):
+def test_many_parameters(attacked):
     parameters = [{"name": f"@p{i}", "value": i} for i in range(50_000)]
-    with house.undisturbed():
-        house.survived(
+    with attacked.undisturbed():
+        attacked.survived(
             query("SELECT * FROM c WHERE c.n = @p7", parameters), 200, 400, 413, within=4
         )
-        house.survived(query("SELECT * FROM c WHERE c.n = @none", parameters), 400, 413, within=4)
+        attacked.survived(
+            query("SELECT * FROM c WHERE c.n = @none", parameters), 400, 413, within=4
+        )
 
 
 @pytest.mark.parametrize("levels", [130, 1000, 100_000])
-def test_deep_parameters(house, levels):
+def test_deep_parameters(attacked, levels):
     body = (
         '{"query":"SELECT @p","parameters":[{"name":"@p","value":'
         + "[" * levels
         + "]" * levels
         + "}]}"
     )
-    house.refused(request("POST", DOCS, body, QUERY), 400)
+    attacked.refused(request("POST", DOCS, body, QUERY), 400)
 
 
-def test_parameters_are_no_text_of_the_query(house):
+def test_parameters_are_no_text_of_the_query(attacked):
     for value in ("' OR true --", "c.n", "@n", '"', "\\", "1; DELETE"):
-        reply = house.accepted(
+        reply = attacked.accepted(
             query("SELECT * FROM c WHERE c.s = @n", [{"name": "@n", "value": value}]), 200
         )
         assert reply.json["Documents"] == []
@@ -361,9 +363,9 @@ UNSUPPORTED = [
 
 
 @pytest.mark.parametrize(("text", "what"), UNSUPPORTED)
-def test_what_is_not_supported_is_named(house, text, what):
+def test_what_is_not_supported_is_named(attacked, text, what):
     """Named; a function that was never made may also be an error of the query."""
-    reply = house.refused(query(text), (400, 501) if "udf" in text else 501)
+    reply = attacked.refused(query(text), (400, 501) if "udf" in text else 501)
     said = " ".join(reply.texts()).lower()
     assert what.lower() in said or (
         what == "RANK" and ("fulltextscore" in said or "rrf" in said)
@@ -374,30 +376,30 @@ def test_what_is_not_supported_is_named(house, text, what):
     "path",
     [
         "/dbs",
-        "/dbs/room/colls",
+        "/dbs/data/colls",
         "/offers",
-        "/dbs/room/users",
-        "/dbs/room/colls/c/sprocs",
-        "/dbs/room/colls/c/triggers",
-        "/dbs/room/colls/c/udfs",
+        "/dbs/data/users",
+        "/dbs/data/colls/c/sprocs",
+        "/dbs/data/colls/c/triggers",
+        "/dbs/data/colls/c/udfs",
     ],
 )
 @pytest.mark.parametrize(
     "text", ["SELEC", "SELECT x FROM c", "SELECT NOPE(1) FROM c", "", "SELECT " + "(" * 10_000]
 )
-def test_queries_of_other_resources(house, path, text):
-    house.refused(query(text, path=path), 400)
+def test_queries_of_other_resources(attacked, path, text):
+    attacked.refused(query(text, path=path), 400)
 
 
 @pytest.mark.parametrize("version", ["", "x", "99.9", "-1"])
 @pytest.mark.parametrize("features", ["", "Nonsense", "OrderBy,,", "x" * 9000, "None"])
-def test_plans_for_clients_of_no_kind(house, version, features):
+def test_plans_for_clients_of_no_kind(attacked, version, features):
     headers = {
         **PLAN,
         "x-ms-cosmos-query-version": version,
         "x-ms-cosmos-supported-query-features": features,
     }
-    house.survived(query("SELECT * FROM c ORDER BY c.n", headers=headers), 200, 400)
+    attacked.survived(query("SELECT * FROM c ORDER BY c.n", headers=headers), 200, 400)
 
 
 PLACEHOLDERS = [
@@ -409,5 +411,5 @@ PLACEHOLDERS = [
 
 
 @pytest.mark.parametrize("text", PLACEHOLDERS)
-def test_rewritten_queries_that_were_not_filled_in(house, text):
-    house.refused(query(text), 400)
+def test_rewritten_queries_that_were_not_filled_in(attacked, text):
+    attacked.refused(query(text), 400)

@@ -7,7 +7,8 @@ import re
 import ssl
 import time
 
-from lib import signature, wire
+from lib import nosql, signature, wire
+from lib.nosql import QUERY
 from lib.signature import KEY
 from lib.wire import WITHIN, Silence
 
@@ -38,11 +39,6 @@ NAMES = {
 }
 
 PARTITION_KEY = "x-ms-documentdb-partitionkey"
-QUERY = {
-    "content-type": "application/query+json",
-    "x-ms-documentdb-isquery": "True",
-    "x-ms-documentdb-query-enablecrosspartition": "True",
-}
 BATCH = {
     "x-ms-cosmos-is-batch-request": "True",
     "x-ms-cosmos-batch-atomic": "True",
@@ -98,29 +94,14 @@ def request(
     return b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
 
 
-def query(text, parameters=(), path="/dbs/room/colls/c/docs", headers=None, **options):
+def query(text, parameters=(), path="/dbs/data/colls/c/docs", headers=None, **options):
     """A query's request."""
     body = {"query": text, "parameters": list(parameters)}
     return request("POST", path, body, {**QUERY, **(headers or {})}, **options)
 
 
-class Reply:
-    """Status, headers and body of an answer."""
-
-    def __init__(self, status, headers, body):
-        self.status, self.pairs, self.body = status, headers, body
-        self.headers = dict(headers)
-
-    def __repr__(self):
-        return f"{self.status}/{self.sub} {self.body[:600]!r}"
-
-    @property
-    def json(self):
-        return json.loads(self.body)
-
-    @property
-    def sub(self):
-        return int(self.headers.get("x-ms-substatus") or 0)
+class Reply(nosql.Reply):
+    """An answer that is read strictly."""
 
     @property
     def closes(self):
@@ -207,7 +188,7 @@ class Wire(wire.Wire):
             assert re.fullmatch(r"[!-9;-~]+", name), f"a header of the name {name!r}"
             headers.append((name.lower(), value.strip()))
         assert len(dict(headers)) == len(headers), f"a header twice: {headers}"
-        reply = Reply(int(status), headers, b"")
+        reply = Reply(int(status), dict(headers), b"")
         if verb == "HEAD" or reply.status in (204, 304) or reply.status < 200:
             return reply
         assert "transfer-encoding" not in reply.headers, "an answer in chunks"

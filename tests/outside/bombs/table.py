@@ -63,7 +63,7 @@ def table():
 
 def selection(count):
     """So many of them for the ordinary run, of all kinds, by the seed."""
-    dice, everything = random.Random(SEED), table()
+    rng, everything = random.Random(SEED), table()
     kinds = {}
     for name in everything:
         kinds.setdefault(name.split(" ")[0], []).append(name)
@@ -72,5 +72,5 @@ def selection(count):
         share = max(
             2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values()))
         )
-        chosen += dice.sample(names, min(len(names), share))
+        chosen += rng.sample(names, min(len(names), share))
     return {name: everything[name] for name in chosen}

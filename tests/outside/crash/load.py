@@ -21,7 +21,7 @@ class Load:
 
     def __init__(self, server):
         self.server = server
-        self.dice = random.Random(f"{SEED} {server.clock}")
+        self.rng = random.Random(f"{SEED} {server.clock}")
         self.times = ManualTimes(SEED) if server.clock == "manual" else SystemTimes()
         self.writers = [Writer(number, SEED, self.times) for number in range(WRITERS)]
         self.changer = Changer(SEED)
@@ -41,7 +41,7 @@ class Load:
         self.changer.attach(self.server)
         if self.times.stands:
             self.times.move(self.server)
-        time.sleep(self.dice.uniform(0.1, 1.0))
+        time.sleep(self.rng.uniform(0.1, 1.0))
         end()
         self.crashed = self.times.high()
         until = time.monotonic() + 15

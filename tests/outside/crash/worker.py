@@ -3,7 +3,7 @@
 import random
 import threading
 
-from lib.dice import weighted
+from lib.random_choice import weighted
 
 from crash.ledger import Ledger
 

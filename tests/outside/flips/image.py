@@ -28,33 +28,33 @@ class Damaged(Exception):
     """The server says that something is damaged: that is no silence."""
 
 
-def change(dice, collection, container):
+def change(rng, collection, container):
     """One write at random, at one door or the other."""
-    id = dice.randrange(DOCUMENTS)
+    id = rng.randrange(DOCUMENTS)
     writes = [
-        lambda: collection.replace_one({"_id": id}, row(dice, id), upsert=True),
+        lambda: collection.replace_one({"_id": id}, row(rng, id), upsert=True),
         lambda: collection.delete_one({"_id": id}),
-        lambda: collection.insert_one(row(dice, f"new{dice.random()}")),
-        lambda: container.upsert(item(dice, id % ITEMS)),
+        lambda: collection.insert_one(row(rng, f"new{rng.random()}")),
+        lambda: container.upsert(item(rng, id % ITEMS)),
     ]
-    dice.choice(writes)()
+    rng.choice(writes)()
 
 
 def build(path):
     """Writes it, ends by SIGKILL, and answers the truth."""
-    dice = random.Random(f"{SEED} image")
+    rng = random.Random(f"{SEED} image")
     server = Server(data_dir=path, nosql=True)
     with server:
         database = server.client["d"]
         database["plain"].create_index("k")
         database["lives"].create_index("_ts", expireAfterSeconds=5_000)
         for name in COLLECTIONS:
-            database[name].insert_many([row(dice, id) for id in range(DOCUMENTS)])
+            database[name].insert_many([row(rng, id) for id in range(DOCUMENTS)])
         assert server.items.create_database("d").status == 201
         container = server.items.container("d", "c")
         assert container.define(defaultTtl=5_000).status == 201
         for id in range(ITEMS):
-            assert container.create(item(dice, id)).status == 201
+            assert container.create(item(rng, id)).status == 201
         token = permitted(server)
         server.advance(1_000_000)
         switch(server, {"per_document_ttl": False})
@@ -62,7 +62,7 @@ def build(path):
         server.restart()
         database, container = server.client["d"], server.items.container("d", "c")
         for _ in range(CHANGES):
-            change(dice, database[dice.choice(COLLECTIONS)], container)
+            change(rng, database[rng.choice(COLLECTIONS)], container)
         server.advance(1_000)
         truth = {**look(server, token), "token": token}
         # The last record of a journal cannot be told from one that a crash had cut: nobody looks
@@ -85,16 +85,16 @@ def permitted(server):
     return urllib.parse.quote(reply.json["_token"], safe="")
 
 
-def row(dice, id):
-    return {"_id": id, "k": dice.randrange(1_000), "pad": "x" * dice.choice([10, 200, 900])}
+def row(rng, id):
+    return {"_id": id, "k": rng.randrange(1_000), "pad": "x" * rng.choice([10, 200, 900])}
 
 
-def item(dice, id):
+def item(rng, id):
     return {
         "id": str(id),
         "pk": "a",
-        "n": dice.randrange(1_000),
-        "pad": "y" * dice.choice([10, 500]),
+        "n": rng.randrange(1_000),
+        "pad": "y" * rng.choice([10, 500]),
     }
 
 

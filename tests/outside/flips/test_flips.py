@@ -120,8 +120,8 @@ def test_the_image_itself(image, tmp_path):
 
 def test_flips(image, tmp_path, capsys):
     path, truth = image
-    files, dice = flip.kinds(path), random.Random(SEED)
-    chosen = [flip.choose(dice, files) for _ in range(FLIPS)]
+    files, rng = flip.kinds(path), random.Random(SEED)
+    chosen = [flip.choose(rng, files) for _ in range(FLIPS)]
     outcomes, wrong, began = collections.Counter(), [], time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         for outcome, problem in pool.map(

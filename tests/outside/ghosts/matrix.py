@@ -1,7 +1,7 @@
 """Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
 
 from lib import matrix
-from lib.heard import Heard
+from lib.command_log import CommandLog
 from lib.matrix import INSTANTS
 from lib.paths import FILLERS, Strange
 from pymongo.errors import PyMongoError
@@ -51,8 +51,8 @@ class Matrix(matrix.Matrix):
     """Collections of documents: `r` is read, `w` and others are written."""
 
     def __init__(self, kind, state):
-        self.heard = Heard()
-        super().__init__(kind, state, listeners=[self.heard])
+        self.command_log = CommandLog()
+        super().__init__(kind, state, listeners=[self.command_log])
         #: What listIndexes and listCollections answered, by instant.
         self.listed = {}
 

@@ -7,7 +7,7 @@ seed and its steps.
 import os
 
 import pytest
-from lib import ahead, history
+from lib import history, prefetch
 from lib.seed import SEED, TORTURE
 from lib.server import date
 
@@ -83,7 +83,7 @@ class History(history.History):
         self.pair.rule(name, field, seconds, partial, hidden)
 
 
-histories = ahead.fixture(lambda seed: History(seed).run(), "seed")
+histories = prefetch.fixture(lambda seed: History(seed).run(), "seed")
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))

@@ -25,10 +25,10 @@ class Documents:
     """`deadline[id]` is the second in which it dies, from the start of the clock."""
 
     def __init__(self, server, kind):
-        dice = random.Random(f"{SEED} {kind}")
+        rng = random.Random(f"{SEED} {kind}")
         ids = list(range(COUNT))
-        dice.shuffle(ids)
-        self.keys = dice.sample(range(COUNT), COUNT)
+        rng.shuffle(ids)
+        self.keys = rng.sample(range(COUNT), COUNT)
         self.clock = Clock(server)
         self.collection = server.client["i"]["i"]
         self.collection.create_index("k")
@@ -73,7 +73,7 @@ class Reader(instant.Reader):
         self.documents = documents
         self.db = documents.collection.database
 
-    def ways(self):
+    def questions(self):
         return [
             self.scan,
             self.by_index,

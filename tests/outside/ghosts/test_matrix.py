@@ -8,10 +8,10 @@ import pathlib
 import re
 
 import pytest
-from lib import ahead
+from lib import prefetch
 from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
 
-from ghosts.deaths import kinds
+from ghosts.expiry_kinds import kinds
 from ghosts.matrix import Matrix
 from ghosts.paths import READS, WRITES
 
@@ -60,7 +60,7 @@ NO_DOCUMENT_STAGES = {"$currentOp"}
 
 
 PAIRS = dealt(KINDS)
-matrices = ahead.fixture(lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind")
+matrices = prefetch.fixture(lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind")
 
 
 def test_the_table_has_no_name_twice():
@@ -101,9 +101,9 @@ class TestTable:
         commands = set(self.rows("Commands"))
         assert len(commands) > 40
         assert commands >= NO_DOCUMENTS
-        assert commands - matrices(state, kind).heard.commands - NO_DOCUMENTS == set()
+        assert commands - matrices(state, kind).command_log.commands - NO_DOCUMENTS == set()
 
     def test_stages(self, matrices, state, kind):
         stages = set(self.rows("Pipeline stages"))
         assert len(stages) > 20
-        assert stages - matrices(state, kind).heard.stages == NO_DOCUMENT_STAGES
+        assert stages - matrices(state, kind).command_log.stages == NO_DOCUMENT_STAGES

@@ -1,10 +1,10 @@
 """Dead stays dead, whatever is set later; and what is newer is not killed by an older rule.
 
-How each history is told, `lib.story` says.
+`lib.scenario` says how each history is played.
 """
 
+from lib.scenario import Scenarios, default, mortal, move, step
 from lib.server import date
-from lib.story import Stories, default, mortal, move, step
 
 from ghosts.pair import Pair
 
@@ -197,5 +197,5 @@ HISTORIES = {
         {"pinned", "long"},
     ),
 }
-stories = Stories(HISTORIES, Pair, ("inherit", "ttl", "old", "older"))
-disturbed, test_disturbed, test_undisturbed = stories.tests()
+scenarios = Scenarios(HISTORIES, Pair, ("inherit", "ttl", "old", "older"))
+disturbed, test_disturbed, test_undisturbed = scenarios.tests()

@@ -26,18 +26,18 @@ def raise_limit(server, wanted):
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, wanted), hard))
 
 
-def more_than_descriptors(house, data, served):
+def more_than_descriptors(attacked, data, served):
     """Who cannot be served is turned away or waits; who is served goes on; then there is room, and
     writes are taken: the store, which may have found no descriptor either, opens itself again."""
-    pid = house.server.process.pid
+    pid = attacked.server.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     held = len(os.listdir(f"/proc/{pid}/fd"))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
     try:
-        wires = [house.wire() for _ in range(60)]
+        wires = [attacked.wire() for _ in range(60)]
         for wire in wires:
             wire.send(data)
-        house.health()
+        attacked.health()
         assert served(wires[0].reply())
         for wire in wires:
             wire.close()
@@ -46,11 +46,11 @@ def more_than_descriptors(house, data, served):
     until, well = time.monotonic() + 5, 0
     # The store looks every tenth of a second whether it still writes: five good looks in a row.
     while well < 5:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(data)
             try:
                 assert served(wire.reply())
-                assert house.server.ready() == (200, "ok\n")
+                assert attacked.server.ready() == (200, "ok\n")
                 well += 1
             except AssertionError:
                 if until < time.monotonic():
@@ -59,20 +59,20 @@ def more_than_descriptors(house, data, served):
             time.sleep(0.1)
 
 
-def vandals(house, messages):
+def vandals(attacked, messages):
     """A flood of bad messages, each by a client of its own, is no flood of lines."""
-    before = len(house.log())
+    before = len(attacked.log())
     for data in messages:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(data)
-    house.health()
-    assert len(house.log()) - before < 64 << 10
+    attacked.health()
+    assert len(attacked.log()) - before < 64 << 10
 
 
-def deaf(house, data, most):
+def deaf(attacked, data, most):
     """Clients that ask without end and never read; `most` is the memory that one may cost."""
-    before = house.server.rss()
-    wires = [house.wire() for _ in range(4)]
+    before = attacked.server.rss()
+    wires = [attacked.wire() for _ in range(4)]
     for wire in wires:
         wire.socket.setblocking(False)
         for _ in range(100_000):
@@ -80,35 +80,35 @@ def deaf(house, data, most):
                 wire.socket.send(data)
             except BlockingIOError:
                 break
-    with house.undisturbed():
+    with attacked.undisturbed():
         time.sleep(0.5)
-    grown = house.server.rss() - before
+    grown = attacked.server.rss() - before
     assert grown < 4 * most, f"{grown >> 20} MiB are held for 4 clients that do not read"
     for wire in wires:
         wire.reset()
 
 
-def deaf_to_refusals(house, data, most, ends=(TimeoutError,)):
+def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
     """A client that sends something large again and again, and reads none of the refusals.
 
     `ends` is what stops it from sending.
     """
-    before = house.server.rss()
-    with house.wire() as wire, house.undisturbed():
+    before = attacked.server.rss()
+    with attacked.wire() as wire, attacked.undisturbed():
         wire.socket.settimeout(0.5)
         with contextlib.suppress(*ends):
             # The first message of a conversation may have to be a small one: `send` sees to that.
             wire.send(data, within=0.5)
             for _ in range(19):
                 wire.socket.sendall(data)
-    assert house.server.rss() - before < most
+    assert attacked.server.rss() - before < most
 
 
-def slow(house, starts, within, ended):
+def slow(attacked, starts, within, ended):
     """Clients that begin a message and do no more are waited for, and (`within` so many seconds;
     None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is
     left."""
-    wires = [house.wire() for _ in starts]
+    wires = [attacked.wire() for _ in starts]
     for wire, start in zip(wires, starts, strict=True):
         wire.send(start)
     if within is None:

@@ -2,7 +2,7 @@
 
 import random
 
-from lib.dice import weighted
+from lib.random_choice import weighted
 
 DEFAULTS = ["off", -1, 3, 10, 30]
 MOVES = [1, 500, 999, 1_000, 1_001, 2_500, 5_000, 9_999, 20_000]
@@ -26,8 +26,8 @@ class History:
                 self.end()
                 self.pair.end()
             except Exception as error:
-                story = "\n".join(self.steps)
-                raise AssertionError(f"seed {self.seed}: {error!r} after\n{story}") from error
+                steps = "\n".join(self.steps)
+                raise AssertionError(f"seed {self.seed}: {error!r} after\n{steps}") from error
 
     # What each door does in its own way.
 

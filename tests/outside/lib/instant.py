@@ -34,15 +34,15 @@ class Reader(threading.Thread):
         self.asked = self.parts = 0
         self.wrong = []
 
-    def ways(self):
+    def questions(self):
         """The questions."""
         raise NotImplementedError
 
     def run(self):
-        ways = self.ways()
+        questions = self.questions()
         try:
             while not self.ended.is_set():
-                self.random.choice(ways)()
+                self.random.choice(questions)()
                 self.asked += 1
         except Exception as error:
             self.wrong.append(repr(error))

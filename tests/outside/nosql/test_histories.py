@@ -8,7 +8,7 @@ beginning, and from places that were kept, in pages. HISTORIES says how many (de
 import os
 
 import pytest
-from lib import ahead, history
+from lib import history, prefetch
 from lib.seed import SEED, TORTURE
 
 from nosql.pair import Pair
@@ -63,7 +63,7 @@ class History(history.History):
         self.pair.batch(ids, body, kind)
 
 
-histories = ahead.fixture(lambda seed: History(seed, "items").run(), "seed")
+histories = prefetch.fixture(lambda seed: History(seed, "items").run(), "seed")
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))

@@ -25,9 +25,9 @@ class Items:
     """`deadline[k]` is the second in which the item with this key dies."""
 
     def __init__(self, server, kind):
-        dice = random.Random(f"{SEED} items {kind}")
+        rng = random.Random(f"{SEED} items {kind}")
         keys = list(range(COUNT))
-        dice.shuffle(keys)
+        rng.shuffle(keys)
         self.clock = Clock(server)
         assert server.items.create_database("i").status == 201
         self.container = server.items.container("i", "i")
@@ -72,7 +72,7 @@ class Reader(instant.Reader):
         self.items = items
         self.container = items.container.through(items.container.client.again())
 
-    def ways(self):
+    def questions(self):
         return [self.count, self.total, self.group, self.whole, self.top, self.paged, self.changes]
 
     def ask(self, query, **more):

@@ -1,9 +1,9 @@
 """Dead stays dead, whatever default comes later; and what is newer is not killed by an older one.
 
-How each history is told, `lib.story` says.
+`lib.scenario` says how each history is played.
 """
 
-from lib.story import Stories, default, mortal, move, step
+from lib.scenario import Scenarios, default, mortal, move, step
 
 from nosql.pair import Pair
 
@@ -161,11 +161,11 @@ HISTORIES = {
 IDS = ("inherit", "ttl", "pinned", "long", "zero", "text")
 
 
-def look(pair, dice):
+def look(pair, rng):
     """Items and feeds beside what every step compares."""
     pair.check_items(IDS)
-    pair.check_feeds(dice.choice)
+    pair.check_feeds(rng.choice)
 
 
-stories = Stories(HISTORIES, Pair, IDS, "items ", look)
-disturbed, test_disturbed, test_undisturbed = stories.tests()
+scenarios = Scenarios(HISTORIES, Pair, IDS, "items ", look)
+disturbed, test_disturbed, test_undisturbed = scenarios.tests()

@@ -1,6 +1,6 @@
 """The values of an item's `ttl`: what is taken, what is refused, in what words, and what they mean.
 
-Every value by every way, with TTL on and off; a refusal changes nothing.
+Every value by every write_path, with TTL on and off; a refusal changes nothing.
 """
 
 import json
@@ -9,7 +9,7 @@ import pytest
 from lib.server import Server
 from lib.texts import NO_ENTITY, bad_ttl
 
-from nosql.way import WAYS, Way
+from nosql.write_path import WRITE_PATHS, WritePath
 
 OUT = object()
 
@@ -37,18 +37,18 @@ DEFAULTS = {"off": None, "-1": -1, "n": 1_000}
 
 
 @pytest.mark.parametrize("default", DEFAULTS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("write_path", WRITE_PATHS)
 @pytest.mark.parametrize("value", ITEM_VALUES)
-def test_item(server, container, value, way, default):
+def test_item(server, container, value, write_path, default):
     text, seconds = ITEM_VALUES[value]
     on = DEFAULTS[default]
     assert container.define(**({} if on is None else {"defaultTtl": on})).status == 201
-    attempt = Way(container, way, text)
+    attempt = WritePath(container, write_path, text)
     before = attempt.prepare()
     reply, status = attempt.run()
     if on is not None and seconds is OUT:
         assert status == 400, reply
-        if not way.startswith(("batch", "bulk")):
+        if not write_path.startswith(("batch", "bulk")):
             assert reply.substatus == 0
             assert reply.json["code"] == "BadRequest"
             assert reply.error == bad_ttl(text.strip('"'))
@@ -107,7 +107,7 @@ class TestKeptFromWhenItWasOff:
     @pytest.fixture
     def kept(self, container, value):
         assert container.define().status == 201
-        reply, status = Way(container, "create", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(container, "create", ITEM_VALUES[value][0]).run()
         assert status == 201, reply
         assert container.redefine(defaultTtl=1_000).status == 200
         self.stored = container.read("a", "a").json["ttl"]
@@ -120,12 +120,12 @@ class TestKeptFromWhenItWasOff:
         assert kept.read("a", "a").code == (404, 0)
 
     def test_a_replace_needs_a_meaningful_one(self, kept, value):
-        reply, status = Way(kept, "replace", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(kept, "replace", ITEM_VALUES[value][0]).run()
         assert (status, reply.error) == (400, bad_ttl(ITEM_VALUES[value][0].strip('"')))
         assert kept.replace({"id": "a", "pk": "a"}).status == 200
 
     def test_an_upsert_needs_a_meaningful_one(self, kept, value):
-        reply, status = Way(kept, "upsert", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(kept, "upsert", ITEM_VALUES[value][0]).run()
         assert status == 400, reply
         assert kept.upsert({"id": "a", "pk": "a", "ttl": 5}).status == 200
 
@@ -142,7 +142,7 @@ class TestKeptFromWhenItWasOff:
 
     def test_a_patch_of_it(self, server, kept, value):
         text = ITEM_VALUES[value][0]
-        reply, status = Way(kept, "patch set", text).run()
+        reply, status = WritePath(kept, "patch set", text).run()
         assert status == 400 and reply.error == bad_ttl(text.strip('"')), reply
         assert kept.patch("a", "a", [{"op": "set", "path": "/ttl", "value": 3}]).status == 200
         server.advance(3_000)

@@ -30,7 +30,7 @@ def collections(server, known):
 
 
 def halves(collection, rows):
-    ways = {
+    counts = {
         "count": collection.estimated_document_count(),
         "countDocuments": collection.count_documents({}),
     }
@@ -38,8 +38,8 @@ def halves(collection, rows):
         if about["key"][0][0] == "_ts":
             # A rule, and nothing to read by.
             continue
-        ways[index] = len({row["_id"] for row in hinted(collection, index, 20)})
-    wrong = [f"{n} by {way}, {len(rows)} rows" for way, n in ways.items() if n != len(rows)]
+        counts[index] = len({row["_id"] for row in hinted(collection, index, 20)})
+    wrong = [f"{n} by {way}, {len(rows)} rows" for way, n in counts.items() if n != len(rows)]
     reply = collection.database.command("validate", collection.name)
     return wrong if reply["valid"] else [*wrong, f"validate: {reply['errors'][:3]}"]
 

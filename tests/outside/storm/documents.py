@@ -9,7 +9,7 @@ from storm.client import Client, Ended, Refused
 #: Databases and collections of one client, few enough to be met again soon.
 DATABASES, NAMES = ("a", "b"), ("p", "q", "r", "s")
 #: What all clients use.
-COMMON, ROOMS = ("common0", "common1"), ("m", "n", "o")
+COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 INDEXES = {
     "n_1": ([("n", 1)], {}),
     "n_-1_t_1": ([("n", -1), ("t", 1)], {}),
@@ -293,14 +293,14 @@ class Documents(Client):
 
     # Names of all.
 
-    def room(self):
-        return "mongo", self.random.choice(COMMON), self.random.choice(ROOMS)
+    def shared_name(self):
+        return "mongo", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
 
     def meet(self, name):
         self.put_into(("mongo", COMMON[0], name))
 
     def put(self):
-        self.put_into(self.room())
+        self.put_into(self.shared_name())
 
     def put_into(self, name):
         [id] = self.new_ids()
@@ -316,7 +316,7 @@ class Documents(Client):
         self.common(f"insert into {name}", lambda: self.ask(how), self.shared.insert([id], name))
 
     def carry(self):
-        source, target = self.room(), self.room()
+        source, target = self.shared_name(), self.shared_name()
         if source == target:
             return
         replaces = self.random.random() < 0.4
@@ -337,7 +337,7 @@ class Documents(Client):
         )
 
     def clear(self):
-        name = self.room()
+        name = self.shared_name()
         entries = self.shared.change(gone=lambda other: other == name)
         self.common(f"drop {name}", lambda: self.ask(self.client[name[1]][name[2]].drop), entries)
 
@@ -351,7 +351,7 @@ class Documents(Client):
         )
 
     def index_common(self):
-        name, chosen = self.room(), self.random.choice(sorted(INDEXES))
+        name, chosen = self.shared_name(), self.random.choice(sorted(INDEXES))
         keys, options = INDEXES[chosen]
         target = self.client[name[1]][name[2]]
         how = self.random.choice(

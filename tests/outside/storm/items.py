@@ -9,7 +9,7 @@ from storm.client import Client, Ended, Refused
 
 CONTAINERS, USERS, PERMISSIONS = ("p", "q", "r"), ("u", "v"), ("x", "y")
 #: What all clients use.
-COMMON, ROOMS = ("common0", "common1"), ("m", "n", "o")
+COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 LIVES = (None, -1, 7_000, 9_000)
 POLICIES = {
     "all": {"indexingMode": "consistent", "includedPaths": [{"path": "/*"}]},
@@ -331,8 +331,8 @@ class Items(Client):
 
     # Names of all.
 
-    def room(self):
-        return "nosql", self.random.choice(COMMON), self.random.choice(ROOMS)
+    def shared_name(self):
+        return "nosql", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
 
     def meet(self, name):
         """A container is made by one of them, and written by all."""
@@ -347,7 +347,7 @@ class Items(Client):
         return self.common(what, lambda: self.ask(method, path, body, headers), list(entries))
 
     def put(self):
-        self.put_into(self.room())
+        self.put_into(self.shared_name())
 
     def put_into(self, name):
         [id] = self.new_ids()
@@ -361,7 +361,7 @@ class Items(Client):
         )
 
     def make_common(self):
-        name = self.room()
+        name = self.shared_name()
         self.request(f"create database {name[1]}", "POST", "dbs", {"id": name[1]})
         self.request(
             f"create {name}", "POST", f"dbs/{name[1]}/colls", self.definition(name, self.drawn())
@@ -369,7 +369,7 @@ class Items(Client):
 
     def replace_common(self):
         """Others may have made it with another unique key, which cannot be changed."""
-        name = self.room()
+        name = self.shared_name()
         try:
             held = self.ask("GET", self.link(name)).json
         except Refused:
@@ -380,7 +380,7 @@ class Items(Client):
         )
 
     def clear(self):
-        name = self.room()
+        name = self.shared_name()
         entries = self.shared.change(gone=lambda other: other == name)
         self.request(f"delete {name}", "DELETE", self.link(name), entries=entries)
 

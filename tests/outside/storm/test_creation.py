@@ -89,18 +89,18 @@ class Makers:
             if door == "mongo":
                 collection = self.server.client[database][name]
                 found = {row["_id"] for row in collection.find()}
-                ways = {"count": collection.estimated_document_count()}
+                counts = {"count": collection.estimated_document_count()}
                 for index in collection.index_information():
-                    ways[index] = len(list(collection.find().hint(index)))
+                    counts[index] = len(list(collection.find().hint(index)))
             else:
                 container = self.server.items.container(database, name)
                 found = {row["id"] for row in container.rows()}
-                ways = {"COUNT": container.rows("SELECT VALUE COUNT(1) FROM c")[0]}
+                counts = {"COUNT": container.rows("SELECT VALUE COUNT(1) FROM c")[0]}
             if found != ids:
                 wrong.append(f"{door} {database}.{name} has {len(found)} of {len(ids)}")
             wrong += [
                 f"{door} {database}.{name}: {n} by {way}, there were {len(ids)}"
-                for way, n in ways.items()
+                for way, n in counts.items()
                 if n != len(ids)
             ]
         return wrong

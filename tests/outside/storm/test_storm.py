@@ -28,7 +28,7 @@ class Storm:
     """A server and its clients over all rounds."""
 
     def __init__(self, server):
-        self.server, self.shared, self.dice = server, Shared(), random.Random(SEED)
+        self.server, self.shared, self.rng = server, Shared(), random.Random(SEED)
         self.clients = [Documents(n, SEED, self.shared, server) for n in range(DOCUMENT_CLIENTS)]
         self.clients += [
             Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server) for n in range(ITEM_CLIENTS)
@@ -53,8 +53,8 @@ class Storm:
         name, gate = self.fresh(round), threading.Barrier(len(self.clients))
         for client in self.clients:
             client.begin(gate, name)
-        time.sleep(self.dice.uniform(0.3, 1.2))
-        end = self.dice.choice(["kill", "stop"])
+        time.sleep(self.rng.uniform(0.3, 1.2))
+        end = self.rng.choice(["kill", "stop"])
         if end == "kill":
             self.server.kill()
         else:

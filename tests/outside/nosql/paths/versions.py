@@ -112,7 +112,7 @@ def from_the_end(cell):
 # Writes: the events of one item of its own.
 
 
-def story(cell):
+def events_of(cell):
     """Operations on the own item, in order; a delete by expiry is `expired`."""
     events = [
         event
@@ -135,7 +135,7 @@ def create(cell):
     if reply.status == 201:
         cell.fresh(reply.json)
     return cell.judge(
-        (reply.status, story(cell)), (409, began), (201, [*began, "expired", "create"])
+        (reply.status, events_of(cell)), (409, began), (201, [*began, "expired", "create"])
     )
 
 
@@ -143,34 +143,40 @@ def create(cell):
 def upsert(cell):
     status, began = cell.c.upsert(cell.body(ttl=-1)).status, lives(cell)
     return cell.judge(
-        (status, story(cell)), (200, [*began, "replace"]), (201, [*began, "expired", "create"])
+        (status, events_of(cell)), (200, [*began, "replace"]), (201, [*began, "expired", "create"])
     )
 
 
 @write("all versions: replace", versions=True)
 def replace(cell):
     status, began = cell.c.replace(cell.body(ttl=-1)).status, lives(cell)
-    return cell.judge((status, story(cell)), (200, [*began, "replace"]), (404, [*began, "expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (200, [*began, "replace"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: patch", versions=True)
 def patch(cell):
     operations = [{"op": "set", "path": "/ttl", "value": -1}]
     status, began = cell.c.patch("t", cell.pk, operations).status, lives(cell)
-    return cell.judge((status, story(cell)), (200, [*began, "replace"]), (404, [*began, "expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (200, [*began, "replace"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: delete", versions=True)
 def delete(cell):
     status, began = cell.c.delete("t", cell.pk).status, lives(cell)
-    return cell.judge((status, story(cell)), (204, [*began, "delete"]), (404, [*began, "expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (204, [*began, "delete"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: removal of the partition", versions=True)
 def remove_partition(cell):
     status, began = cell.c.remove_partition(cell.pk).status, lives(cell)
     assert status == 200
-    return cell.judge(story(cell), [*began, "delete"], [*began, "expired"])
+    return cell.judge(events_of(cell), [*began, "delete"], [*began, "expired"])
 
 
 @write("all versions: two lives in one batch", versions=True)
@@ -183,7 +189,7 @@ def batch(cell):
             {"operationType": "Replace", "id": "t", "resourceBody": {**body, "n": 2}},
         ],
     )
-    events = story(cell)
+    events = events_of(cell)
     # What a batch wrote twice is one change or two.
     events = events[:-1] if events[-1] == "replace" and reply.status == 200 else events
     return cell.judge((reply.status, events), (207, began), (200, [*began, "expired", "create"]))

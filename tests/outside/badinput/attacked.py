@@ -1,7 +1,7 @@
 """The server under attack and its witness, at the MongoDB door; and what its refusals have to
 be."""
 
-from lib import house
+from lib import attacked
 from lib.server import Server
 
 from badinput.wire import Wire, msg
@@ -9,7 +9,7 @@ from badinput.wire import Wire, msg
 SENTINELS = [{"_id": i, "text": "kept", "n": [i, i + 1]} for i in range(3)]
 
 
-class House(house.House):
+class AttackedServer(attacked.AttackedServer):
     """The witness knows the documents of one collection, its index, and its database."""
 
     def __init__(self, *flags, **options):

@@ -1,12 +1,12 @@
-"""The server under attack at the NoSQL door, its witness, and the room: databases, containers and
-items that a refused request leaves as they were."""
+"""The server under attack at the NoSQL door, its witness, and the fixture data: databases,
+containers and items that a refused request leaves as they were."""
 
 import json
 import re
 import time
 from urllib.parse import quote
 
-from lib import house
+from lib import attacked
 from lib.server import Server
 from lib.wire import WITHIN
 
@@ -28,20 +28,20 @@ CONTAINERS = [
 #: Feeds that say all there is.
 FEEDS = [
     "/dbs",
-    "/dbs/room/colls",
-    "/dbs/room/users",
-    "/dbs/room/users/u/permissions",
+    "/dbs/data/colls",
+    "/dbs/data/users",
+    "/dbs/data/users/u/permissions",
     "/offers",
-    "/dbs/room/colls/c/sprocs",
-    "/dbs/room/colls/c/triggers",
-    "/dbs/room/colls/c/udfs",
-    *(f"/dbs/room/colls/{it['id']}/docs" for it in CONTAINERS),
+    "/dbs/data/colls/c/sprocs",
+    "/dbs/data/colls/c/triggers",
+    "/dbs/data/colls/c/udfs",
+    *(f"/dbs/data/colls/{it['id']}/docs" for it in CONTAINERS),
 ]
 #: Seconds for which a signed request is sent again.
 FRESH = 300
 
 
-class House(house.House):
+class AttackedServer(attacked.AttackedServer):
     """A server with the NoSQL door alone; the witness knows the items of one container."""
 
     def __init__(self, *flags):
@@ -52,9 +52,9 @@ class House(house.House):
         for path, body in [
             ("/dbs", {"id": "sentinel"}),
             ("/dbs/sentinel/colls", {"id": "kept", "partitionKey": ONE}),
-            ("/dbs", {"id": "room"}),
-            *(("/dbs/room/colls", it) for it in CONTAINERS),
-            ("/dbs/room/users", {"id": "u"}),
+            ("/dbs", {"id": "data"}),
+            *(("/dbs/data/colls", it) for it in CONTAINERS),
+            ("/dbs/data/users", {"id": "u"}),
         ]:
             self.make(path, body)
         self.keep()
@@ -64,7 +64,7 @@ class House(house.House):
         assert b'"three"' in self.sentinel()[0]
 
     def keep(self):
-        """What is there now is part of the room."""
+        """What is there now is part of the fixture data."""
         self.kept = {
             feed: {it["id"] for it in self.listed(feed)}
             for feed in FEEDS
@@ -74,9 +74,9 @@ class House(house.House):
     def furnish(self):
         for item in ITEMS:
             for container in ("c", "off", "u"):
-                self.make(f"/dbs/room/colls/{container}/docs", item, pk(item))
+                self.make(f"/dbs/data/colls/{container}/docs", item, pk(item))
         item = {"id": "1", "t": "x", "u": "y"}
-        self.make("/dbs/room/colls/h/docs", item, {"x-ms-documentdb-partitionkey": '["x","y"]'})
+        self.make("/dbs/data/colls/h/docs", item, {"x-ms-documentdb-partitionkey": '["x","y"]'})
         self.held = self.state()
 
     def start(self):
@@ -84,7 +84,7 @@ class House(house.House):
         self.asked = {}
 
     def recover(self):
-        """After a failure the next case is judged fairly: by the same room, or by a new server."""
+        """After a failure the next case is judged fairly: on the same data, or by a new server."""
         try:
             assert self.server.alive()
             assert self.sentinel() == self.expected
@@ -160,8 +160,8 @@ class House(house.House):
                 if it["id"] not in kept:
                     self.run("DELETE", f"{feed}/{quote(it['id'], safe='')}")
         for body in CONTAINERS:
-            self.run("PUT", f"/dbs/room/colls/{body['id']}", body)
-            docs = f"/dbs/room/colls/{body['id']}/docs"
+            self.run("PUT", f"/dbs/data/colls/{body['id']}", body)
+            docs = f"/dbs/data/colls/{body['id']}/docs"
             for item in self.listed(docs):
                 key = [item["t"], item["u"]] if "t" in item else [item.get("pk", {})]
                 headers = {"x-ms-documentdb-partitionkey": json.dumps(key)}
@@ -171,10 +171,10 @@ class House(house.House):
     def name_user(self):
         """Gives the user its name back: a request whose body was damaged may have given it
         another."""
-        users = [it["id"] for it in self.listed("/dbs/room/users")]
+        users = [it["id"] for it in self.listed("/dbs/data/users")]
         if "u" not in users:
-            named = next(it for it in users if it not in self.kept["/dbs/room/users"])
-            self.run("PUT", f"/dbs/room/users/{quote(named, safe='')}", {"id": "u"})
+            named = next(it for it in users if it not in self.kept["/dbs/data/users"])
+            self.run("PUT", f"/dbs/data/users/{quote(named, safe='')}", {"id": "u"})
 
     def listed(self, feed):
         reply = self.run("GET", feed)
@@ -252,7 +252,9 @@ def judge(reply, status, sub=0, text=None):
     """A refusal of this kind, in the form that clients read."""
     assert reply is not None, "closed instead of an error"
     assert reply.status in several(status), f"instead of {status}: {reply}"
-    assert reply.sub in several(sub), f"sub-status {reply.sub} instead of {sub}: {reply}"
+    assert reply.substatus in several(sub), (
+        f"sub-status {reply.substatus} instead of {sub}: {reply}"
+    )
     assert "application/json" in reply.headers["content-type"], reply.headers
     texts = reply.texts()
     if text is not None:

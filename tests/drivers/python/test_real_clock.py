@@ -1,4 +1,4 @@
-"""The one test on the machine's own clock; the file's name makes it the last."""
+"""The one test on the machine's own clock, against a server of its own."""
 
 import os
 import time

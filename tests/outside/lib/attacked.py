@@ -1,5 +1,5 @@
-"""A server under attack, whatever its door, and the witness: a connection as old as the server,
-with data that nothing may change."""
+"""A server under attack, at either door, and its witness: a connection as old as the server, with
+data that nothing may change. Says what has to hold after each attack."""
 
 import contextlib
 import threading
@@ -15,7 +15,7 @@ MOST_MEMORY = 800 << 20
 MOST_LOG = 1 << 20
 
 
-class House:
+class AttackedServer:
     """A server on a data directory, and its witness. `expected` is what the witness has to see."""
 
     def __init__(self, server):
@@ -106,18 +106,18 @@ class House:
 
 
 def fixtures(kind):
-    """The fixtures `house`, of this kind and one a module, and `wire`, a connection to it."""
+    """The fixtures `attacked`, of this kind and one a module, and `wire`, a connection to it."""
 
     @pytest.fixture(scope="module")
-    def house():
+    def attacked():
         """At the end the server has to be small, whole and willing to stop."""
-        with kind() as house:
-            yield house
-            house.leave()
+        with kind() as attacked:
+            yield attacked
+            attacked.leave()
 
     @pytest.fixture
-    def wire(house):
-        with house.wire() as wire:
+    def wire(attacked):
+        with attacked.wire() as wire:
             yield wire
 
-    return house, wire
+    return attacked, wire

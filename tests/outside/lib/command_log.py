@@ -1,9 +1,9 @@
-"""What a client sent: names of commands, and stages of pipelines wherever they stand."""
+"""A log of what clients sent: names of commands, and stages of pipelines wherever they stand."""
 
 from pymongo import monitoring
 
 
-class Heard(monitoring.CommandListener):
+class CommandLog(monitoring.CommandListener):
     """Collects names; several clients may share one."""
 
     def __init__(self):

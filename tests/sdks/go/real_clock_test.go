@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 )
 
-func TestZRealClock(t *testing.T) {
+func TestRealClock(t *testing.T) {
 	system, err := connect(os.Getenv("EBB_SYSTEM_ENDPOINT"), os.Getenv("EBB_KEY"))
 	must(t, err)
 	_, err = system.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: named(t)}, nil)

@@ -1,8 +1,8 @@
-"""The ways in which an item comes by a `ttl`."""
+"""The write paths by which an item gets a `ttl`."""
 
 import json
 
-WAYS = (
+WRITE_PATHS = (
     "create",
     "upsert",
     "upsert over",
@@ -17,22 +17,22 @@ WAYS = (
 )
 
 
-class Way:
-    """One way of writing a value as the `ttl` of an item; raw JSON, so that 5.0 is not 5."""
+class WritePath:
+    """Writes a value as the `ttl` of an item by one path; raw JSON, so that 5.0 is not 5."""
 
-    def __init__(self, container, way, text, more=()):
-        self.container, self.way = container, way
+    def __init__(self, container, write_path, text, more=()):
+        self.container, self.write_path = container, write_path
         self.body = self.item({**dict(more), "ttl": "@"}).replace(b'"@"', text.encode())
         self.put = json.dumps(
-            {"op": "add" if way == "patch add" else "set", "path": "/ttl", "value": "@"}
+            {"op": "add" if write_path == "patch add" else "set", "path": "/ttl", "value": "@"}
         ).replace('"@"', text)
 
     def item(self, more=()):
         return json.dumps({"id": "a", "pk": "a", **dict(more)}).encode()
 
     def prepare(self):
-        """Ways that change an item find one."""
-        if not any(word in self.way for word in ("over", "replace", "patch")):
+        """Paths that change an item find one there."""
+        if not any(word in self.write_path for word in ("over", "replace", "patch")):
             return None
         reply = self.call("POST", "", self.item({"first": True}))
         assert reply.status == 201, reply
@@ -46,7 +46,7 @@ class Way:
 
     def run(self):
         """(the reply, status of the write, the text of its refusal if there is one)."""
-        if self.way.startswith(("batch", "bulk")):
+        if self.write_path.startswith(("batch", "bulk")):
             return self.batch()
         reply = {
             "create": lambda: self.call("POST", "", self.body),
@@ -55,7 +55,7 @@ class Way:
             "replace": lambda: self.call("PUT", "/a", self.body),
             "patch set": self.patch,
             "patch add": self.patch,
-        }[self.way]()
+        }[self.write_path]()
         return reply, reply.status
 
     def upsert(self):
@@ -66,10 +66,10 @@ class Way:
         return self.call("PATCH", "/a", body, {"content-type": "application/json-patch+json"})
 
     def batch(self):
-        kind = self.way.split()[1].capitalize()
+        kind = self.write_path.split()[1].capitalize()
         body = self.body if kind != "Patch" else f'{{"operations":[{self.put}]}}'.encode()
         id = b'"id":"a",' if kind in ("Patch", "Replace") else b""
-        key = b'"partitionKey":"[\\"a\\"]",' if self.way.startswith("bulk") else b""
+        key = b'"partitionKey":"[\\"a\\"]",' if self.write_path.startswith("bulk") else b""
         atomic = "False" if key else "True"
         sent = b'[{"operationType":"%s",%s%s"resourceBody":%s}]' % (kind.encode(), id, key, body)
         headers = {

@@ -7,7 +7,7 @@ import com.azure.cosmos.models.CosmosContainerProperties;
 import com.fasterxml.jackson.databind.JsonNode;
 import org.junit.jupiter.api.Test;
 
-class ZRealClockTest extends Ebb {
+class RealClockTest extends Ebb {
   @Test
   void realClock() throws InterruptedException {
     try (CosmosClient system = connect(setting("EBB_SYSTEM_ENDPOINT").replace("http:", "https:"), setting("EBB_KEY"))) {

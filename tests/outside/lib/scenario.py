@@ -1,15 +1,14 @@
-"""Stories: histories that a table tells step by step, with what may happen to their server
-meanwhile.
+"""Scenarios: tables of steps, with what may happen to the server between them.
 
-Each is told once as it is and once with a restart, a crash or a reap, dealt by SEED, after half of
-its steps; with TORTURE also with each of them after all steps, or after one alone.
+Each is played once as it is and once with a restart, a crash or a reap, dealt by SEED, after half
+of its steps; with TORTURE also with each of them after all steps, or after one alone.
 """
 
 import random
 
 import pytest
 
-from lib import ahead
+from lib import prefetch
 from lib.seed import SEED, TORTURE
 
 #: What may happen to a server between two steps; `None` is nothing.
@@ -37,13 +36,13 @@ def mortal(pair):
     pair.insert("long", {"ttl": 100})
 
 
-class Stories:
-    """`table[name]` are the steps, and who lives at the end; `ids` can then be taken again.
+class Scenarios:
+    """`table[name]` are the steps, and who is live at the end; `ids` can then be taken again.
 
-    `look(pair, dice)` compares more, at the end of a story.
+    `look(pair, rng)` compares more, at the end of a scenario.
     """
 
-    def __init__(self, table, pair, ids, salt="", look=lambda pair, dice: None):
+    def __init__(self, table, pair, ids, salt="", look=lambda pair, rng: None):
         self.table, self.pair, self.ids, self.salt, self.look = table, pair, ids, salt, look
         longest = max(len(steps) for steps, _ in table.values())
         self.plans = ["dealt"]
@@ -53,31 +52,31 @@ class Stories:
                 f"{what} {at}" for what in ("crash", "reap_and_restart") for at in range(longest)
             ]
 
-    def tell(self, name, disturb, disk):
-        """Tells a story; `disturb` says what happens after each step."""
+    def play(self, name, disturb, disk):
+        """Plays a scenario; `disturb` says what happens after each step."""
         steps, expect = self.table[name]
-        dice = random.Random(f"{SEED} {name}")
+        rng = random.Random(f"{SEED} {name}")
         with self.pair(data_dir=disk, pad=True) as pair:
             for one, then in zip(steps, disturb, strict=True):
                 one(pair)
                 if then:
                     getattr(pair, then)()
                 pair.check()
-            self.look(pair, dice)
+            self.look(pair, rng)
             assert set(pair.model.live) == expect, "the model disagrees with the table"
             for id in self.ids:
                 # What is dead does not hold its keys; what lives does.
                 pair.insert(id, {"ttl": -1})
             pair.check()
-            self.look(pair, dice)
+            self.look(pair, rng)
             pair.end()
 
     def disturbances(self, name, plan):
         """What happens after each step; nothing where the plan has no step."""
         count = len(self.table[name][0])
         if plan == "dealt":
-            dice = random.Random(f"{SEED} {self.salt}{name}")
-            chosen = [dice.choice([*DISTURB, None, None, None]) for _ in range(count)]
+            rng = random.Random(f"{SEED} {self.salt}{name}")
+            chosen = [rng.choice([*DISTURB, None, None, None]) for _ in range(count)]
             return chosen if any(chosen) else ["reap_and_restart"] * count
         what, where = plan.split()
         return [what if where in ("always", str(at)) else None for at in range(count)]
@@ -86,12 +85,12 @@ class Stories:
         disturb = self.disturbances(name, plan)
         if any(disturb):
             try:
-                self.tell(name, disturb, True)
+                self.play(name, disturb, True)
             except AssertionError as error:
                 raise AssertionError(f"{error}, with {disturb}, SEED={SEED}") from error
 
     def undisturbed(self, name):
-        self.tell(name, [None] * len(self.table[name][0]), False)
+        self.play(name, [None] * len(self.table[name][0]), False)
 
     def tests(self):
         """What a module has under the names `disturbed`, `test_disturbed` and
@@ -106,4 +105,4 @@ class Stories:
         def in_peace(history):
             self.undisturbed(history)
 
-        return ahead.fixture(self.disturbed, "history", "plan"), in_disturbance, in_peace
+        return prefetch.fixture(self.disturbed, "history", "plan"), in_disturbance, in_peace

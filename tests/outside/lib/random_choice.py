@@ -1,4 +1,4 @@
-"""Choices by chance."""
+"""Random choices by weight."""
 
 
 def weighted(random, weights):

@@ -1,4 +1,4 @@
-// The one test on the machine's own clock; the class's name makes it the last.
+// The one test on the machine's own clock, against a server of its own.
 package ebb;
 
 import static com.mongodb.client.model.Filters.eq;
@@ -15,7 +15,7 @@ import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class ZRealClockTest {
+class RealClockTest {
   @Test
   @Timeout(10)
   void realClockATtlOfOneSecond() throws InterruptedException {

@@ -1,4 +1,5 @@
-"""Runs slow cases side by side, ahead of the tests that ask for them: servers wait for disks."""
+"""Prefetches results: runs slow cases side by side before the tests ask for them, since servers
+wait for disks."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +10,10 @@ WORKERS = 4
 
 
 @contextlib.contextmanager
-def ahead(request, run, *names, test=None):
+def prefetched(request, run, *names, test=None):
     """Calls `run(*case)` for each case of parameters `names` among the chosen tests of `test`.
 
-    Answers a function that waits for a case's result, or raises what it raised.
+    Yields a function that waits for a case's result, and returns or raises it.
     """
     cases = {}
     for item in request.session.items:
@@ -34,7 +35,7 @@ def fixture(run, *names):
 
     @pytest.fixture(scope="module")
     def results(request):
-        with ahead(request, run, *names) as result:
+        with prefetched(request, run, *names) as result:
             yield result
 
     return results
