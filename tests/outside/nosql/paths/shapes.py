@@ -70,7 +70,7 @@ FINDERS = [
     ("the id", "c.id = 't'"),
     ("an indexed property", "c.k = 't'"),
     ("an unindexed property", "c.plain = 't'"),
-    ("a nested property", "c.substatus.a = 't'"),
+    ("a nested property", "c.sub.a = 't'"),
     ("brackets", "c['sub']['a'] = 't'"),
     ("the partition key and a property", "c.pk = 'a' AND c.k = 't'"),
     ("a property that it alone has", "IS_DEFINED(c.only_t)"),
