@@ -1,5 +1,5 @@
-"""A server under attack, at either door, and its witness: a connection as old as the server, with
-data that nothing may change. Says what has to hold after each attack."""
+"""A server under attack, through either API, and its witness: a connection as old as the server,
+with data that nothing may change. Checks what has to hold after each attack."""
 
 import contextlib
 import threading
@@ -16,7 +16,8 @@ MOST_LOG = 1 << 20
 
 
 class AttackedServer:
-    """A server on a data directory, and its witness. `expected` is what the witness has to see."""
+    """A server on a data directory, and its witness. `expected` is the state of the witness's
+    data."""
 
     def __init__(self, server):
         self.server = server
@@ -43,21 +44,21 @@ class AttackedServer:
         raise NotImplementedError
 
     def settle(self):
-        """Stores what is there before the attack."""
+        """Stores the witness's data before the attack begins."""
         raise NotImplementedError
 
     def sentinel(self):
-        """All that is known of the witness's data, as bytes."""
+        """Returns the state of the witness's data, as bytes."""
         raise NotImplementedError
 
     def look(self, wire):
-        """Another client asks for something of the witness's data, and is served."""
+        """Another client reads some of the witness's data and must get it."""
         raise NotImplementedError
 
     # What has to hold.
 
     def health(self):
-        """The process is the same and serves the witness at once."""
+        """Checks that the process is the same and still serves the witness at once."""
         began = time.monotonic()
         assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
         assert self.server.process.pid == self.pid
@@ -67,7 +68,7 @@ class AttackedServer:
 
     @contextlib.contextmanager
     def undisturbed(self, longest=WITHIN):
-        """While the body runs, another client is served without a wait."""
+        """Checks that another client is served without delay while the body runs."""
         over, waits, problems = threading.Event(), [0.0], []
 
         def ask():
@@ -94,8 +95,8 @@ class AttackedServer:
         return self.server.log.read_text(errors="replace")
 
     def leave(self):
-        """Bounded memory, a quiet log without panics, a clean end, and a directory that is
-        whole."""
+        """Checks at the end: bounded memory, a short log without panics, a clean exit, an undamaged
+        directory."""
         memory = self.server.rss()
         assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
         log = self.log()
@@ -106,11 +107,12 @@ class AttackedServer:
 
 
 def fixtures(kind):
-    """The fixtures `attacked`, of this kind and one a module, and `wire`, a connection to it."""
+    """Returns two fixtures: `attacked`, a server of this kind for each module, and `wire`, a
+    connection to it."""
 
     @pytest.fixture(scope="module")
     def attacked():
-        """At the end the server has to be small, whole and willing to stop."""
+        """At the end the server must be small and undamaged, and must stop when it is told to."""
         with kind() as attacked:
             yield attacked
             attacked.leave()

@@ -1,10 +1,10 @@
-"""A log of what clients sent: names of commands, and stages of pipelines wherever they stand."""
+"""Records what clients sent: names of commands, and pipeline stages wherever they stand."""
 
 from pymongo import monitoring
 
 
 class CommandLog(monitoring.CommandListener):
-    """Collects names; several clients may share one."""
+    """Collects names. Several clients may share one log."""
 
     def __init__(self):
         self.commands, self.stages = set(), set()

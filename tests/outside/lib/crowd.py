@@ -1,6 +1,7 @@
-"""Crowds of clients at either door: more than there are descriptors, deaf ones, and vandals.
+"""Crowds of clients of either API: more clients than file descriptors, clients that never read,
+clients that send bad messages.
 
-`data` are bytes of a request, `served` says whether a reply to it is the right one.
+`data` is the bytes of a request; `served` tells whether a reply to it is the right one.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import time
 
 @contextlib.contextmanager
 def descriptors(wanted):
-    """This process and the servers that it starts may hold so many sockets."""
+    """Lets this process, and servers that it starts, hold so many sockets."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
@@ -20,15 +21,16 @@ def descriptors(wanted):
 
 
 def raise_limit(server, wanted):
-    """The same for a server that runs."""
+    """Does the same for a server that runs already."""
     pid = server.process.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, wanted), hard))
 
 
 def more_than_descriptors(attacked, data, served):
-    """Who cannot be served is turned away or waits; who is served goes on; then there is room, and
-    writes are taken: the store, which may have found no descriptor either, opens itself again."""
+    """Clients that cannot be served are turned away or wait, and those that are served go on.
+    Afterwards there is room again and writes are taken: the store, which may have found no
+    descriptor either, opens itself again."""
     pid = attacked.server.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     held = len(os.listdir(f"/proc/{pid}/fd"))
@@ -60,7 +62,7 @@ def more_than_descriptors(attacked, data, served):
 
 
 def vandals(attacked, messages):
-    """A flood of bad messages, each by a client of its own, is no flood of lines."""
+    """Many clients send one bad message each. The log must not grow by a line for each."""
     before = len(attacked.log())
     for data in messages:
         with attacked.wire() as wire:
@@ -70,7 +72,8 @@ def vandals(attacked, messages):
 
 
 def deaf(attacked, data, most):
-    """Clients that ask without end and never read; `most` is the memory that one may cost."""
+    """Clients that send requests without end and never read the replies; `most` bounds the memory
+    that one may cost."""
     before = attacked.server.rss()
     wires = [attacked.wire() for _ in range(4)]
     for wire in wires:
@@ -89,9 +92,9 @@ def deaf(attacked, data, most):
 
 
 def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
-    """A client that sends something large again and again, and reads none of the refusals.
+    """A client that sends a large request again and again and reads none of the refusals.
 
-    `ends` is what stops it from sending.
+    `ends` is the exception that stops it from sending.
     """
     before = attacked.server.rss()
     with attacked.wire() as wire, attacked.undisturbed():
@@ -105,9 +108,9 @@ def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
 
 
 def slow(attacked, starts, within, ended):
-    """Clients that begin a message and do no more are waited for, and (`within` so many seconds;
-    None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is
-    left."""
+    """Clients begin a message and then send nothing more. The server waits for them, and closes the
+    connection `within` so many seconds (None: this is not awaited). `ended` tells whether a wire
+    was closed in the time that is left."""
     wires = [attacked.wire() for _ in starts]
     for wire, start in zip(wires, starts, strict=True):
         wire.send(start)

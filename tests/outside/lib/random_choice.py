@@ -2,6 +2,6 @@
 
 
 def weighted(random, weights):
-    """One of the keys of `weights`, as likely as its number says."""
+    """Returns one of the keys of `weights`; its number says how likely it is."""
     [chosen] = random.choices(list(weights), weights.values())
     return chosen

@@ -28,8 +28,7 @@ def move(seconds):
 
 
 def mortal(pair):
-    """Documents that the default kills, that kill themselves, that never die, and that take
-    long."""
+    """Inserts documents that expire by the default, by their own ttl, never, and late."""
     pair.insert("inherit", {})
     pair.insert("ttl", {"ttl": 10})
     pair.insert("pinned", {"ttl": -1})
@@ -37,7 +36,8 @@ def mortal(pair):
 
 
 class Scenarios:
-    """`table[name]` are the steps, and who is live at the end; `ids` can then be taken again.
+    """`table[name]` is a list of steps and the ids that are live at the end. `ids` can then be used
+    again.
 
     `look(pair, rng)` compares more, at the end of a scenario.
     """
@@ -72,7 +72,7 @@ class Scenarios:
             pair.end()
 
     def disturbances(self, name, plan):
-        """What happens after each step; nothing where the plan has no step."""
+        """Returns what happens after each step: None where the plan has nothing."""
         count = len(self.table[name][0])
         if plan == "dealt":
             rng = random.Random(f"{SEED} {self.salt}{name}")
@@ -93,8 +93,7 @@ class Scenarios:
         self.play(name, [None] * len(self.table[name][0]), False)
 
     def tests(self):
-        """What a module has under the names `disturbed`, `test_disturbed` and
-        `test_undisturbed`."""
+        """Returns what a module binds to `disturbed`, `test_disturbed` and `test_undisturbed`."""
 
         @pytest.mark.parametrize("plan", self.plans)
         @pytest.mark.parametrize("history", self.table)
