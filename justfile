@@ -41,6 +41,6 @@ fuzz CASES="1000000":
 sim *ARGS:
     cargo test --release -p sim {{ARGS}}
 
-# Licences, bans and sources of dependencies (needs cargo-deny).
-deny:
-    cargo deny check licenses bans sources
+# Style and likely mistakes in all languages, licences, unused dependencies (`just lint --fix python`).
+lint *ARGS:
+    tests/lint/run {{ARGS}}

@@ -24,6 +24,7 @@ fi
 only_path "${1:-}" "$package"
 
 data=$(mktemp -d "${TMPDIR:-/tmp}/ebb-peer.XXXXXX")
+# shellcheck disable=SC2016 # node expands what stands in it.
 PACKAGE=$package node --max-old-space-size=8192 -e '
 const { createHttpServer } = require(process.env.PACKAGE);
 const server = createHttpServer({ keepAlive: true });

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # What the scripts that start a peer share. Sourced; the caller has set -eu.
 
 # Where peers are kept, outside the repository.

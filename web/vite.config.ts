@@ -25,7 +25,10 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
-            { name: 'shared', test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/ },
+            {
+              name: 'shared',
+              test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,
+            },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
             { name: 'pages', test: /src.pages.(home|database|features|metrics)\// },
@@ -35,6 +38,8 @@ export default defineConfig({
     },
   },
   // The server refuses changes from a page of another host, so the host stays the page's own.
-  server: { proxy: Object.fromEntries(served.map((path) => [path, { target: admin, changeOrigin: false }])) },
+  server: {
+    proxy: Object.fromEntries(served.map((path) => [path, { target: admin, changeOrigin: false }])),
+  },
   test: { include: ['src/**/*.test.ts'], environment: 'node' },
 });

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # cache, here and work are set by who sources this.
 # Tests in several languages, and the tools that they need. Sourced after server.sh; the caller has
 # set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
 # exports where they are. Nothing generated goes into the checkout.
@@ -95,9 +97,14 @@ run_go() {
   (cd "$here/go" && GOFLAGS=-mod=readonly go test -count=1 -v ./...)
 }
 
+# maven ARGUMENT...: one at a time, since two would write into one local repository.
+maven() {
+  if command -v flock >/dev/null; then flock "$cache/maven.lock" mvn "$@"; else mvn "$@"; fi
+}
+
 run_java() {
   need_java || return 1
-  mvn -B -ntp -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
+  maven -B -ntp -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
 }
 
 run_rust() {

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # root and work are set by who sources this.
 # Servers for tests from outside. Sourced; the caller has set root and work, and servers=().
 
 # The server under test: EBB_BIN, or this checkout's own build.

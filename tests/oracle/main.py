@@ -15,13 +15,24 @@ from known import KNOWN, expected
 from shrink import shrunk
 
 TABLES = [
-    "functions", "expressions", "filters", "updates", "projections", "groups", "stages", "dates", "commands", "catalog",
+    "functions",
+    "expressions",
+    "filters",
+    "updates",
+    "projections",
+    "groups",
+    "stages",
+    "dates",
+    "commands",
+    "catalog",
 ]
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="tests/oracle/run", description=__doc__)
-    parser.add_argument("--oracle", metavar="mongodb://HOST:PORT", help="a mongod that runs already")
+    parser.add_argument(
+        "--oracle", metavar="mongodb://HOST:PORT", help="a mongod that runs already"
+    )
     parser.add_argument("--only", action="append", help="ids to run, as a glob; no random cases")
     parser.add_argument("--cases", type=int, default=2000, help="how many random cases")
     parser.add_argument("--seed", type=int, default=None, help="where random cases begin")
@@ -38,8 +49,10 @@ def main():
     with Pair(options.oracle) as pair:
         print(f"oracle: mongod {pair.version()}")
         count, new, stale = (0, 0, []) if options.random else tables(pair, options)
-        print(f"tables: {count} cases, {new} new differences, {len(stale)} stale entries, "
-              f"{time.monotonic() - started:.0f} s")
+        print(
+            f"tables: {count} cases, {new} new differences, {len(stale)} stale entries, "
+            f"{time.monotonic() - started:.0f} s"
+        )
         if not options.only:
             new += random_cases(pair, options)
     for pattern in stale:
@@ -53,7 +66,7 @@ def tables(pair, options):
     for module in TABLES:
         made = list(importlib.import_module(f"tables.{module}").tables())
         chosen = [[c for c in table.cases if wanted(options, c.id)] for table in made]
-        for table, some in zip(made, chosen):
+        for table, some in zip(made, chosen, strict=True):
             if not any(chosen):
                 break
             table.cases = some
@@ -110,7 +123,9 @@ def report(findings, each):
 
 def print_finding(finding):
     ours, theirs = show.rows_apart(finding.ours, finding.theirs) or (
-        show.reply(finding.ours), show.reply(finding.theirs))
+        show.reply(finding.ours),
+        show.reply(finding.theirs),
+    )
     print(f"- {finding.case.id}")
     for command in finding.case.ours_first:
         print(f"    ours    {show.command(command)}")

@@ -1,4 +1,5 @@
-"""Makes a differing case small: drops documents and parts of commands while it still differs alike."""
+"""Makes a differing case small: drops documents and parts of commands while it still differs
+alike."""
 
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ def shrunk(pair, finding):
         progress = False
         for smaller in candidates(best.case):
             attempts += 1
-            if ATTEMPTS <= attempts:
+            if attempts >= ATTEMPTS:
                 break
             found = run_case(pair, smaller)
             if found and found.kind() == finding.kind():
@@ -30,8 +31,14 @@ def candidates(case):
     out = [replace(case, docs=docs) for docs in smaller_values(case.docs) if valid(docs)]
     for at, command in enumerate(case.commands):
         for smaller in smaller_values(command):
-            if isinstance(smaller, dict) and next(iter(smaller), None) == next(iter(command)) and smaller[next(iter(command))] == command[next(iter(command))]:
-                out.append(replace(case, commands=[*case.commands[:at], smaller, *case.commands[at + 1:]]))
+            if (
+                isinstance(smaller, dict)
+                and next(iter(smaller), None) == next(iter(command))
+                and smaller[next(iter(command))] == command[next(iter(command))]
+            ):
+                out.append(
+                    replace(case, commands=[*case.commands[:at], smaller, *case.commands[at + 1 :]])
+                )
     for smaller in smaller_values(case.ours_first):
         out.append(replace(case, ours_first=smaller))
     return sorted(out, key=lambda one: size([one.docs, one.commands, one.ours_first]))
@@ -56,10 +63,10 @@ def smaller_values(value):
                 yield {k: (smaller if k == key else v) for k, v in value.items()}
     elif isinstance(value, list):
         for at, inner in enumerate(value):
-            yield value[:at] + value[at + 1:]
+            yield value[:at] + value[at + 1 :]
             if isinstance(inner, (dict, list)):
                 yield inner
             for smaller in smaller_values(inner):
-                yield [*value[:at], smaller, *value[at + 1:]]
+                yield [*value[:at], smaller, *value[at + 1 :]]
     elif value is not None and not (isinstance(value, (int, str)) and value in (0, 1, "", "a")):
         yield 1

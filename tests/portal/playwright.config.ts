@@ -2,7 +2,7 @@
 // EBB_PORTAL_OUT.
 import { defineConfig } from '@playwright/test';
 
-const out = process.env['EBB_PORTAL_OUT'] ?? '/tmp/ebb-portal-tests';
+const out = process.env.EBB_PORTAL_OUT ?? '/tmp/ebb-portal-tests';
 
 export default defineConfig({
   testDir: 'specs',
@@ -19,7 +19,7 @@ export default defineConfig({
     actionTimeout: 20_000,
     trace: 'off',
     launchOptions: {
-      executablePath: process.env['EBB_CHROMIUM'] ?? '/usr/bin/chromium',
+      executablePath: process.env.EBB_CHROMIUM ?? '/usr/bin/chromium',
       args: [
         '--no-sandbox',
         '--disable-gpu',

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # here, root and work are set by who sources this.
 # How the SDKs for Java and the replayed requests are run. Sourced by `run` after the common parts.
 
 # The SDK for Java speaks https: it trusts the emulators' certificates by a store of its own.
@@ -11,7 +13,9 @@ run_java() {
     keytool -importcert -noprompt -alias "$server" -file "$certificate" -keystore "$store" \
       -storetype PKCS12 -storepass changeit 2>/dev/null || return 1
   done
-  EBB_TRUST_STORE="$store" mvn -B -ntp -q -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
+  EBB_TRUST_STORE="$store" maven -B -ntp -q -f "$here/java/pom.xml" -Doutput.folder="$work/java" test
 }
 
-run_replay() { PYTHONDONTWRITEBYTECODE=1 python3 "$here/replay/replay.py" -v; }
+run_replay() {
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/outside" python3 "$here/replay/replay.py" -v
+}

@@ -1,7 +1,7 @@
 // Where the page begins.
 import { createRoot } from 'react-dom/client';
 import { closeAll } from './api/mongo';
-import { bytes } from './pure/amount';
+import { bytes } from './pure/figures/amount';
 import { App } from './shell/App';
 import { showTheme } from './shell/theme';
 import { say } from './state/log';
@@ -12,7 +12,10 @@ import './styles/base.css';
 showTheme();
 refuseLongInput((characters) => {
   const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
-  say({ kind: 'failed', text: `That text is ${bytes(characters)}. ${most}, so it was not put in.` });
+  say({
+    kind: 'failed',
+    text: `That text is ${bytes(characters)}. ${most}, so it was not put in.`,
+  });
 });
 window.addEventListener('pagehide', () => void closeAll());
 const root = document.getElementById('app');

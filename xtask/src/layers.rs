@@ -15,7 +15,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("cosmos-sql", &["document", "memory", "query"]),
     ("store-lsm", &["store"]),
     ("engine", &["clock", "document", "expiry", "memory", "query", "store"]),
-    ("auth", &["clock"]),
+    ("auth", &[]),
     ("cosmos", &["engine", "query", "document", "clock", "cosmos-sql", "auth", "memory"]),
     ("mongo", &["engine", "query", "document", "clock", "mongo-query", "memory", "spill"]),
     ("portal", &["auth", "clock"]),

@@ -2,14 +2,18 @@
 
 function numbers() {
   const documents = [];
-  for (let n = 0; n < 250; n += 1) documents.push({ _id: n, group: n % 3, name: `n${String(n).padStart(3, '0')}` });
+  for (let n = 0; n < 250; n += 1)
+    documents.push({ _id: n, group: n % 3, name: `n${String(n).padStart(3, '0')}` });
   db.coll.insertMany(documents);
 }
 
 test('insertMany with duplicates, ordered and not', () => {
   const documents = [{ _id: 1 }, { _id: 1 }, { _id: 2 }];
   const ordered = refused(11000, () => db.coll.insertMany(documents));
-  same(ordered.writeErrors.map((e) => e.err.index), [1]);
+  same(
+    ordered.writeErrors.map((e) => e.err.index),
+    [1],
+  );
   same(db.coll.distinct('_id'), [1]);
   refused(11000, () => db.coll.insertMany(documents, { ordered: false }));
   same(db.coll.distinct('_id'), [1, 2]);
@@ -23,8 +27,14 @@ test('bulkWrite', () => {
     { insertOne: { document: { _id: 2 } } },
     { deleteOne: { filter: { _id: 2 } } },
   ]);
-  same([result.insertedCount, result.modifiedCount, result.upsertedCount, result.deletedCount], [2, 1, 1, 1]);
-  same(db.coll.find().sort({ _id: 1 }).toArray(), [{ _id: 1, a: 11 }, { _id: 3, c: 3 }]);
+  same(
+    [result.insertedCount, result.modifiedCount, result.upsertedCount, result.deletedCount],
+    [2, 1, 1, 1],
+  );
+  same(db.coll.find().sort({ _id: 1 }).toArray(), [
+    { _id: 1, a: 11 },
+    { _id: 3, c: 3 },
+  ]);
 });
 
 test('cursors over several batches, sort, skip, limit, projection', () => {
@@ -43,14 +53,21 @@ test('cursors over several batches, sort, skip, limit, projection', () => {
 test('updateMany, findOneAndUpdate, deleteMany', () => {
   numbers();
   same(db.coll.updateMany({ group: 0 }, { $set: { seen: true } }).modifiedCount, 84);
-  const after = db.coll.findOneAndUpdate({ _id: 5 }, { $inc: { hits: 1 } }, { returnDocument: 'after', projection: { hits: 1 } });
+  const after = db.coll.findOneAndUpdate(
+    { _id: 5 },
+    { $inc: { hits: 1 } },
+    { returnDocument: 'after', projection: { hits: 1 } },
+  );
   same(after, { _id: 5, hits: 1 });
   same(db.coll.deleteMany({ seen: true }).deletedCount, 84);
 });
 
 test('aggregate with $group and $lookup', () => {
   numbers();
-  db.groups.insertMany([{ _id: 0, title: 'zero' }, { _id: 1, title: 'one' }]);
+  db.groups.insertMany([
+    { _id: 0, title: 'zero' },
+    { _id: 1, title: 'one' },
+  ]);
   const result = db.coll.aggregate([
     { $group: { _id: '$group', n: { $sum: 1 }, top: { $max: '$name' } } },
     { $lookup: { from: 'groups', localField: '_id', foreignField: '_id', as: 'g' } },
@@ -75,7 +92,10 @@ test('an explicit session', () => {
 test('compression with zlib', () => {
   const compressed = Mongo(`${process.env.EBB_URI}/?compressors=zlib`).getDB(db.getName());
   const text = 'compressible '.repeat(10000);
-  compressed.coll.insertMany([{ _id: 1, text }, { _id: 2, text }]);
+  compressed.coll.insertMany([
+    { _id: 1, text },
+    { _id: 2, text },
+  ]);
   assert.equal(compressed.coll.findOne({ _id: 2 }).text, text);
   same(compressed.adminCommand({ hello: 1, compression: ['zlib'] }).compression, ['zlib']);
 });
@@ -86,7 +106,10 @@ test('databases and collections are listed and dropped', () => {
   same(db.getCollectionNames().sort(), ['made', 'other']);
   assert.ok(db.getMongo().getDBNames().includes(db.getName()));
   assert.equal(db.made.drop(), true);
-  same(db.getCollectionInfos().map((c) => [c.name, c.type]), [['other', 'collection']]);
+  same(
+    db.getCollectionInfos().map((c) => [c.name, c.type]),
+    [['other', 'collection']],
+  );
   same(db.dropDatabase(), { ok: 1, dropped: db.getName() });
   same(db.getCollectionNames(), []);
   assert.ok(!db.getMongo().getDBNames().includes(db.getName()));

@@ -1,9 +1,10 @@
 // MongoDB's own TTL index on a date, exact to the millisecond.
 
-const dated = (name, body) => test(name, () => {
-  db.coll.createIndex({ at: 1 }, { expireAfterSeconds: 5 });
-  body(clock());
-});
+const dated = (name, body) =>
+  test(name, () => {
+    db.coll.createIndex({ at: 1 }, { expireAfterSeconds: 5 });
+    body(clock());
+  });
 const later = (date, ms) => new Date(date.getTime() + ms);
 
 dated('it is listed', () => {
@@ -20,11 +21,18 @@ test('an ISODate on a clock that was set', () => {
   db.adminCommand({ ebbClock: 1, set: ISODate(`${year}-01-01T00:00:05.250Z`) });
   assert.equal(db.coll.countDocuments(), 0);
   assert.equal(db.coll.estimatedDocumentCount(), 0);
-  refused(20, () => db.adminCommand({ ebbClock: 1, set: ISODate('2001-01-01T00:00:00Z') }), 'the clock never goes back');
+  refused(
+    20,
+    () => db.adminCommand({ ebbClock: 1, set: ISODate('2001-01-01T00:00:00Z') }),
+    'the clock never goes back',
+  );
 });
 
 dated('collMod changes it and nothing comes back', (now) => {
-  db.coll.insertMany([{ _id: 1, at: now }, { _id: 2, at: later(now, 2000) }]);
+  db.coll.insertMany([
+    { _id: 1, at: now },
+    { _id: 2, at: later(now, 2000) },
+  ]);
   advance(5);
   same(db.coll.distinct('_id'), [2]);
   db.runCommand({ collMod: 'coll', index: { keyPattern: { at: 1 }, expireAfterSeconds: 60 } });
@@ -46,7 +54,12 @@ dated('an array counts by its earliest date', (now) => {
 });
 
 dated('without a date a document lives', () => {
-  db.coll.insertMany([{ _id: 1 }, { _id: 2, at: '2020-01-01' }, { _id: 3, at: 5 }, { _id: 4, at: null }]);
+  db.coll.insertMany([
+    { _id: 1 },
+    { _id: 2, at: '2020-01-01' },
+    { _id: 3, at: 5 },
+    { _id: 4, at: null },
+  ]);
   advance(1000000);
   assert.equal(db.coll.countDocuments(), 4);
 });

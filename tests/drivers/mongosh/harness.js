@@ -8,7 +8,8 @@ globalThis.test = (name, body) => {
   try {
     db.dropDatabase();
     const now = clock();
-    if (now % 1000 !== 0) db.adminCommand({ ebbClock: 1, set: new Date(Math.ceil(now / 1000) * 1000) });
+    if (now % 1000 !== 0)
+      db.adminCommand({ ebbClock: 1, set: new Date(Math.ceil(now / 1000) * 1000) });
     body();
     passed += 1;
     print(`ok   ${name}`);
@@ -23,7 +24,11 @@ globalThis.advance = (seconds) => db.adminCommand({ ebbClock: 1, advanceSeconds:
 
 // Plain values compare as Extended JSON: int32, int64 and double stay different.
 globalThis.same = (actual, wanted, why) =>
-  assert.equal(EJSON.stringify(actual, { relaxed: false }), EJSON.stringify(wanted, { relaxed: false }), why);
+  assert.equal(
+    EJSON.stringify(actual, { relaxed: false }),
+    EJSON.stringify(wanted, { relaxed: false }),
+    why,
+  );
 
 globalThis.refused = (code, write, why) => {
   let error = null;
@@ -37,7 +42,11 @@ globalThis.refused = (code, write, why) => {
   return error;
 };
 
-globalThis.ids = (cursor) => cursor.toArray().map((d) => d._id).sort();
+globalThis.ids = (cursor) =>
+  cursor
+    .toArray()
+    .map((d) => d._id)
+    .sort();
 globalThis.expected = (() => {
   const text = require('node:fs').readFileSync(process.env.EBB_EXPECTATIONS, 'utf8');
   return { ...EJSON.parse(text, { relaxed: false }), matrix: JSON.parse(text).matrix };

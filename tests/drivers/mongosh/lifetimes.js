@@ -1,9 +1,10 @@
 // Writes and lifetimes, and the reserved `_ts`.
 
-const lively = (name, body) => test(name, () => {
-  db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
-  body();
-});
+const lively = (name, body) =>
+  test(name, () => {
+    db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
+    body();
+  });
 
 const writes = {
   updateOne: () => db.coll.updateOne({ _id: 1 }, { $set: { b: 2 } }),
@@ -36,7 +37,10 @@ lively('a write that changes nothing does not', () => {
 });
 
 lively('$unset ttl and a replace without it return to the default', () => {
-  db.coll.insertMany([{ _id: 1, ttl: 100 }, { _id: 2, ttl: -1 }]);
+  db.coll.insertMany([
+    { _id: 1, ttl: 100 },
+    { _id: 2, ttl: -1 },
+  ]);
   db.coll.updateOne({ _id: 1 }, { $unset: { ttl: '' } });
   db.coll.replaceOne({ _id: 2 }, { a: 1 });
   advance(9);

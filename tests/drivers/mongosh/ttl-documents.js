@@ -15,16 +15,22 @@ function assertEverywhere(n) {
 }
 
 test('valid values die after 20 seconds and invalid ones after 10', () => {
-  db.coll.createIndex({"_ts":1}, {expireAfterSeconds: 10})
-  db.coll.insert({id:1, location: "Paris", ttl: 20.0})
-  db.coll.insert({id:1, location: "Paris", ttl: NumberInt(20)})
-  db.coll.insert({id:1, location: "Paris", ttl: NumberLong(20)})
-  db.coll.insert({id:1, location: "Paris", ttl: 20.5}) //TTL value contains non-zero decimal part.
-  db.coll.insert({id:1, location: "Paris", ttl: NumberLong(2147483649)}) //TTL value is greater than Int32.MaxValue (2,147,483,648).
+  db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
+  db.coll.insert({ id: 1, location: 'Paris', ttl: 20.0 });
+  db.coll.insert({ id: 1, location: 'Paris', ttl: NumberInt(20) });
+  db.coll.insert({ id: 1, location: 'Paris', ttl: NumberLong(20) });
+  db.coll.insert({ id: 1, location: 'Paris', ttl: 20.5 }); //TTL value contains non-zero decimal part.
+  db.coll.insert({ id: 1, location: 'Paris', ttl: NumberLong(2147483649) }); //TTL value is greater than Int32.MaxValue (2,147,483,648).
   // The shell writes 20.0 as an int32; this is the double.
-  db.coll.insert({id:1, location: "Paris", ttl: Double(20.0)})
-  const types = db.coll.aggregate([{ $sort: { _id: 1 } }, { $project: { _id: 0, t: { $type: '$ttl' } } }]);
-  same(types.toArray().map((d) => d.t), ['int', 'int', 'long', 'double', 'long', 'double']);
+  db.coll.insert({ id: 1, location: 'Paris', ttl: Double(20.0) });
+  const types = db.coll.aggregate([
+    { $sort: { _id: 1 } },
+    { $project: { _id: 0, t: { $type: '$ttl' } } },
+  ]);
+  same(
+    types.toArray().map((d) => d.t),
+    ['int', 'int', 'long', 'double', 'long', 'double'],
+  );
 
   advance(9);
   assertEverywhere(6);
@@ -56,15 +62,38 @@ for (const { default: seconds, ttl, diesAfter } of expected.matrix) {
 
 test('values without meaning are stored and the default counts', () => {
   db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
-  const documents = expected.ttlWithoutMeaning.map((fields, n) => ({ _id: n, location: 'Paris', ...fields }));
+  const documents = expected.ttlWithoutMeaning.map((fields, n) => ({
+    _id: n,
+    location: 'Paris',
+    ...fields,
+  }));
   db.coll.insertMany(documents);
   advance(9);
   // The shell reads numbers as its own, so the types are asked of the server.
-  const types = db.coll.aggregate([{ $sort: { _id: 1 } }, { $project: { _id: 0, t: { $type: '$ttl' } } }]);
-  same(types.toArray().map((d) => d.t), [
-    'int', 'int', 'double', 'double', 'double', 'long', 'decimal', 'date', 'string', 'null', 'bool', 'array',
-    'missing', 'missing', 'missing',
+  const types = db.coll.aggregate([
+    { $sort: { _id: 1 } },
+    { $project: { _id: 0, t: { $type: '$ttl' } } },
   ]);
+  same(
+    types.toArray().map((d) => d.t),
+    [
+      'int',
+      'int',
+      'double',
+      'double',
+      'double',
+      'long',
+      'decimal',
+      'date',
+      'string',
+      'null',
+      'bool',
+      'array',
+      'missing',
+      'missing',
+      'missing',
+    ],
+  );
   assertEverywhere(documents.length);
   advance(1);
   assertEverywhere(0);

@@ -1,8 +1,10 @@
 // The TTL index on `_ts`: made, listed, changed, refused and dropped.
 
-const createRaw = (seconds) => db.runCommand({
-  createIndexes: 'coll', indexes: [{ key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds }],
-});
+const createRaw = (seconds) =>
+  db.runCommand({
+    createIndexes: 'coll',
+    indexes: [{ key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds }],
+  });
 
 function assertSeedReply(reply) {
   assert.equal(reply._t, 'CreateIndexesResponse');
@@ -12,13 +14,14 @@ function assertSeedReply(reply) {
   assert.equal(reply.numIndexesAfter, 2);
 }
 
-const assertListed = (seconds) => same(db.coll.getIndexes(), [
-  { v: 2, key: { _id: 1 }, name: '_id_' },
-  { v: 2, key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds },
-]);
+const assertListed = (seconds) =>
+  same(db.coll.getIndexes(), [
+    { v: 2, key: { _id: 1 }, name: '_id_' },
+    { v: 2, key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds },
+  ]);
 
 test('createIndex', () => {
-  assert.equal(db.coll.createIndex({"_ts":1}, {expireAfterSeconds: 10}), '_ts_1');
+  assert.equal(db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 }), '_ts_1');
   assertListed(10);
 });
 
@@ -59,7 +62,10 @@ test('values that mean nothing are refused', () => {
 test('collMod changes the default', () => {
   db.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
   db.coll.insertOne({ _id: 1 });
-  const reply = db.runCommand({ collMod: 'coll', index: { keyPattern: { _ts: 1 }, expireAfterSeconds: 30 } });
+  const reply = db.runCommand({
+    collMod: 'coll',
+    index: { keyPattern: { _ts: 1 }, expireAfterSeconds: 30 },
+  });
   same([reply.expireAfterSeconds_old, reply.expireAfterSeconds_new], [Long(10), Long(30)]);
   assertListed(30);
   advance(29);

@@ -8,17 +8,28 @@ const { setup } = require('./setup');
 
 const at = setup();
 
-const numbers = () => at.coll.insertMany(
-  [...Array(250).keys()].map((n) => ({ _id: n, group: n % 3, name: `n${String(n).padStart(3, '0')}` })),
-);
+const numbers = () =>
+  at.coll.insertMany(
+    [...Array(250).keys()].map((n) => ({
+      _id: n,
+      group: n % 3,
+      name: `n${String(n).padStart(3, '0')}`,
+    })),
+  );
 
 test('insertMany ordered stops at a duplicate', async () => {
-  await assert.rejects(at.coll.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 1 }, { _id: 3 }]), (error) => {
-    assert.equal(error.code, 11000);
-    assert.equal(error.result.insertedCount, 2);
-    assert.deepEqual(error.writeErrors.map((e) => [e.index, e.code]), [[2, 11000]]);
-    return true;
-  });
+  await assert.rejects(
+    at.coll.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 1 }, { _id: 3 }]),
+    (error) => {
+      assert.equal(error.code, 11000);
+      assert.equal(error.result.insertedCount, 2);
+      assert.deepEqual(
+        error.writeErrors.map((e) => [e.index, e.code]),
+        [[2, 11000]],
+      );
+      return true;
+    },
+  );
   assert.deepEqual(await at.coll.distinct('_id'), [1, 2]);
 });
 
@@ -26,7 +37,10 @@ test('insertMany unordered goes on', async () => {
   const documents = [{ _id: 1 }, { _id: 1 }, { _id: 2 }, { _id: 2 }, { _id: 3 }];
   await assert.rejects(at.coll.insertMany(documents, { ordered: false }), (error) => {
     assert.equal(error.result.insertedCount, 3);
-    assert.deepEqual(error.writeErrors.map((e) => e.index), [1, 3]);
+    assert.deepEqual(
+      error.writeErrors.map((e) => e.index),
+      [1, 3],
+    );
     return true;
   });
   assert.deepEqual(await at.coll.distinct('_id'), [1, 2, 3]);
@@ -36,7 +50,11 @@ test('insertOne names the duplicate key', async () => {
   await at.coll.createIndex({ mail: 1 }, { unique: true });
   await at.coll.insertOne({ mail: 'a' });
   await assert.rejects(at.coll.insertOne({ mail: 'a' }), {
-    name: 'MongoServerError', code: 11000, keyPattern: { mail: 1 }, keyValue: { mail: 'a' }, message: /E11000 duplicate key/,
+    name: 'MongoServerError',
+    code: 11000,
+    keyPattern: { mail: 1 },
+    keyValue: { mail: 'a' },
+    message: /E11000 duplicate key/,
   });
 });
 
@@ -51,13 +69,17 @@ test('bulkWrite', async () => {
   ]);
   assert.deepEqual([result.insertedCount, result.modifiedCount, result.deletedCount], [2, 2, 1]);
   assert.deepEqual(result.upsertedIds, { 4: 3 });
-  assert.deepEqual(await at.coll.find().sort({ _id: 1 }).toArray(), [{ _id: 1, a: 11 }, { _id: 3, c: 3 }]);
+  assert.deepEqual(await at.coll.find().sort({ _id: 1 }).toArray(), [
+    { _id: 1, a: 11 },
+    { _id: 3, c: 3 },
+  ]);
 });
 
 test('a cursor over several batches', async () => {
   await numbers();
   const seen = [];
-  for await (const document of at.coll.find().sort({ _id: 1 }).batchSize(7)) seen.push(document._id);
+  for await (const document of at.coll.find().sort({ _id: 1 }).batchSize(7))
+    seen.push(document._id);
   assert.deepEqual(seen, [...Array(250).keys()]);
   assert.equal((await at.coll.find().batchSize(2).limit(5).toArray()).length, 5);
   assert.equal((await at.coll.aggregate([{ $match: {} }], { batchSize: 7 }).toArray()).length, 250);
@@ -68,7 +90,14 @@ test('a cursor over several batches', async () => {
 
 test('sort, skip, limit and projection', async () => {
   await numbers();
-  const find = () => at.coll.find({ group: 1 }).project({ name: 1, _id: 0 }).sort({ name: -1 }).skip(1).limit(2).toArray();
+  const find = () =>
+    at.coll
+      .find({ group: 1 })
+      .project({ name: 1, _id: 0 })
+      .sort({ name: -1 })
+      .skip(1)
+      .limit(2)
+      .toArray();
   assert.deepEqual(await find(), [{ name: 'n244' }, { name: 'n241' }]);
   await at.coll.createIndex({ group: 1, name: -1 });
   assert.deepEqual(await find(), [{ name: 'n244' }, { name: 'n241' }]);
@@ -76,7 +105,10 @@ test('sort, skip, limit and projection', async () => {
 
 test('updateMany and deleteMany', async () => {
   await numbers();
-  const result = await at.coll.updateMany({ group: 0 }, { $set: { seen: true }, $push: { tags: 'x' } });
+  const result = await at.coll.updateMany(
+    { group: 0 },
+    { $set: { seen: true }, $push: { tags: 'x' } },
+  );
   assert.deepEqual([result.matchedCount, result.modifiedCount], [84, 84]);
   assert.equal(await at.coll.countDocuments({ seen: true, tags: 'x' }), 84);
   assert.equal((await at.coll.deleteMany({ group: { $in: [1, 2] } })).deletedCount, 166);
@@ -86,22 +118,35 @@ test('findOneAndUpdate', async () => {
   await numbers();
   const before = await at.coll.findOneAndUpdate({ _id: 5 }, { $set: { name: 'five' } });
   assert.equal(before.name, 'n005');
-  const after = await at.coll.findOneAndUpdate({ group: 2 }, { $inc: { hits: 1 } }, {
-    sort: { _id: -1 }, projection: { hits: 1 }, returnDocument: 'after',
-  });
+  const after = await at.coll.findOneAndUpdate(
+    { group: 2 },
+    { $inc: { hits: 1 } },
+    {
+      sort: { _id: -1 },
+      projection: { hits: 1 },
+      returnDocument: 'after',
+    },
+  );
   assert.deepEqual(after, { _id: 248, hits: 1 });
 });
 
 test('aggregate with $group and $lookup', async () => {
   await numbers();
-  await at.db.collection('groups').insertMany([{ _id: 0, title: 'zero' }, { _id: 1, title: 'one' }]);
-  const result = await at.coll.aggregate([
-    { $group: { _id: '$group', n: { $sum: 1 }, first: { $min: '$_id' }, top: { $max: '$name' } } },
-    { $lookup: { from: 'groups', localField: '_id', foreignField: '_id', as: 'g' } },
-    { $set: { title: { $ifNull: [{ $first: '$g.title' }, 'none'] } } },
-    { $unset: 'g' },
-    { $sort: { _id: 1 } },
-  ]).toArray();
+  await at.db.collection('groups').insertMany([
+    { _id: 0, title: 'zero' },
+    { _id: 1, title: 'one' },
+  ]);
+  const result = await at.coll
+    .aggregate([
+      {
+        $group: { _id: '$group', n: { $sum: 1 }, first: { $min: '$_id' }, top: { $max: '$name' } },
+      },
+      { $lookup: { from: 'groups', localField: '_id', foreignField: '_id', as: 'g' } },
+      { $set: { title: { $ifNull: [{ $first: '$g.title' }, 'none'] } } },
+      { $unset: 'g' },
+      { $sort: { _id: 1 } },
+    ])
+    .toArray();
   assert.deepEqual(result, [
     { _id: 0, n: 84, first: 0, top: 'n249', title: 'zero' },
     { _id: 1, n: 83, first: 1, top: 'n247', title: 'one' },
@@ -130,7 +175,8 @@ for (const compressor of ['zlib', 'snappy']) {
     try {
       const compressed = client.db('node').collection('coll');
       await compressed.insertMany([...Array(20).keys()].map((n) => ({ _id: n, text })));
-      for await (const document of compressed.find().batchSize(3)) assert.equal(document.text, text);
+      for await (const document of compressed.find().batchSize(3))
+        assert.equal(document.text, text);
       const hello = await client.db('admin').command({ hello: 1, compression: [compressor] });
       assert.deepEqual(hello.compression, [compressor]);
     } finally {
@@ -142,7 +188,8 @@ for (const compressor of ['zlib', 'snappy']) {
 
 test('databases and collections are listed and dropped', async () => {
   const names = async () => (await at.db.listCollections().toArray()).map((c) => c.name).sort();
-  const databases = async () => (await at.client.db().admin().listDatabases()).databases.map((d) => d.name);
+  const databases = async () =>
+    (await at.client.db().admin().listDatabases()).databases.map((d) => d.name);
   await at.db.createCollection('made');
   await at.db.collection('other').insertOne({});
   assert.deepEqual(await names(), ['made', 'other']);

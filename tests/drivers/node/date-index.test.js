@@ -8,9 +8,11 @@ const { setup, later } = require('./setup');
 const at = setup();
 beforeEach(() => at.coll.createIndex({ at: 1 }, { expireAfterSeconds: 5 }));
 
-const change = (seconds) => at.db.command({
-  collMod: 'coll', index: { keyPattern: { at: 1 }, expireAfterSeconds: seconds },
-});
+const change = (seconds) =>
+  at.db.command({
+    collMod: 'coll',
+    index: { keyPattern: { at: 1 }, expireAfterSeconds: seconds },
+  });
 
 test('it is listed', async () => {
   const indexes = await at.coll.indexes();
@@ -30,7 +32,10 @@ test('a document dies to the millisecond', async () => {
 
 test('collMod changes it and nothing comes back', async () => {
   const now = await at.clock.now();
-  await at.coll.insertMany([{ _id: 1, at: now }, { _id: 2, at: later(now, 2000) }]);
+  await at.coll.insertMany([
+    { _id: 1, at: now },
+    { _id: 2, at: later(now, 2000) },
+  ]);
   await at.clock.advance(5);
   assert.deepEqual(await at.coll.distinct('_id'), [2]);
   const reply = await change(60);
@@ -58,7 +63,12 @@ test('an array counts by its earliest date', async () => {
 });
 
 test('without a date a document lives', async () => {
-  await at.coll.insertMany([{ _id: 1 }, { _id: 2, at: '2020-01-01' }, { _id: 3, at: 5 }, { _id: 4, at: null }]);
+  await at.coll.insertMany([
+    { _id: 1 },
+    { _id: 2, at: '2020-01-01' },
+    { _id: 3, at: 5 },
+    { _id: 4, at: null },
+  ]);
   await at.clock.advance(1_000_000);
   assert.equal(await at.coll.countDocuments(), 4);
 });
@@ -67,7 +77,10 @@ test('a plain index is converted', async () => {
   await at.coll.drop();
   await at.coll.createIndex({ at: 1 });
   const now = await at.clock.now();
-  await at.coll.insertMany([{ _id: 1, at: now }, { _id: 2, at: later(now, 3_600_000) }]);
+  await at.coll.insertMany([
+    { _id: 1, at: now },
+    { _id: 2, at: later(now, 3_600_000) },
+  ]);
   await at.clock.advance(5);
   assert.equal(await at.coll.countDocuments(), 2);
   const reply = await change(5);

@@ -9,13 +9,13 @@ const at = setup();
 beforeEach(() => at.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 }));
 
 const writes = {
-  'updateOne': (c) => c.updateOne({ _id: 1 }, { $set: { b: 2 } }),
+  updateOne: (c) => c.updateOne({ _id: 1 }, { $set: { b: 2 } }),
   'updateMany with $inc': (c) => c.updateMany({ _id: 1 }, { $inc: { a: 1 } }),
-  'replaceOne': (c) => c.replaceOne({ _id: 1 }, { a: 9 }),
-  'upsert': (c) => c.updateOne({ _id: 1 }, { $set: { a: 5 } }, { upsert: true }),
+  replaceOne: (c) => c.replaceOne({ _id: 1 }, { a: 9 }),
+  upsert: (c) => c.updateOne({ _id: 1 }, { $set: { a: 5 } }, { upsert: true }),
   'a pipeline': (c) => c.updateOne({ _id: 1 }, [{ $set: { a: { $add: ['$a', 1] } } }]),
-  'findOneAndUpdate': (c) => c.findOneAndUpdate({ _id: 1 }, { $set: { a: 3 } }),
-  'findOneAndReplace': (c) => c.findOneAndReplace({ _id: 1 }, { a: 4 }),
+  findOneAndUpdate: (c) => c.findOneAndUpdate({ _id: 1 }, { $set: { a: 3 } }),
+  findOneAndReplace: (c) => c.findOneAndReplace({ _id: 1 }, { a: 4 }),
 };
 
 for (const [name, write] of Object.entries(writes)) {
@@ -109,7 +109,11 @@ test('writes find nothing of the dead', async () => {
 test('findOneAndUpdate with upsert starts anew', async () => {
   await at.coll.insertOne({ _id: 1, n: 41 });
   await at.clock.advance(10);
-  const found = await at.coll.findOneAndUpdate({ _id: 1 }, { $inc: { n: 1 } }, { upsert: true, returnDocument: 'after' });
+  const found = await at.coll.findOneAndUpdate(
+    { _id: 1 },
+    { $inc: { n: 1 } },
+    { upsert: true, returnDocument: 'after' },
+  );
   assert.deepEqual(found, { _id: 1, n: 1 });
 });
 

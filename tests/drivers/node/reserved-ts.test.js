@@ -27,18 +27,18 @@ test('filters see it as missing', async () => {
 });
 
 const refused = {
-  'insertOne': (c) => c.insertOne({ _id: 2, _ts: 5 }),
-  'insertMany': (c) => c.insertMany([{ _id: 2, _ts: 5 }]),
-  'bulkWrite': (c) => c.bulkWrite([{ insertOne: { document: { _id: 2, _ts: 5 } } }]),
-  '$set': (c) => c.updateOne({ _id: 1 }, { $set: { _ts: 5 } }),
-  '$inc': (c) => c.updateMany({ _id: 1 }, { $inc: { _ts: 5 } }),
-  '$rename': (c) => c.updateOne({ _id: 1 }, { $rename: { a: '_ts' } }),
-  '$currentDate': (c) => c.updateOne({ _id: 1 }, { $currentDate: { _ts: true } }),
-  '$setOnInsert': (c) => c.updateOne({ _id: 9 }, { $setOnInsert: { _ts: 5 } }, { upsert: true }),
+  insertOne: (c) => c.insertOne({ _id: 2, _ts: 5 }),
+  insertMany: (c) => c.insertMany([{ _id: 2, _ts: 5 }]),
+  bulkWrite: (c) => c.bulkWrite([{ insertOne: { document: { _id: 2, _ts: 5 } } }]),
+  $set: (c) => c.updateOne({ _id: 1 }, { $set: { _ts: 5 } }),
+  $inc: (c) => c.updateMany({ _id: 1 }, { $inc: { _ts: 5 } }),
+  $rename: (c) => c.updateOne({ _id: 1 }, { $rename: { a: '_ts' } }),
+  $currentDate: (c) => c.updateOne({ _id: 1 }, { $currentDate: { _ts: true } }),
+  $setOnInsert: (c) => c.updateOne({ _id: 9 }, { $setOnInsert: { _ts: 5 } }, { upsert: true }),
   'a pipeline': (c) => c.updateOne({ _id: 1 }, [{ $set: { _ts: 5 } }]),
-  'replaceOne': (c) => c.replaceOne({ _id: 1 }, { _ts: 5 }),
-  'findOneAndUpdate': (c) => c.findOneAndUpdate({ _id: 1 }, { $set: { _ts: 5 } }),
-  'findOneAndReplace': (c) => c.findOneAndReplace({ _id: 1 }, { _ts: 5 }),
+  replaceOne: (c) => c.replaceOne({ _id: 1 }, { _ts: 5 }),
+  findOneAndUpdate: (c) => c.findOneAndUpdate({ _id: 1 }, { $set: { _ts: 5 } }),
+  findOneAndReplace: (c) => c.findOneAndReplace({ _id: 1 }, { _ts: 5 }),
 };
 
 for (const [name, write] of Object.entries(refused)) {

@@ -5,7 +5,9 @@ const { readFileSync } = require('node:fs');
 const { after, before, beforeEach } = require('node:test');
 const { MongoClient, BSON } = require('mongodb');
 
-const expected = BSON.EJSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'), { relaxed: false });
+const expected = BSON.EJSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'), {
+  relaxed: false,
+});
 const plain = JSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'));
 
 /** The manual clock, moved through the driver. */
@@ -37,7 +39,9 @@ function setup() {
   before(async () => {
     at.client = await new MongoClient(at.uri, { monitorCommands: true }).connect();
     // The helpers throw replies away; command monitoring keeps them.
-    at.client.on('commandSucceeded', (event) => { at.replies[event.commandName] = event.reply; });
+    at.client.on('commandSucceeded', (event) => {
+      at.replies[event.commandName] = event.reply;
+    });
     at.clock = new Clock(at.client);
   });
   beforeEach(async () => {

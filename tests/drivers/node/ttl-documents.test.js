@@ -56,10 +56,15 @@ test('valid values die after 20 seconds and invalid ones after 10', async () => 
 test('values keep their type', async () => {
   await at.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
   await at.coll.insertMany([...valid, ...invalid]);
-  const types = await at.coll.aggregate([{ $sort: { _id: 1 } }, { $project: { t: { $type: '$ttl' } } }]).toArray();
+  const types = await at.coll
+    .aggregate([{ $sort: { _id: 1 } }, { $project: { t: { $type: '$ttl' } } }])
+    .toArray();
   assert.deepEqual(types, [
-    { _id: 'double', t: 'double' }, { _id: 'fraction', t: 'double' }, { _id: 'int32', t: 'int' },
-    { _id: 'int64', t: 'long' }, { _id: 'too large', t: 'long' },
+    { _id: 'double', t: 'double' },
+    { _id: 'fraction', t: 'double' },
+    { _id: 'int32', t: 'int' },
+    { _id: 'int64', t: 'long' },
+    { _id: 'too large', t: 'long' },
   ]);
 });
 
@@ -73,9 +78,12 @@ test('the deadline is exact to the millisecond', async () => {
 });
 
 test('the clock moves through the admin address too', async () => {
-  const post = (body) => fetch(`${process.env.EBB_ADMIN}/_ebb/clock`, {
-    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
-  });
+  const post = (body) =>
+    fetch(`${process.env.EBB_ADMIN}/_ebb/clock`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
   await at.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
   await at.coll.insertOne({ _id: 1, location: 'Paris' });
   await post({ advance_seconds: 9 });
@@ -105,12 +113,22 @@ for (const { default: seconds, ttl, diesAfter } of matrix) {
 
 test('values without meaning are stored and the default counts', async () => {
   await at.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
-  const documents = expected.ttlWithoutMeaning.map((fields, n) => ({ _id: new Int32(n), location: 'Paris', ...fields }));
+  const documents = expected.ttlWithoutMeaning.map((fields, n) => ({
+    _id: new Int32(n),
+    location: 'Paris',
+    ...fields,
+  }));
   await at.coll.insertMany(documents);
   await at.clock.advance(9);
   const found = await at.coll.find({}, { promoteValues: false }).sort({ _id: 1 }).toArray();
-  assert.deepEqual(found.map((d) => Object.keys(d)), documents.map((d) => Object.keys(d)));
-  assert.deepEqual(found.map((d) => String(d.ttl)), documents.map((d) => String(d.ttl)));
+  assert.deepEqual(
+    found.map((d) => Object.keys(d)),
+    documents.map((d) => Object.keys(d)),
+  );
+  assert.deepEqual(
+    found.map((d) => String(d.ttl)),
+    documents.map((d) => String(d.ttl)),
+  );
   await at.clock.advance(1);
   await assertEverywhere([]);
 });

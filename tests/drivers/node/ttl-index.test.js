@@ -8,9 +8,11 @@ const { setup, expected } = require('./setup');
 
 const at = setup();
 
-const createRaw = (seconds) => at.db.command({
-  createIndexes: 'coll', indexes: [{ key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds }],
-});
+const createRaw = (seconds) =>
+  at.db.command({
+    createIndexes: 'coll',
+    indexes: [{ key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: seconds }],
+  });
 const change = (index) => at.db.command({ collMod: 'coll', index });
 
 function assertSeedReply(reply) {
@@ -35,12 +37,18 @@ test('createIndex helper', async () => {
 });
 
 test('createIndexes helper', async () => {
-  assert.deepEqual(await at.coll.createIndexes([{ key: { _ts: 1 }, expireAfterSeconds: 10 }]), ['_ts_1']);
+  assert.deepEqual(await at.coll.createIndexes([{ key: { _ts: 1 }, expireAfterSeconds: 10 }]), [
+    '_ts_1',
+  ]);
   assertSeedReply(at.replies.createIndexes);
   await assertListed(10);
 });
 
-for (const [style, seconds] of [['int32', new Int32(10)], ['int64 as Java', Long.fromNumber(10)], ['double as C#', new Double(10)]]) {
+for (const [style, seconds] of [
+  ['int32', new Int32(10)],
+  ['int64 as Java', Long.fromNumber(10)],
+  ['double as C#', new Double(10)],
+]) {
   test(`raw command, ${style}`, async () => {
     assertSeedReply(await createRaw(seconds));
     await assertListed(10);
@@ -93,7 +101,11 @@ test('collMod changes the default', async () => {
 test('collMod refuses 0, -2 and NaN', async () => {
   await at.coll.createIndex({ _ts: 1 }, { expireAfterSeconds: 10 });
   for (const seconds of [0, -2, NaN]) {
-    await assert.rejects(change({ name: '_ts_1', expireAfterSeconds: seconds }), { code: 72 }, `${seconds}`);
+    await assert.rejects(
+      change({ name: '_ts_1', expireAfterSeconds: seconds }),
+      { code: 72 },
+      `${seconds}`,
+    );
   }
   await assertListed(10);
 });

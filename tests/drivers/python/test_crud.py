@@ -23,21 +23,25 @@ def test_insert_many_ordered_stops_at_a_duplicate(coll):
 
 def test_insert_many_unordered_goes_on(coll):
     with pytest.raises(BulkWriteError) as error:
-        coll.insert_many([{"_id": 1}, {"_id": 1}, {"_id": 2}, {"_id": 2}, {"_id": 3}], ordered=False)
+        coll.insert_many(
+            [{"_id": 1}, {"_id": 1}, {"_id": 2}, {"_id": 2}, {"_id": 3}], ordered=False
+        )
     assert error.value.details["nInserted"] == 3
     assert [e["index"] for e in error.value.details["writeErrors"]] == [1, 3]
     assert coll.distinct("_id") == [1, 2, 3]
 
 
 def test_bulk_write(coll):
-    result = coll.bulk_write([
-        InsertOne({"_id": 1, "a": 1}),
-        InsertOne({"_id": 2, "a": 2}),
-        UpdateOne({"_id": 1}, {"$inc": {"a": 10}}),
-        ReplaceOne({"_id": 2}, {"b": 2}),
-        UpdateOne({"_id": 3}, {"$set": {"c": 3}}, upsert=True),
-        DeleteOne({"_id": 2}),
-    ])
+    result = coll.bulk_write(
+        [
+            InsertOne({"_id": 1, "a": 1}),
+            InsertOne({"_id": 2, "a": 2}),
+            UpdateOne({"_id": 1}, {"$inc": {"a": 10}}),
+            ReplaceOne({"_id": 2}, {"b": 2}),
+            UpdateOne({"_id": 3}, {"$set": {"c": 3}}, upsert=True),
+            DeleteOne({"_id": 2}),
+        ]
+    )
     assert (result.inserted_count, result.modified_count, result.deleted_count) == (2, 2, 1)
     assert result.upserted_ids == {4: 3}
     assert list(coll.find().sort("_id", 1)) == [{"_id": 1, "a": 11}, {"_id": 3, "c": 3}]
@@ -71,21 +75,33 @@ def test_find_one_and_update(numbers):
     before = numbers.find_one_and_update({"_id": 5}, {"$set": {"name": "five"}})
     assert before["name"] == "n005"
     after = numbers.find_one_and_update(
-        {"group": 2}, {"$inc": {"hits": 1}}, sort=[("_id", -1)],
-        projection={"hits": 1}, return_document=ReturnDocument.AFTER,
+        {"group": 2},
+        {"$inc": {"hits": 1}},
+        sort=[("_id", -1)],
+        projection={"hits": 1},
+        return_document=ReturnDocument.AFTER,
     )
     assert after == {"_id": 248, "hits": 1}
 
 
 def test_aggregate_group_and_lookup(numbers, db):
     db.groups.insert_many([{"_id": 0, "title": "zero"}, {"_id": 1, "title": "one"}])
-    result = numbers.aggregate([
-        {"$group": {"_id": "$group", "n": {"$sum": 1}, "first": {"$min": "$_id"}, "top": {"$max": "$name"}}},
-        {"$lookup": {"from": "groups", "localField": "_id", "foreignField": "_id", "as": "g"}},
-        {"$set": {"title": {"$ifNull": [{"$first": "$g.title"}, "none"]}}},
-        {"$unset": "g"},
-        {"$sort": {"_id": 1}},
-    ])
+    result = numbers.aggregate(
+        [
+            {
+                "$group": {
+                    "_id": "$group",
+                    "n": {"$sum": 1},
+                    "first": {"$min": "$_id"},
+                    "top": {"$max": "$name"},
+                }
+            },
+            {"$lookup": {"from": "groups", "localField": "_id", "foreignField": "_id", "as": "g"}},
+            {"$set": {"title": {"$ifNull": [{"$first": "$g.title"}, "none"]}}},
+            {"$unset": "g"},
+            {"$sort": {"_id": 1}},
+        ]
+    )
     assert list(result) == [
         {"_id": 0, "n": 84, "first": 0, "top": "n249", "title": "zero"},
         {"_id": 1, "n": 83, "first": 1, "top": "n247", "title": "one"},
@@ -113,7 +129,9 @@ def test_compression(uri, coll, compressor):
         compressed = client[coll.database.name][coll.name]
         compressed.insert_many([{"_id": n, "text": text} for n in range(20)])
         assert all(d["text"] == text for d in compressed.find(batch_size=3))
-        assert client.admin.command("hello", compression=[compressor])["compression"] == [compressor]
+        assert client.admin.command("hello", compression=[compressor])["compression"] == [
+            compressor
+        ]
     assert coll.count_documents({}) == 20
 
 
@@ -121,7 +139,10 @@ def test_databases_and_collections_are_listed_and_dropped(client, db):
     db.create_collection("made")
     db.other.insert_one({})
     assert sorted(db.list_collection_names()) == ["made", "other"]
-    assert {c["name"]: c["type"] for c in db.list_collections()} == {"made": "collection", "other": "collection"}
+    assert {c["name"]: c["type"] for c in db.list_collections()} == {
+        "made": "collection",
+        "other": "collection",
+    }
     assert db.name in client.list_database_names()
     assert db.name in [d["name"] for d in client.list_databases()]
     db.drop_collection("made")
@@ -135,7 +156,10 @@ def test_the_ttl_passes_of_server_status_grow(client, coll):
     import time
 
     coll.create_index("_ts", expireAfterSeconds=10)
-    passes = lambda: client.admin.command("serverStatus")["metrics"]["ttl"]["passes"]
+
+    def passes():
+        return client.admin.command("serverStatus")["metrics"]["ttl"]["passes"]
+
     before, give_up = passes(), time.monotonic() + 30
     while passes() < before + 2:
         assert time.monotonic() < give_up, "the housekeeping does not run"

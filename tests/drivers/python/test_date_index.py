@@ -41,7 +41,9 @@ def test_writing_the_date_moves_the_deadline(coll, clock):
 
 
 def test_coll_mod_changes_it_and_nothing_comes_back(coll, clock):
-    coll.insert_many([{"_id": 1, "at": clock.now()}, {"_id": 2, "at": clock.now() + timedelta(seconds=2)}])
+    coll.insert_many(
+        [{"_id": 1, "at": clock.now()}, {"_id": 2, "at": clock.now() + timedelta(seconds=2)}]
+    )
     clock.advance(5)
     assert coll.distinct("_id") == [2]
     reply = change(coll, 60)
@@ -68,18 +70,23 @@ def test_an_array_counts_by_its_earliest_date(coll, clock):
 
 
 def test_without_a_date_a_document_lives(coll, clock):
-    coll.insert_many([{"_id": 1}, {"_id": 2, "at": "2020-01-01"}, {"_id": 3, "at": 5}, {"_id": 4, "at": None}])
+    coll.insert_many(
+        [{"_id": 1}, {"_id": 2, "at": "2020-01-01"}, {"_id": 3, "at": 5}, {"_id": 4, "at": None}]
+    )
     clock.advance(1_000_000)
     assert coll.count_documents({}) == 4
 
 
 def test_a_plain_index_is_converted(db, clock):
     db.coll.create_index("at")
-    db.coll.insert_many([{"_id": 1, "at": clock.now()}, {"_id": 2, "at": clock.now() + timedelta(hours=1)}])
+    db.coll.insert_many(
+        [{"_id": 1, "at": clock.now()}, {"_id": 2, "at": clock.now() + timedelta(hours=1)}]
+    )
     clock.advance(5)
     assert db.coll.count_documents({}) == 2
     reply = change(db.coll, 5)
-    assert "expireAfterSeconds_old" not in reply and reply["expireAfterSeconds_new"] == 5
+    assert "expireAfterSeconds_old" not in reply
+    assert reply["expireAfterSeconds_new"] == 5
     assert db.coll.distinct("_id") == [2]
 
 

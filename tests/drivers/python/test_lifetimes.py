@@ -132,7 +132,9 @@ def test_find_and_modify_with_upsert_starts_anew(coll, clock):
 def test_lookup_does_not_join_the_dead(coll, db, clock):
     db.orders.insert_one({"_id": "o", "session": 1})
     coll.insert_one({"_id": 1})
-    join = [{"$lookup": {"from": "coll", "localField": "session", "foreignField": "_id", "as": "s"}}]
+    join = [
+        {"$lookup": {"from": "coll", "localField": "session", "foreignField": "_id", "as": "s"}}
+    ]
     clock.advance(9)
     assert next(db.orders.aggregate(join))["s"] == [{"_id": 1}]
     clock.advance(1)

@@ -55,7 +55,8 @@ def test_writing_it_is_refused_with_error_2(coll, write):
     details = error.value.details
     failure = details["writeErrors"][0] if "writeErrors" in details else details
     assert failure["code"] == 2
-    assert "_ts" in failure["errmsg"] and "reserved" in failure["errmsg"]
+    assert "_ts" in failure["errmsg"]
+    assert "reserved" in failure["errmsg"]
     assert list(coll.find()) == [{"_id": 1, "a": 1}]
 
 

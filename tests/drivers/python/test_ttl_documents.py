@@ -52,7 +52,11 @@ def test_values_keep_their_type(coll):
     coll.insert_many(VALID + INVALID)
     types = {d["_id"]: d["t"] for d in coll.aggregate([{"$project": {"t": {"$type": "$ttl"}}}])}
     assert types == {
-        "double": "double", "int32": "int", "int64": "long", "fraction": "double", "too large": "long",
+        "double": "double",
+        "int32": "int",
+        "int64": "long",
+        "fraction": "double",
+        "too large": "long",
     }
 
 

@@ -1,7 +1,7 @@
 """The TTL index on `_ts`: made, listed, changed, refused and dropped."""
 
 import pytest
-from bson import Int64, SON
+from bson import SON, Int64
 from pymongo import ASCENDING, IndexModel
 from pymongo.errors import OperationFailure
 
@@ -26,7 +26,14 @@ def assert_seed_reply(reply):
 def assert_listed(coll, seconds):
     assert list(coll.list_indexes()) == [
         SON([("v", 2), ("key", SON([("_id", 1)])), ("name", "_id_")]),
-        SON([("v", 2), ("key", SON([("_ts", 1)])), ("name", "_ts_1"), ("expireAfterSeconds", seconds)]),
+        SON(
+            [
+                ("v", 2),
+                ("key", SON([("_ts", 1)])),
+                ("name", "_ts_1"),
+                ("expireAfterSeconds", seconds),
+            ]
+        ),
     ]
 
 
@@ -34,7 +41,11 @@ def test_create_index_helper(coll, replies):
     assert coll.create_index([("_ts", ASCENDING)], expireAfterSeconds=10) == "_ts_1"
     assert_seed_reply(replies.last("createIndexes"))
     assert_listed(coll, 10)
-    assert coll.index_information()["_ts_1"] == {"v": 2, "key": [("_ts", 1)], "expireAfterSeconds": 10}
+    assert coll.index_information()["_ts_1"] == {
+        "v": 2,
+        "key": [("_ts", 1)],
+        "expireAfterSeconds": 10,
+    }
 
 
 def test_create_indexes_helper_with_a_model(coll, replies):
@@ -43,7 +54,9 @@ def test_create_indexes_helper_with_a_model(coll, replies):
     assert_listed(coll, 10)
 
 
-@pytest.mark.parametrize("seconds", [10, Int64(10), 10.0], ids=["int32", "int64 as Java", "double as C#"])
+@pytest.mark.parametrize(
+    "seconds", [10, Int64(10), 10.0], ids=["int32", "int64 as Java", "double as C#"]
+)
 def test_raw_command(coll, seconds):
     assert_seed_reply(create_raw(coll, seconds))
     assert_listed(coll, 10)

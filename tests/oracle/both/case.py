@@ -32,7 +32,8 @@ class Case:
 
 @dataclass
 class Table:
-    """Cases after a common set-up; in a `fast` one each is a single command that changes nothing."""
+    """Cases after a common set-up; in a `fast` one each is a single command that changes
+    nothing."""
 
     name: str
     cases: list

@@ -17,7 +17,7 @@ def run_table(pair, table):
     replies = pair.run_many([case.commands[0] for case in table.cases])
     return [
         Finding(case, case.commands[0], ours, theirs)
-        for case, (ours, theirs) in zip(table.cases, replies)
+        for case, (ours, theirs) in zip(table.cases, replies, strict=True)
         if not same(case, ours, theirs)
     ]
 

@@ -4,11 +4,29 @@ import struct
 
 import bson
 from bson import (
-    Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, SON, Timestamp,
+    SON,
+    Binary,
+    Code,
+    DBRef,
+    Decimal128,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Timestamp,
 )
 from bson.datetime_ms import DatetimeMS
 
-IGNORED = {"$clusterTime", "operationTime", "electionId", "opTime", "localTime", "atClusterTime", "_t"}
+IGNORED = {
+    "$clusterTime",
+    "operationTime",
+    "electionId",
+    "opTime",
+    "localTime",
+    "atClusterTime",
+    "_t",
+}
 TEXTS = {"errmsg", "codeName", "errInfo", "info", "note"}
 
 

@@ -29,7 +29,9 @@ class Oracle:
         if address is None:
             lines = subprocess.run(
                 [HERE.parent.parent / "bench/peer.sh", "--setParameter", "ttlMonitorEnabled=false"],
-                check=True, stdout=subprocess.PIPE, text=True,
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
             ).stdout.split()
             told = dict(line.split("=", 1) for line in lines)
             address, self.pid, self.data = told["address"], int(told["pid"]), told["data_dir"]
@@ -48,7 +50,10 @@ class Oracle:
     def lives(self):
         """Whether the process runs: it is a child of a script, so it cannot be waited for."""
         try:
-            return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+            return (
+                pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                != "Z"
+            )
         except OSError:
             return False
 
@@ -88,11 +93,11 @@ class Pair:
         """Both replies to each of many commands, in order."""
         replies = []
         for start in range(0, len(commands), AT_ONCE):
-            some = [with_database(command) for command in commands[start:start + AT_ONCE]]
+            some = [with_database(command) for command in commands[start : start + AT_ONCE]]
             for command in some:
                 self.theirs.send(command)
             ours = self.ours_to(some)
-            replies += zip(ours, [self.theirs.receive() for _ in some])
+            replies += zip(ours, [self.theirs.receive() for _ in some], strict=True)
         return replies
 
     def ours_to(self, commands):

@@ -53,7 +53,9 @@ def reply(value):
         return cut(f"error {value.get('code')} {value.get('codeName')}: {value.get('errmsg')}")
     shown = reduced(value)
     for one in shown.get("writeErrors", []):
-        texts = [e.get("errmsg") for e in value["writeErrors"] if e.get("index") == one.get("index")]
+        texts = [
+            e.get("errmsg") for e in value["writeErrors"] if e.get("index") == one.get("index")
+        ]
         one["errmsg"] = texts[0] if texts else None
     cursor = shown.get("cursor")
     if isinstance(cursor, dict) and "firstBatch" in cursor and not cursor["id"]:
@@ -74,7 +76,14 @@ def rows_apart(ours, theirs):
     left, right = batches
     only = [r for r in left if r not in right], [r for r in right if r not in left]
     if not only[0] and not only[1]:
-        at = next((i for i, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
-        return cut(f"from row {at}: {left[at:at + 4]}"), cut(f"from row {at}: {right[at:at + 4]}")
-    return tuple(cut(f"only here {len(rows)} of {len(batch)}: [{', '.join(rows)}]")
-                 for rows, batch in zip(only, batches))
+        at = next(
+            (i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+            min(len(left), len(right)),
+        )
+        return cut(f"from row {at}: {left[at : at + 4]}"), cut(
+            f"from row {at}: {right[at : at + 4]}"
+        )
+    return tuple(
+        cut(f"only here {len(rows)} of {len(batch)}: [{', '.join(rows)}]")
+        for rows, batch in zip(only, batches, strict=True)
+    )

@@ -10,7 +10,8 @@ from bson.son import SON
 OP_MSG = 2013
 HEADER = struct.Struct("<iiii")
 CODEC = CodecOptions(
-    document_class=SON, datetime_conversion=DatetimeConversion.DATETIME_MS,
+    document_class=SON,
+    datetime_conversion=DatetimeConversion.DATETIME_MS,
     unicode_decode_error_handler="replace",
 )
 

@@ -3,13 +3,77 @@
 from generate import values
 
 ARITIES = {
-    1: "abs ceil floor trunc isNumber isArray type size first last reverseArray not objectToArray arrayToObject toBool "
-       "toInt toLong toString toDate strLenCP strLenBytes bsonSize sum max min avg mergeObjects anyElementTrue "
-       "allElementsTrue year dayOfWeek toLower toUpper".split(),
-    2: "add subtract multiply mod divide cmp eq ne gt gte lt lte and or in arrayElemAt concat concatArrays setUnion "
-       "setIntersection setDifference setEquals setIsSubset indexOfArray split strcasecmp ifNull slice sum max min "
-       "indexOfCP mergeObjects".split(),
-    3: "cond slice concat add substrCP and or max ifNull".split(),
+    1: [
+        "abs",
+        "ceil",
+        "floor",
+        "trunc",
+        "isNumber",
+        "isArray",
+        "type",
+        "size",
+        "first",
+        "last",
+        "reverseArray",
+        "not",
+        "objectToArray",
+        "arrayToObject",
+        "toBool",
+        "toInt",
+        "toLong",
+        "toString",
+        "toDate",
+        "strLenCP",
+        "strLenBytes",
+        "bsonSize",
+        "sum",
+        "max",
+        "min",
+        "avg",
+        "mergeObjects",
+        "anyElementTrue",
+        "allElementsTrue",
+        "year",
+        "dayOfWeek",
+        "toLower",
+        "toUpper",
+    ],
+    2: [
+        "add",
+        "subtract",
+        "multiply",
+        "mod",
+        "divide",
+        "cmp",
+        "eq",
+        "ne",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "and",
+        "or",
+        "in",
+        "arrayElemAt",
+        "concat",
+        "concatArrays",
+        "setUnion",
+        "setIntersection",
+        "setDifference",
+        "setEquals",
+        "setIsSubset",
+        "indexOfArray",
+        "split",
+        "strcasecmp",
+        "ifNull",
+        "slice",
+        "sum",
+        "max",
+        "min",
+        "indexOfCP",
+        "mergeObjects",
+    ],
+    3: ["cond", "slice", "concat", "add", "substrCP", "and", "or", "max", "ifNull"],
 }
 ONE_LIST = {"size", "reverseArray", "arrayToObject", "not", "anyElementTrue", "allElementsTrue"}
 
@@ -22,7 +86,9 @@ def expression(random, depth=2, constant=True):
     if roll < 0.42:
         return [expression(random, depth - 1, False) for _ in range(2)]
     if roll < 0.5:
-        return {name: expression(random, depth - 1, False) for name in random.sample(values.NAMES, 2)}
+        return {
+            name: expression(random, depth - 1, False) for name in random.sample(values.NAMES, 2)
+        }
     if roll < 0.62:
         return iteration(random, depth)
     arity = random.choice([1, 1, 2, 2, 3])
@@ -35,13 +101,31 @@ def iteration(random, depth):
     form = random.choice(["map", "filter", "reduce", "let", "switch", "getField", "sortArray"])
     inner, outer = expression(random, depth - 1), expression(random, depth - 1, False)
     if form == "map":
-        return {"$map": {"input": outer, "in": random.choice(["$$this", "$$this.a", {"$eq": ["$$this", inner]}, inner])}}
+        return {
+            "$map": {
+                "input": outer,
+                "in": random.choice(["$$this", "$$this.a", {"$eq": ["$$this", inner]}, inner]),
+            }
+        }
     if form == "filter":
-        return {"$filter": {"input": outer, "cond": random.choice(["$$this", {"$gt": ["$$this", inner]}, inner])}}
+        return {
+            "$filter": {
+                "input": outer,
+                "cond": random.choice(["$$this", {"$gt": ["$$this", inner]}, inner]),
+            }
+        }
     if form == "reduce":
-        return {"$reduce": {"input": outer, "initialValue": [], "in": {"$concatArrays": ["$$value", ["$$this"]]}}}
+        return {
+            "$reduce": {
+                "input": outer,
+                "initialValue": [],
+                "in": {"$concatArrays": ["$$value", ["$$this"]]},
+            }
+        }
     if form == "let":
-        return {"$let": {"vars": {"x": outer}, "in": random.choice(["$$x", "$$x.a", ["$$x", inner]])}}
+        return {
+            "$let": {"vars": {"x": outer}, "in": random.choice(["$$x", "$$x.a", ["$$x", inner]])}
+        }
     if form == "switch":
         return {"$switch": {"branches": [{"case": outer, "then": inner}], "default": 0}}
     if form == "sortArray":

@@ -4,7 +4,24 @@ from bson import Regex
 
 from generate import values
 
-TYPES = ["double", "string", "object", "array", "null", "int", "number", "bool", "date", "missing", 1, 2, 3, 4, 16, 18]
+TYPES = [
+    "double",
+    "string",
+    "object",
+    "array",
+    "null",
+    "int",
+    "number",
+    "bool",
+    "date",
+    "missing",
+    1,
+    2,
+    3,
+    4,
+    16,
+    18,
+]
 PATTERNS = ["a", "^a", "b$", "^$", "A", ".", "a|b", "é"]
 
 
@@ -12,7 +29,9 @@ def filter(random, depth=2):
     parts = {}
     for _ in range(random.choice([0, 1, 1, 1, 2])):
         if depth and random.random() < 0.25:
-            parts[random.choice(["$and", "$or", "$nor"])] = [filter(random, depth - 1) for _ in range(random.choice([1, 2, 3]))]
+            parts[random.choice(["$and", "$or", "$nor"])] = [
+                filter(random, depth - 1) for _ in range(random.choice([1, 2, 3]))
+            ]
         elif random.random() < 0.06:
             parts["$expr"] = comparison(random)
         else:
@@ -31,10 +50,28 @@ def condition(random, depth):
 
 
 def operator(random, depth):
-    name = random.choice([
-        "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$exists", "$type", "$size", "$mod", "$regex",
-        "$elemMatch", "$not", "$bitsAllSet", "$bitsAnyClear",
-    ])
+    name = random.choice(
+        [
+            "$eq",
+            "$ne",
+            "$gt",
+            "$gte",
+            "$lt",
+            "$lte",
+            "$in",
+            "$nin",
+            "$all",
+            "$exists",
+            "$type",
+            "$size",
+            "$mod",
+            "$regex",
+            "$elemMatch",
+            "$not",
+            "$bitsAllSet",
+            "$bitsAnyClear",
+        ]
+    )
     if name in ("$in", "$nin", "$all"):
         some = [values.value(random, 1) for _ in range(random.choice([0, 1, 2, 3]))]
         if name == "$all" and random.random() < 0.2:
@@ -53,7 +90,9 @@ def operator(random, depth):
     if name.startswith("$bits"):
         return name, random.choice([0, 1, 5, [0], [1, 3]])
     if name == "$elemMatch":
-        inner = filter(random, 0) if random.random() < 0.5 else condition_of_operators(random, depth)
+        inner = (
+            filter(random, 0) if random.random() < 0.5 else condition_of_operators(random, depth)
+        )
         return name, inner
     if name == "$not":
         return name, condition_of_operators(random, depth)
@@ -69,12 +108,16 @@ def condition_of_operators(random, depth):
 
 def comparison(random):
     left = "$" + random.choice(values.PATHS)
-    right = random.choice(["$" + random.choice(values.PATHS), {"$literal": values.value(random, 1)}])
+    right = random.choice(
+        ["$" + random.choice(values.PATHS), {"$literal": values.value(random, 1)}]
+    )
     return {random.choice(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]): [left, right]}
 
 
 def sort(random):
     paths = random.sample([p for p in values.PATHS if p != "_id"], random.choice([1, 1, 2]))
-    if len({path.split(".")[0] for path in paths}) < len(paths) or len(paths) > 1 and random.random() < 0.7:
+    if len({path.split(".")[0] for path in paths}) < len(paths) or (
+        len(paths) > 1 and random.random() < 0.7
+    ):
         paths = paths[:1]
     return {**{path: random.choice([1, -1]) for path in paths}, "_id": random.choice([1, -1])}

@@ -4,7 +4,24 @@ from bson import Int64
 
 from generate import filters, pipelines, values
 
-PATHS = ["a", "b", "c", "a.b", "a.0", "b.c", "a.0.b", "c.a", "a.$[]", "a.$[].b", "a.$", "a.$[i]", "a.2", "b.$[i].c", "d", "d.e"]
+PATHS = [
+    "a",
+    "b",
+    "c",
+    "a.b",
+    "a.0",
+    "b.c",
+    "a.0.b",
+    "c.a",
+    "a.$[]",
+    "a.$[].b",
+    "a.$",
+    "a.$[i]",
+    "a.2",
+    "b.$[i].c",
+    "d",
+    "d.e",
+]
 
 
 def update(random):
@@ -28,10 +45,26 @@ def array_filter(random):
 
 
 def operation(random):
-    name = random.choice([
-        "$set", "$set", "$unset", "$inc", "$mul", "$min", "$max", "$push", "$push", "$addToSet", "$pull", "$pullAll", "$pop",
-        "$bit", "$rename", "$setOnInsert",
-    ])
+    name = random.choice(
+        [
+            "$set",
+            "$set",
+            "$unset",
+            "$inc",
+            "$mul",
+            "$min",
+            "$max",
+            "$push",
+            "$push",
+            "$addToSet",
+            "$pull",
+            "$pullAll",
+            "$pop",
+            "$bit",
+            "$rename",
+            "$setOnInsert",
+        ]
+    )
     if name in ("$inc", "$mul"):
         return name, random.choice([1, 2, -1, Int64(3), 1.5, 0, 2**31 - 1])
     if name == "$pop":

@@ -7,7 +7,11 @@ OPEN_ROWS = frozenset(["rows"])
 
 def expression(id, value, doc=None):
     doc = {"_id": 1, **(doc or {})}
-    return Case(id, [{"aggregate": "c", "pipeline": [{"$project": {"_id": 0, "r": value}}], "cursor": {}}], [doc])
+    return Case(
+        id,
+        [{"aggregate": "c", "pipeline": [{"$project": {"_id": 0, "r": value}}], "cursor": {}}],
+        [doc],
+    )
 
 
 def find(id, docs, **options):
@@ -15,7 +19,12 @@ def find(id, docs, **options):
 
 
 def pipeline(id, docs, *stages, loose=()):
-    return Case(id, [{"aggregate": "c", "pipeline": list(stages), "cursor": {}}], docs, loose=frozenset(loose))
+    return Case(
+        id,
+        [{"aggregate": "c", "pipeline": list(stages), "cursor": {}}],
+        docs,
+        loose=frozenset(loose),
+    )
 
 
 def update(id, docs, q, u, **options):

@@ -1,20 +1,19 @@
 """One server a module, with a witness that has to stay served after every case."""
 
 import pytest
+from lib.attacked import fixtures
 
-from badinput.house import House
-from lib.house import fixtures
+from badinput.attacked import AttackedServer
 
-
-house, wire = fixtures(House)
+attacked, wire = fixtures(AttackedServer)
 
 
 @pytest.fixture(autouse=True)
-def healthy(house):
+def healthy(attacked):
     """After every case the witness is served and the process is the same."""
     yield
     try:
-        house.health()
+        attacked.health()
     except AssertionError:
-        house.revive()
+        attacked.revive()
         raise

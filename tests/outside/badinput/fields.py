@@ -20,8 +20,8 @@ HANDSHAKE = """client:doc compression:array saslSupportedMechs:any speculativeAu
     topologyVersion:any maxAwaitTimeMS:any loadBalanced:any helloOk:any hostInfo:any
     internalClient:any backpressure:any forShell:any client.application:any
     client.application.name:any client.driver:any client.os:any compression.0:any"""
-FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:bool fields:doc upsert:bool
-    bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
+FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:bool fields:doc
+    upsert:bool bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
 MODIFY = {"query": {"_id": 1}, "update": {"$set": {"x": 1}}}
 SESSION = {"id": bson.Binary(b"0123456789abcdef", 4)}
 
@@ -42,29 +42,35 @@ COMMANDS = {
     "serverStatus": ("admin", {}, "@:any repl:any metrics:any locks:any network:any mem:any"),
     "getParameter": ("admin", {"quiet": 1}, "@:any quiet:any allParameters:any showDetails:any"),
     "setParameter": (
-        "admin", {"logLevel": 0},
-        """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2 ttlMonitorSleepSecs:number/2
-        ttlMonitorBatchDeletes:bool/2 ttlMonitorSubPassTargetSecs:number/2
-        ttlIndexDeleteTargetTimeMS:number/2 ttlIndexDeleteTargetDocs:number/2
-        transactionLifetimeLimitSeconds:number/2""",
+        "admin",
+        {"logLevel": 0},
+        """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2
+        ttlMonitorSleepSecs:number/2 ttlMonitorBatchDeletes:bool/2
+        ttlMonitorSubPassTargetSecs:number/2 ttlIndexDeleteTargetTimeMS:number/2
+        ttlIndexDeleteTargetDocs:number/2 transactionLifetimeLimitSeconds:number/2""",
     ),
     "getDefaultRWConcern": ("admin", {}, "@:any inMemory:any"),
     "setFeatureCompatibilityVersion": (
-        "admin", {"@": "7.0", "confirm": True},
+        "admin",
+        {"@": "7.0", "confirm": True},
         "@:text/2 confirm:bool downgradeOnDiskChanges:any fromConfigServer:any",
     ),
     "listDatabases": ("admin", {}, "@:any filter:doc nameOnly:bool authorizedDatabases:bool"),
     "listCollections": (
-        "t", {},
-        "@:any filter:doc nameOnly:bool authorizedCollections:any cursor:doc cursor.batchSize:number",
+        "t",
+        {},
+        """@:any filter:doc nameOnly:bool authorizedCollections:any cursor:doc
+        cursor.batchSize:number""",
     ),
     "listIndexes": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         """@:text/73 cursor:doc cursor.batchSize:number includeBuildUUIDs:any
         includeIndexBuildInfo:any""",
     ),
     "create": (
-        "t", {"@": "made"},
+        "t",
+        {"@": "made"},
         """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/115
         validator:doc/115 validationLevel:text validationAction:text indexOptionDefaults:doc/115
         viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
@@ -73,9 +79,14 @@ COMMANDS = {
     ),
     "drop": ("t", {"@": "c"}, "@:text/73"),
     "dropDatabase": ("t", {}, "@:number/40414"),
-    "renameCollection": ("admin", {"@": "t.c", "to": "t.d"}, "@:text/73/2 to:text dropTarget:bool/207"),
+    "renameCollection": (
+        "admin",
+        {"@": "t.c", "to": "t.d"},
+        "@:text/73/2 to:text dropTarget:bool/207",
+    ),
     "collMod": (
-        "t", {"@": "c", "index": {"name": "n_1", "hidden": False}},
+        "t",
+        {"@": "c", "index": {"name": "n_1", "hidden": False}},
         """@:text/73 index:doc validator:doc/115 validationLevel:text/115 validationAction:text/115
         viewOn:text/115 pipeline:array/115 expireAfterSeconds:any timeseries:doc/115
         changeStreamPreAndPostImages:doc/115 cappedSize:number/115 cappedMax:number/115 dryRun:any
@@ -84,15 +95,17 @@ COMMANDS = {
         index.prepareUnique:bool/115""",
     ),
     "createIndexes": (
-        "t", {"@": "c", "indexes": [{"key": {"k": 1}, "name": "k"}]},
+        "t",
+        {"@": "c", "indexes": [{"key": {"k": 1}, "name": "k"}]},
         """@:text/73 indexes:array indexes.0:doc indexes.0.key:doc indexes.0.name:text
         indexes.0.v:any indexes.0.ns:any indexes.0.unique:bool indexes.0.sparse:bool
         indexes.0.background:any indexes.0.partialFilterExpression:doc indexes.0.hidden:bool
-        indexes.0.expireAfterSeconds:number/67 indexes.0.collation:doc indexes.0.storageEngine:doc/115
-        indexes.0.dropDups:any indexes.0.weights:any indexes.0.default_language:text/115/67
-        indexes.0.language_override:text/115/67 indexes.0.textIndexVersion:any
-        indexes.0.2dsphereIndexVersion:any indexes.0.bits:any indexes.0.min:any indexes.0.max:any
-        indexes.0.bucketSize:any indexes.0.wildcardProjection:doc/2/67/115 indexes.0.clustered:any
+        indexes.0.expireAfterSeconds:number/67 indexes.0.collation:doc
+        indexes.0.storageEngine:doc/115 indexes.0.dropDups:any indexes.0.weights:any
+        indexes.0.default_language:text/115/67 indexes.0.language_override:text/115/67
+        indexes.0.textIndexVersion:any indexes.0.2dsphereIndexVersion:any indexes.0.bits:any
+        indexes.0.min:any indexes.0.max:any indexes.0.bucketSize:any
+        indexes.0.wildcardProjection:doc/2/67/115 indexes.0.clustered:any
         indexes.0.prepareUnique:any indexes.0.columnstoreProjection:any indexes.0.key.k:any
         indexes.0.key._ts:any ignoreUnknownIndexOptions:any commitQuorum:any""",
     ),
@@ -103,16 +116,19 @@ COMMANDS = {
     "dbStats": ("t", {}, "@:any scale:number freeStorage:any"),
     "dbstats": ("t", {}, "@:any scale:number freeStorage:any"),
     "validate": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         "@:text/73 full:any repair:any metadata:any checkBSONConformance:any background:any",
     ),
     "insert": (
-        "t", {"@": "c", "documents": [{"_id": 9}]},
+        "t",
+        {"@": "c", "documents": [{"_id": 9}]},
         """@:text/73 documents:array documents.0:doc documents.0._id:any documents.0._ts:any
         documents.0.ttl:any ordered:bool bypassDocumentValidation:any""",
     ),
     "update": (
-        "t", {"@": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"x": 1}}}]},
+        "t",
+        {"@": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"x": 1}}}]},
         """@:text/73 updates:array updates.0:doc updates.0.q:doc updates.0.u:any updates.0.c:doc
         updates.0.multi:bool updates.0.upsert:bool updates.0.collation:doc
         updates.0.arrayFilters:array updates.0.arrayFilters.0:doc updates.0.hint:any
@@ -120,12 +136,14 @@ COMMANDS = {
         bypassDocumentValidation:any let:doc let.a:any""",
     ),
     "delete": (
-        "t", {"@": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]},
+        "t",
+        {"@": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]},
         """@:text/73 deletes:array deletes.0:doc deletes.0.q:doc deletes.0.limit:number/9
         deletes.0.collation:doc deletes.0.hint:any ordered:bool let:doc""",
     ),
     "bulkWrite": (
-        "admin", {
+        "admin",
+        {
             "ops": [
                 {"insert": 0, "document": {"_id": 8}},
                 {"update": 0, "filter": {"_id": 1}, "updateMods": {"$set": {"x": 1}}},
@@ -133,15 +151,16 @@ COMMANDS = {
             ],
             "nsInfo": [{"ns": "t.c"}],
         },
-        """@:any ops:array nsInfo:array nsInfo.0:doc nsInfo.0.ns:text/73 ops.0:doc ops.0.insert:number/2
-        ops.0.document:doc ops.1.update:number/2 ops.1.filter:doc ops.1.updateMods:any
-        ops.1.multi:bool ops.1.upsert:bool ops.1.constants:any ops.1.arrayFilters:array
-        ops.1.hint:any ops.1.collation:doc ops.2.delete:number/2 ops.2.filter:doc ops.2.multi:bool
-        ops.2.hint:any ordered:bool errorsOnly:bool bypassDocumentValidation:any let:doc cursor:any
-        cursor.batchSize:any""",
+        """@:any ops:array nsInfo:array nsInfo.0:doc nsInfo.0.ns:text/73 ops.0:doc
+        ops.0.insert:number/2 ops.0.document:doc ops.1.update:number/2 ops.1.filter:doc
+        ops.1.updateMods:any ops.1.multi:bool ops.1.upsert:bool ops.1.constants:any
+        ops.1.arrayFilters:array ops.1.hint:any ops.1.collation:doc ops.2.delete:number/2
+        ops.2.filter:doc ops.2.multi:bool ops.2.hint:any ordered:bool errorsOnly:bool
+        bypassDocumentValidation:any let:doc cursor:any cursor.batchSize:any""",
     ),
     "find": (
-        "t", {"@": "c"},
+        "t",
+        {"@": "c"},
         """@:text/73 filter:doc sort:doc projection:doc hint:any skip:number limit:number
         batchSize:number singleBatch:bool returnKey:bool showRecordId:bool tailable:bool
         awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc min:doc
@@ -149,25 +168,38 @@ COMMANDS = {
         projection.n:any collation.locale:any collation.strength:any hint.n:any""",
     ),
     "getMore": (
-        "t", {"@": bson.Int64(5), "collection": "c"},
+        "t",
+        {"@": bson.Int64(5), "collection": "c"},
         """@:number collection:text/73 batchSize:number/43 term:any lastKnownCommittedOpTime:any""",
     ),
-    "killCursors": ("t", {"@": "c", "cursors": [bson.Int64(5)]}, "@:text/73 cursors:array cursors.0:any"),
+    "killCursors": (
+        "t",
+        {"@": "c", "cursors": [bson.Int64(5)]},
+        "@:text/73 cursors:array cursors.0:any",
+    ),
     "findAndModify": ("t", {"@": "c", **MODIFY}, FIND_AND_MODIFY),
     "findandmodify": ("t", {"@": "c", **MODIFY}, FIND_AND_MODIFY),
     "aggregate": (
-        "t", {"@": "c", "pipeline": [{"$match": {"n": 1}}], "cursor": {}},
+        "t",
+        {"@": "c", "pipeline": [{"$match": {"n": 1}}], "cursor": {}},
         """@:any pipeline:array pipeline.0:doc cursor:doc cursor.batchSize:number explain:bool
         allowDiskUse:any bypassDocumentValidation:any collation:doc hint:any let:doc let.a:any
         isMapReduceCommand:any exchange:any""",
     ),
     "count": (
-        "t", {"@": "c", "query": {"n": 1}},
-        "@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any queryHash:any",
+        "t",
+        {"@": "c", "query": {"n": 1}},
+        """@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any
+        queryHash:any""",
     ),
-    "distinct": ("t", {"@": "c", "key": "n"}, "@:text/73 key:text query:doc collation:doc hint:any"),
+    "distinct": (
+        "t",
+        {"@": "c", "key": "n"},
+        "@:text/73 key:text query:doc collation:doc hint:any",
+    ),
     "explain": (
-        "t", {"@": {"find": "c", "filter": {"n": 1}}},
+        "t",
+        {"@": {"find": "c", "filter": {"n": 1}}},
         "@:doc verbosity:text/9/2 @.find:text/73 @.filter:doc @.sort:doc @.hint:any",
     ),
     "startSession": ("admin", {}, "@:any"),
@@ -182,13 +214,19 @@ COMMANDS = {
     "fsync": ("admin", {}, "@:any lock:bool async:any"),
     "replSetGetStatus": ("admin", {}, "@:any initialSync:any"),
     "configureFailPoint": (
-        "admin", {"@": "failCommand", "mode": "off"},
+        "admin",
+        {"@": "failCommand", "mode": "off"},
         """@:text mode:any/2 data:any data.failCommands:any data.errorCode:any
         data.closeConnection:any data.errorLabels:any data.writeConcernError:any
-        data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any mode.skip:any""",
+        data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any
+        mode.skip:any""",
     ),
     "ebbClock": ("admin", {}, "@:any"),
-    "ebbExpiry": ("t", {"@": "c", "preview": {"default": 5}}, "@:text/73 preview:doc preview.default:any"),
+    "ebbExpiry": (
+        "t",
+        {"@": "c", "preview": {"default": 5}},
+        "@:text/73 preview:doc preview.default:any",
+    ),
 }
 
 #: Skeletons for generic fields, where the command itself had better do nothing.
@@ -202,8 +240,16 @@ IDLE = {
 #: Kinds and the types they take; a null is a field that is not there.
 ABSENT = {"null", "undefined"}
 NUMBERS = {
-    "double", "NaN", "infinity", "int", "negative int", "long", "largest long", "smallest long",
-    "decimal", "decimal NaN",
+    "double",
+    "NaN",
+    "infinity",
+    "int",
+    "negative int",
+    "long",
+    "largest long",
+    "smallest long",
+    "decimal",
+    "decimal NaN",
 }
 TAKES = {
     "text": {"string"},
@@ -238,7 +284,9 @@ class Field:
         body = {self.command: 1, **copy.deepcopy(self.skeleton)}
         body[self.command] = body.pop("@", 1)
         body.setdefault("$db", self.database)
-        return put(body, [self.command if self.path[0] == "@" else self.path[0], *self.path[1:]], value)
+        return put(
+            body, [self.command if self.path[0] == "@" else self.path[0], *self.path[1:]], value
+        )
 
 
 def put(held, path, value):

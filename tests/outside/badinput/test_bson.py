@@ -1,11 +1,12 @@
-"""BSON that lies (B4, B5, B6, B8): nested too deep, lengths that do not agree, text that is none."""
+"""BSON that lies (B4, B5, B6, B8): nested too deep, lengths that do not agree, text that is
+none."""
 
 import struct
 
 import bson
 import pytest
 
-from badinput.house import ok_or_error, refused, well_formed_error
+from badinput.attacked import ok_or_error, refused, well_formed_error
 from badinput.raw import Pairs, Raw, document, element, embedded, framed, i32, nested, text
 from badinput.wire import OP_MSG, command, frame, msg
 
@@ -29,9 +30,9 @@ def answered(wire, data):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_stored(house):
+def nothing_is_stored(attacked):
     yield
-    left = house.witness.run(("find", "bson"))["cursor"]["firstBatch"]
+    left = attacked.witness.run(("find", "bson"))["cursor"]["firstBatch"]
     assert left == [], f"stored: {str(left)[:300]}"
 
 
@@ -60,14 +61,24 @@ DEEP = {
     "comment": lambda d: [("find", "none"), ("comment", d)],
     "lsid": lambda d: [("ping", 1), ("lsid", d)],
     "pipeline": lambda d: [("aggregate", "kept"), ("pipeline", [d]), ("cursor", {})],
-    "$match": lambda d: [("aggregate", "kept"), ("pipeline", [Pairs([("$match", d)])]), ("cursor", {})],
+    "$match": lambda d: [
+        ("aggregate", "kept"),
+        ("pipeline", [Pairs([("$match", d)])]),
+        ("cursor", {}),
+    ],
     "$project": lambda d: [
-        ("aggregate", "kept"), ("pipeline", [Pairs([("$project", Pairs([("x", d)]))])]), ("cursor", {})],
+        ("aggregate", "kept"),
+        ("pipeline", [Pairs([("$project", Pairs([("x", d)]))])]),
+        ("cursor", {}),
+    ],
     "update": lambda d: [
-        ("update", "kept"), ("updates", [Pairs([("q", {"_id": 9}), ("u", Pairs([("$set", d)]))])])],
+        ("update", "kept"),
+        ("updates", [Pairs([("q", {"_id": 9}), ("u", Pairs([("$set", d)]))])]),
+    ],
     "partial index": lambda d: [
         ("createIndexes", "deepindex"),
-        ("indexes", [Pairs([("key", {"a": 1}), ("name", "a"), ("partialFilterExpression", d)])])],
+        ("indexes", [Pairs([("key", {"a": 1}), ("name", "a"), ("partialFilterExpression", d)])]),
+    ],
     "unknown command": lambda d: [("nonsense", d)],
     "explain": lambda d: [("explain", d)],
     "hello": lambda d: [("hello", 1), ("client", d)],
@@ -104,7 +115,10 @@ def test_towers_of_operators(wire, name):
 
 
 BINARY = {
-    "column with interleaved references": (7, bytes.fromhex("f0170000000378000c00000001610001000000000000f0000000")),
+    "column with interleaved references": (
+        7,
+        bytes.fromhex("f0170000000378000c00000001610001000000000000f0000000"),
+    ),
     "column of noise": (7, bytes(range(256)) * 10),
     "column, empty": (7, b""),
     "vector, bad padding": (9, b"\x10\x09\xff"),
@@ -213,9 +227,15 @@ def test_malformed_values(wire, name):
 
 
 UTF8 = {
-    "0xff": b"\xff", "lone start": b"a\xc3", "lone continuation": b"\x80", "overlong /": b"\xc0\xaf",
-    "overlong NUL": b"\xc0\x80", "surrogate": b"\xed\xa0\x80", "pair of surrogates": b"\xed\xa0\xbd\xed\xb8\x80",
-    "beyond Unicode": b"\xf4\x90\x80\x80", "five bytes": b"\xf8\x88\x80\x80\x80",
+    "0xff": b"\xff",
+    "lone start": b"a\xc3",
+    "lone continuation": b"\x80",
+    "overlong /": b"\xc0\xaf",
+    "overlong NUL": b"\xc0\x80",
+    "surrogate": b"\xed\xa0\x80",
+    "pair of surrogates": b"\xed\xa0\xbd\xed\xb8\x80",
+    "beyond Unicode": b"\xf4\x90\x80\x80",
+    "five bytes": b"\xf8\x88\x80\x80\x80",
 }
 
 
@@ -224,13 +244,21 @@ def test_text_that_is_not_utf8(wire, name):
     """In a value, a key, a pattern, code and names: refused, and the refusal is itself valid."""
     bad = UTF8[name]
     for pair in [
-        ("v", text(bad)), (bad, 1), ("v", Raw(11, bad + b"\0\0")), ("v", Raw(13, text(bad).bytes)),
-        ("v", Raw(14, text(bad).bytes)), ("v", Pairs([(bad, 1)])), ("v", [text(bad)]),
+        ("v", text(bad)),
+        (bad, 1),
+        ("v", Raw(11, bad + b"\0\0")),
+        ("v", Raw(13, text(bad).bytes)),
+        ("v", Raw(14, text(bad).bytes)),
+        ("v", Pairs([(bad, 1)])),
+        ("v", [text(bad)]),
     ]:
         assert answered(wire, insert(pair)) == INVALID
     for body in (
-        command(("find", text(bad))), [("find", "c"), ("$db", text(bad))], command((bad, 1)),
-        command(("find", "c"), ("filter", Pairs([(bad, 1)]))), command(("find", "c"), (bad, 1)),
+        command(("find", text(bad))),
+        [("find", "c"), ("$db", text(bad))],
+        command((bad, 1)),
+        command(("find", "c"), ("filter", Pairs([(bad, 1)]))),
+        command(("find", "c"), (bad, 1)),
     ):
         refused(wire.ask(msg(body)), INVALID)
 
@@ -243,7 +271,7 @@ def test_nul_inside_text_is_text(wire):
     assert wire.run(("find", "nul"), filter={"v": "a"})["cursor"]["firstBatch"] == []
 
 
-def test_a_hundred_thousand_equal_keys(wire, house):
+def test_a_hundred_thousand_equal_keys(wire, attacked):
     many = Raw(3, framed(element("k", 1) * 100_000))
     for body in [
         command(("insert", "equal"), ("documents", [Pairs([("_id", 1), ("d", many)])])),
@@ -251,19 +279,26 @@ def test_a_hundred_thousand_equal_keys(wire, house):
         command(("find", "kept"), ("filter", many)),
         command(("find", "kept"), ("projection", many)),
         command(("find", "kept"), ("sort", many)),
-        command(("update", "equal"), ("updates", [Pairs([("q", {"_id": 1}), ("u", Pairs([("$set", many)]))])])),
+        command(
+            ("update", "equal"),
+            ("updates", [Pairs([("q", {"_id": 1}), ("u", Pairs([("$set", many)]))])]),
+        ),
         command(("update", "equal"), ("updates", [Pairs([("q", {"_id": 1}), ("u", many)])])),
         command(("createIndexes", "equal"), ("indexes", [Pairs([("key", many), ("name", "k")])])),
         command(("find", "kept"), ("let", many)),
         command(("aggregate", "kept"), ("pipeline", [Pairs([("$project", many)])]), ("cursor", {})),
     ]:
-        with house.undisturbed():
+        with attacked.undisturbed():
             ok_or_error(wire.ask(msg(body)))
     ok_or_error(wire.ask(msg([("ping", 1), *[("comment", 1)] * 100_000, ("$db", "test")])))
-    ok_or_error(wire.ask(msg([("find", "kept"), *[(f"f{i}", 1) for i in range(100_000)], ("$db", "test")])))
+    ok_or_error(
+        wire.ask(msg([("find", "kept"), *[(f"f{i}", 1) for i in range(100_000)], ("$db", "test")]))
+    )
 
 
-@pytest.mark.parametrize("names", [["x"], ["1", "0"], ["0", "0"], ["-1"], ["a" * 100_000], ["0.5"], [""], ["$x"]])
+@pytest.mark.parametrize(
+    "names", [["x"], ["1", "0"], ["0", "0"], ["-1"], ["a" * 100_000], ["0.5"], [""], ["$x"]]
+)
 def test_arrays_with_odd_names(wire, names):
     """Order counts, names do not; building an error about it is safe too."""
     odd = Raw(4, document([(name, {"_id": i}) for i, name in enumerate(names)]))
@@ -272,8 +307,16 @@ def test_arrays_with_odd_names(wire, names):
     ok_or_error(wire.ask(insert(("v", scalars), into="odd")))
     for value in (odd, scalars):
         for name in ("$in", "$all", "$eq", "$elemMatch", "$mod", "$bitsAllSet", "$type"):
-            ok_or_error(wire.ask(msg(command(("find", "odd"), ("filter", Pairs([("v", Pairs([(name, value)]))]))))))
-        ok_or_error(wire.ask(msg(command(("aggregate", "odd"), ("pipeline", value), ("cursor", {})))))
+            ok_or_error(
+                wire.ask(
+                    msg(
+                        command(("find", "odd"), ("filter", Pairs([("v", Pairs([(name, value)]))])))
+                    )
+                )
+            )
+        ok_or_error(
+            wire.ask(msg(command(("aggregate", "odd"), ("pipeline", value), ("cursor", {}))))
+        )
     wire.run(("delete", "odd"), deletes=[{"q": {}, "limit": 0}])
 
 
@@ -289,7 +332,10 @@ def test_long_keys(wire):
 
 def test_extreme_numbers_and_dates(wire):
     """All bits of all numbers come back as they went in."""
-    bits = [struct.pack("<Q", n) for n in (0, 1, 2**63, 2**64 - 1, 0x7FF0000000000001, 0x7FF8 << 48, 1 << 52)]
+    bits = [
+        struct.pack("<Q", n)
+        for n in (0, 1, 2**63, 2**64 - 1, 0x7FF0000000000001, 0x7FF8 << 48, 1 << 52)
+    ]
     values = [Raw(kind, data) for kind in (1, 9, 17, 18) for data in bits]
     values += [Raw(19, a + b) for a in bits for b in bits]
     body = document(Pairs([("_id", 1), ("v", values)]))

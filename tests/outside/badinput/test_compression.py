@@ -8,9 +8,17 @@ import pytest
 import snappy
 from backports import zstd
 
-from badinput.house import well_formed_error
+from badinput.attacked import well_formed_error
 from badinput.wire import (
-    LARGEST_MESSAGE, OP_COMPRESSED, OP_MSG, Wire, command, compressed, frame, msg, op_query,
+    LARGEST_MESSAGE,
+    OP_COMPRESSED,
+    OP_MSG,
+    Wire,
+    command,
+    compressed,
+    frame,
+    msg,
+    op_query,
 )
 
 PACK = {0: bytes, 1: snappy.compress, 2: zlib.compress, 3: zstd.compress}
@@ -26,7 +34,8 @@ def packed(message, compressor, **lies):
 
 
 def never_more(wire, data):
-    """Closed or refused, and no byte of anything else: nothing of the server's memory comes back."""
+    """Closed or refused, and no byte of anything else: nothing of the server's memory comes
+    back."""
     wire.send(data)
     got = wire.reply_bytes()
     if got is not None:
@@ -47,7 +56,9 @@ def test_honest_messages_are_answered(wire, compressor):
 
 
 @pytest.mark.parametrize("compressor", PACK)
-@pytest.mark.parametrize("lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"])
+@pytest.mark.parametrize(
+    "lie", [0, 1, -1, -(2**31), 2**31 - 1, LARGEST_MESSAGE, "-1", "+1", "x2", "x1000"]
+)
 def test_sizes_that_do_not_come_out(wire, compressor, lie):
     """What MongoBleed was: a size larger than what inflates showed the server's memory."""
     true = len(payload(msg(PING)))
@@ -96,8 +107,11 @@ def test_deep_nesting(wire):
 def test_broken_streams(wire, compressor, name):
     good = PACK[compressor](payload(msg(PING)))
     data = {
-        "truncated": good[:-3], "garbage": b"\xff\x13\x37" * 20, "empty": b"",
-        "flipped": good[:5] + bytes([good[5] ^ 0x55]) + good[6:], "tail": good + b"more",
+        "truncated": good[:-3],
+        "garbage": b"\xff\x13\x37" * 20,
+        "empty": b"",
+        "flipped": good[:5] + bytes([good[5] ^ 0x55]) + good[6:],
+        "tail": good + b"more",
     }[name]
     wire.send(compressed(msg(PING), compressor, data))
     wire.frame()
@@ -124,17 +138,17 @@ def bombs():
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("size", [100, 1 << 20, LARGEST_MESSAGE - 16, LARGEST_MESSAGE, 2**31 - 1])
-def test_bombs(house, bombs, name, size):
+def test_bombs(attacked, bombs, name, size):
     compressor, data = bombs[name]
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         never_more(wire, compressed(msg(PING), compressor, data, size=size))
 
 
-def test_twenty_bombs_at_once(house, bombs):
+def test_twenty_bombs_at_once(attacked, bombs):
     """Memory is bounded by what a message may be, not by what a sender can think of."""
     compressor, data = bombs["zstd"]
     bomb = compressed(msg(PING), compressor, data, size=LARGEST_MESSAGE - 16)
-    wires = [Wire(house.address) for _ in range(20)]
+    wires = [Wire(attacked.address) for _ in range(20)]
     for wire in wires:
         wire.send(bomb)
     for wire in wires:
@@ -142,19 +156,19 @@ def test_twenty_bombs_at_once(house, bombs):
         wire.close()
 
 
-def test_inner_messages_of_other_kinds(house):
+def test_inner_messages_of_other_kinds(attacked):
     for code in (0, 1, 2002, OP_COMPRESSED, -1):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             never_more(wire, packed(msg(PING), 2, code=code))
 
 
-def test_a_compressed_query_and_a_compressed_handshake(house):
-    with house.wire() as wire:
+def test_a_compressed_query_and_a_compressed_handshake(attacked):
+    with attacked.wire() as wire:
         wire.send(packed(op_query("admin.$cmd", {"ismaster": 1}), 2))
         got = wire.frame()
         assert got is None or got[2] in (1, OP_MSG, OP_COMPRESSED)
     for name in ("hello", "saslStart", "authenticate"):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(packed(msg(command((name, 1), db="admin")), 2))
             got = wire.frame()
             assert got is None or got[2] == OP_MSG, "such a reply is never compressed"

@@ -5,10 +5,19 @@ import struct
 import bson
 import pytest
 
-from badinput.house import refused, well_formed_error
+from badinput.attacked import refused, well_formed_error
 from badinput.raw import document
 from badinput.wire import (
-    LARGEST_MESSAGE, OP_MSG, OP_QUERY, OP_REPLY, command, frame, msg, op_query, section, sequence,
+    LARGEST_MESSAGE,
+    OP_MSG,
+    OP_QUERY,
+    OP_REPLY,
+    command,
+    frame,
+    msg,
+    op_query,
+    section,
+    sequence,
 )
 
 PING = [("ping", 1), ("$db", "test")]
@@ -28,9 +37,20 @@ def closed(wire, data):
     assert wire.frame() is None, "a message whose end is unknown was answered"
 
 
-@pytest.mark.parametrize("length", [
-    0, 1, 4, 15, -1, -16, -(2**31), 2**31 - 1, LARGEST_MESSAGE + 1,
-])
+@pytest.mark.parametrize(
+    "length",
+    [
+        0,
+        1,
+        4,
+        15,
+        -1,
+        -16,
+        -(2**31),
+        2**31 - 1,
+        LARGEST_MESSAGE + 1,
+    ],
+)
 def test_impossible_lengths(wire, length):
     closed(wire, msg(PING, length=length))
 
@@ -52,7 +72,9 @@ def test_a_length_longer_than_what_is_sent_is_waited_for(wire):
     closed_or_error(wire, b"\0\0\0\0")
 
 
-@pytest.mark.parametrize("code", [0, 2, 1000, 2001, 2002, 2003, 2005, 2006, 2007, 2010, 2011, -1, 2**31 - 1])
+@pytest.mark.parametrize(
+    "code", [0, 2, 1000, 2001, 2002, 2003, 2005, 2006, 2007, 2010, 2011, -1, 2**31 - 1]
+)
 def test_legacy_and_unknown_messages(wire, code):
     """OP_INSERT, OP_GET_MORE, OP_KILL_CURSORS and others are gone."""
     closed(wire, frame(code, b"\0\0\0\0test.c\0" + document({"_id": 1})))
@@ -78,8 +100,9 @@ SECTIONS = {
     "sequence not UTF-8": FLAGS + section(PING) + sequence(b"\xff\xfe", [{}]),
     "1,000 sequences": FLAGS + section(PING) + b"".join(sequence(f"s{i}", []) for i in range(1000)),
     **{
-        f"sequence of {length} bytes":
-        FLAGS + section(PING) + sequence("documents", [{"_id": 1}], length=length)
+        f"sequence of {length} bytes": FLAGS
+        + section(PING)
+        + sequence("documents", [{"_id": 1}], length=length)
         for length in (0, 3, 4, 5, 14, -1, 2**31 - 1, 100)
     },
     **{
@@ -113,31 +136,32 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def test_checksums(house):
+def test_checksums(attacked):
     plain = struct.pack("<I", 1) + section(PING)
     message = struct.pack("<iiii", 16 + len(plain) + 4, 7, 0, OP_MSG) + plain
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         right = message + struct.pack("<I", crc32c(message))
         wire.send(right)
         _, _, _, payload = wire.frame()
         assert payload[0] & 1, "a request with a checksum is answered with one"
         assert bson.decode(payload[5:-4])["ok"] == 1
     for sum_ in (0, crc32c(message) ^ 1, 0xFFFFFFFF):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             closed_or_error(wire, message + struct.pack("<I", sum_))
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         closed_or_error(wire, frame(OP_MSG, struct.pack("<I", 1) + b"\0\0"))
 
 
-def test_a_write_with_a_wrong_checksum_is_not_done(wire, house):
+def test_a_write_with_a_wrong_checksum_is_not_done(wire, attacked):
     body = command(("insert", "summed"), documents=[{"_id": 1}])
     closed_or_error(wire, msg(body, flags=1)[:-4] + b"abcd")
-    found = house.witness.run(("find", "summed"))
+    found = attacked.witness.run(("find", "summed"))
     assert found["cursor"]["firstBatch"] == []
 
 
 def test_no_answer_to_what_wants_none(wire):
-    """moreToCome: nothing comes back, neither success nor error, and the next answer is the next's."""
+    """moreToCome: nothing comes back, neither success nor error, and the next answer is the
+    next's."""
     wire.send(msg(command(("insert", "quiet"), documents=[{"_id": 1}]), flags=2, request=1))
     wire.send(msg(command(("nonsense", 1)), flags=2, request=2))
     wire.send(msg(PING, request=3))
@@ -154,7 +178,9 @@ def test_no_answer_to_broken_content_that_wants_none(wire):
 
 def test_exhaust_of_what_has_no_cursor(wire):
     assert wire.ask(msg(PING, flags=1 << 16))["ok"] == 1
-    assert wire.ask(msg(command(("getMore", bson.Int64(9)), collection="c"), flags=1 << 16))["ok"] == 0
+    assert (
+        wire.ask(msg(command(("getMore", bson.Int64(9)), collection="c"), flags=1 << 16))["ok"] == 0
+    )
 
 
 QUERIES = {
@@ -180,9 +206,9 @@ def test_op_query_is_for_handshakes(wire, name):
         refused(reply, code)
 
 
-def test_op_query_handshakes_with_odd_numbers(house):
+def test_op_query_handshakes_with_odd_numbers(attacked):
     for skip, limit in [(-1, 0), (2**31 - 1, -(2**31)), (5, 7)]:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             assert wire.ask(op_query("admin.$cmd", {"isMaster": 1}, skip, limit))["ok"] == 1
 
 
@@ -197,11 +223,13 @@ def test_requests_in_one_packet_are_answered_in_order(wire):
     assert [wire.frame()[1] for _ in range(500)] == list(range(500))
 
 
-def test_http_tls_and_noise_at_this_door(house):
+def test_http_tls_and_noise_at_this_door(attacked):
     for data in (
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         bytes.fromhex("16030100c8010000c40303") + bytes(200),
-        b"\xff" * 100, b"\0" * 100, b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"\xff" * 100,
+        b"\0" * 100,
+        b"SSH-2.0-OpenSSH_9.6\r\n",
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             closed(wire, data)

@@ -4,8 +4,8 @@
 import bson
 import pytest
 
-from badinput.house import ok_or_error, refused
-from badinput.raw import Pairs, Raw, framed, element, nested, of_every_type
+from badinput.attacked import ok_or_error, refused
+from badinput.raw import Pairs, Raw, element, framed, nested, of_every_type
 from badinput.wire import command, msg, op_query
 
 HELLOS = ["hello", "isMaster", "ismaster"]
@@ -13,13 +13,13 @@ CLIENT = {"driver": {"name": "d", "version": "1"}, "os": {"type": "Linux"}}
 
 
 @pytest.mark.parametrize("hello", HELLOS)
-def test_metadata_has_512_bytes(house, hello):
+def test_metadata_has_512_bytes(attacked, hello):
     def client(size):
         empty = len(bson.encode({**CLIENT, "pad": ""}))
         return {**CLIENT, "pad": "x" * (size - empty)}
 
     for size, right in [(512, True), (513, False), (100_000, False), (15 << 20, False)]:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             reply = wire.run((hello, 1), db="admin", client=client(size))
             if right:
                 assert reply["ok"] == 1
@@ -34,67 +34,155 @@ def test_metadata_is_given_once(wire):
         assert wire.run(("hello", 1), db="admin")["ok"] == 1
 
 
-@pytest.mark.parametrize("size, right", [(128, True), (129, False), (400, False)])
+@pytest.mark.parametrize(("size", "right"), [(128, True), (129, False), (400, False)])
 def test_application_names(wire, size, right):
-    reply = wire.run(("hello", 1), db="admin", client={"application": {"name": "a" * size}, **CLIENT})
+    reply = wire.run(
+        ("hello", 1), db="admin", client={"application": {"name": "a" * size}, **CLIENT}
+    )
     assert (ok_or_error(reply) == 0) is right
 
 
 @pytest.mark.parametrize("kind", of_every_type())
-def test_metadata_of_every_type(house, kind):
+def test_metadata_of_every_type(attacked, kind):
     value = of_every_type()[kind]
     for client in (
-        value, Pairs([("application", value)]), Pairs([("application", Pairs([("name", value)]))]),
-        Pairs([("driver", value)]), Pairs([("os", Pairs([("type", value)]))]), Pairs([("client", value)]),
+        value,
+        Pairs([("application", value)]),
+        Pairs([("application", Pairs([("name", value)]))]),
+        Pairs([("driver", value)]),
+        Pairs([("os", Pairs([("type", value)]))]),
+        Pairs([("client", value)]),
     ):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             ok_or_error(wire.ask(msg(command(("hello", 1), ("client", client), db="admin"))))
             assert wire.run(("ping", 1))["ok"] == 1
 
 
-@pytest.mark.parametrize("fields", [
-    {"topologyVersion": {"processId": 5, "counter": "x"}, "maxAwaitTimeMS": bson.Int64(2**63 - 1)},
-    {"topologyVersion": {}, "maxAwaitTimeMS": -1},
-    {"topologyVersion": [1, 2, 3], "maxAwaitTimeMS": float("inf")},
-    {"topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(-1)}, "maxAwaitTimeMS": 2**31},
-    {"maxAwaitTimeMS": bson.Int64(2**63 - 1)}, {"maxTimeMS": bson.Int64(2**63 - 1)},
-    {"topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(0)}, "maxAwaitTimeMS": 600_000},
-    {"compression": ["zlib"] * 100_000}, {"compression": ["nonsense", 5, None, "", "zlib"]},
-    {"saslSupportedMechs": "x" * 100_000}, {"saslSupportedMechs": "no dot"}, {"saslSupportedMechs": "$external."},
-    {"speculativeAuthenticate": {"saslStart": 1, "mechanism": "NONSENSE", "payload": b"\xff" * 10_000}},
-    {"speculativeAuthenticate": {"authenticate": 1}}, {"loadBalanced": True}, {"helloOk": "x"},
-    {"internalClient": {"minWireVersion": -1, "maxWireVersion": 2**31 - 1}},
-])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {
+            "topologyVersion": {"processId": 5, "counter": "x"},
+            "maxAwaitTimeMS": bson.Int64(2**63 - 1),
+        },
+        {"topologyVersion": {}, "maxAwaitTimeMS": -1},
+        {"topologyVersion": [1, 2, 3], "maxAwaitTimeMS": float("inf")},
+        {
+            "topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(-1)},
+            "maxAwaitTimeMS": 2**31,
+        },
+        {"maxAwaitTimeMS": bson.Int64(2**63 - 1)},
+        {"maxTimeMS": bson.Int64(2**63 - 1)},
+        {
+            "topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(0)},
+            "maxAwaitTimeMS": 600_000,
+        },
+        {"compression": ["zlib"] * 100_000},
+        {"compression": ["nonsense", 5, None, "", "zlib"]},
+        {"saslSupportedMechs": "x" * 100_000},
+        {"saslSupportedMechs": "no dot"},
+        {"saslSupportedMechs": "$external."},
+        {
+            "speculativeAuthenticate": {
+                "saslStart": 1,
+                "mechanism": "NONSENSE",
+                "payload": b"\xff" * 10_000,
+            }
+        },
+        {"speculativeAuthenticate": {"authenticate": 1}},
+        {"loadBalanced": True},
+        {"helloOk": "x"},
+        {"internalClient": {"minWireVersion": -1, "maxWireVersion": 2**31 - 1}},
+    ],
+)
 @pytest.mark.parametrize("flags", [0, 1 << 16])
 def test_options(wire, fields, flags):
     """Nothing waits for hours, nothing streams for ever."""
     ok_or_error(wire.ask(msg(command(("hello", 1), *fields.items(), db="admin"), flags=flags)))
     reply = wire.ask(msg([("ping", 1), ("$db", "admin")], request=99))
-    assert reply["ok"] == 1 and "maxWireVersion" not in reply
+    assert reply["ok"] == 1
+    assert "maxWireVersion" not in reply
 
 
-def test_hello_in_old_messages(house):
-    for body in ({"hello": 1}, {"isMaster": 1}, {"ismaster": 1, "client": CLIENT}, {"ismaster": {"a": 1}}):
-        with house.wire() as wire:
+def test_hello_in_old_messages(attacked):
+    for body in (
+        {"hello": 1},
+        {"isMaster": 1},
+        {"ismaster": 1, "client": CLIENT},
+        {"ismaster": {"a": 1}},
+    ):
+        with attacked.wire() as wire:
             ok_or_error(wire.ask(op_query("admin.$cmd", body)))
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         big = Pairs([("ismaster", 1), ("client", Raw(3, framed(element("k", "v") * 50_000)))])
         refused(wire.ask(op_query("admin.$cmd", big)), 2, 186, 187)
-    with house.wire() as wire:
-        wire.send(op_query("admin.$cmd", Pairs([("ismaster", 1), ("client", Raw(3, nested(5_000)))])))
+    with attacked.wire() as wire:
+        wire.send(
+            op_query("admin.$cmd", Pairs([("ismaster", 1), ("client", Raw(3, nested(5_000)))]))
+        )
         wire.frame()
 
 
 INTERNAL = [
-    "_isSelf", "_recvChunkStart", "_shardsvrDropDatabase", "_configsvrCreateDatabase", "_mergeAuthzCollections",
-    "_addShard", "_flushRoutingTableCacheUpdates", "_getUserCacheGeneration", "_killOperations", "applyOps",
-    "features", "replSetUpdatePosition", "replSetHeartbeat", "replSetRequestVotes", "replSetStepDown",
-    "mergeChunks", "moveChunk", "splitVector", "getShardMap", "internalRenameIfOptionsAndIndexesMatch", "godinsert",
-    "sleep", "_hashBSONElement", "logMessage", "refreshLogicalSessionCacheNow", "setIndexCommitQuorum", "shutdown",
-    "rotateCertificates", "logRotate", "eval", "$eval", "clone", "cloneCollection", "copydb", "forceerror", "resetError",
-    "getLastError", "getPrevError", "group", "geoNear", "parallelCollectionScan", "planCacheClear", "planCacheSetFilter",
-    "oidReset", "waitForFailPoint", "captrunc", "emptycapped", "testDeprecation", "Find", "FIND", "find ", " find",
-    "", ".", "$", "findandModify", "__proto__", "0", "atlasVersion",
+    "_isSelf",
+    "_recvChunkStart",
+    "_shardsvrDropDatabase",
+    "_configsvrCreateDatabase",
+    "_mergeAuthzCollections",
+    "_addShard",
+    "_flushRoutingTableCacheUpdates",
+    "_getUserCacheGeneration",
+    "_killOperations",
+    "applyOps",
+    "features",
+    "replSetUpdatePosition",
+    "replSetHeartbeat",
+    "replSetRequestVotes",
+    "replSetStepDown",
+    "mergeChunks",
+    "moveChunk",
+    "splitVector",
+    "getShardMap",
+    "internalRenameIfOptionsAndIndexesMatch",
+    "godinsert",
+    "sleep",
+    "_hashBSONElement",
+    "logMessage",
+    "refreshLogicalSessionCacheNow",
+    "setIndexCommitQuorum",
+    "shutdown",
+    "rotateCertificates",
+    "logRotate",
+    "eval",
+    "$eval",
+    "clone",
+    "cloneCollection",
+    "copydb",
+    "forceerror",
+    "resetError",
+    "getLastError",
+    "getPrevError",
+    "group",
+    "geoNear",
+    "parallelCollectionScan",
+    "planCacheClear",
+    "planCacheSetFilter",
+    "oidReset",
+    "waitForFailPoint",
+    "captrunc",
+    "emptycapped",
+    "testDeprecation",
+    "Find",
+    "FIND",
+    "find ",
+    " find",
+    "",
+    ".",
+    "$",
+    "findandModify",
+    "__proto__",
+    "0",
+    "atlasVersion",
 ]
 HASHES = ["dbHash", "dbhash", "filemd5", "md5", "_dbHash"]
 NOT_FOUND, UNSUPPORTED = 59, 115
@@ -115,11 +203,31 @@ def test_hashes_of_malformed_bson(wire, name):
 
 
 STAGES = [
-    "$_internalApplyOplogUpdate", "$_internalInhibitOptimization", "$_internalSplitPipeline", "$_internalUnpackBucket",
-    "$_internalSearchMongotRemote", "$_internalReshardingIterateTransaction", "$_internalAllCollectionStats",
-    "$_internalSetWindowFields", "$_internalShardFilter", "$_internalConvertBucketIndexStats", "$_addReshardingResumeId",
-    "$mergeCursors", "$queue", "$operationMetrics", "$backupCursor", "$backupCursorExtend", "$nonsense", "match", "$", "",
-    "$Match", "$match ", "$setMetadata", "$_analyzeShardKeyReadWriteDistribution", "$_unpackBucket",
+    "$_internalApplyOplogUpdate",
+    "$_internalInhibitOptimization",
+    "$_internalSplitPipeline",
+    "$_internalUnpackBucket",
+    "$_internalSearchMongotRemote",
+    "$_internalReshardingIterateTransaction",
+    "$_internalAllCollectionStats",
+    "$_internalSetWindowFields",
+    "$_internalShardFilter",
+    "$_internalConvertBucketIndexStats",
+    "$_addReshardingResumeId",
+    "$mergeCursors",
+    "$queue",
+    "$operationMetrics",
+    "$backupCursor",
+    "$backupCursorExtend",
+    "$nonsense",
+    "match",
+    "$",
+    "",
+    "$Match",
+    "$match ",
+    "$setMetadata",
+    "$_analyzeShardKeyReadWriteDistribution",
+    "$_unpackBucket",
 ]
 
 
@@ -127,21 +235,52 @@ STAGES = [
 @pytest.mark.parametrize("where", ["c", 1])
 def test_stages_that_are_not_here(wire, stage, where):
     for value in ({}, {"oplogNamespace": "sentinel.kept", "a": 1}, [], 1):
-        refused(wire.run(("aggregate", where), db="admin", pipeline=[{stage: value}], cursor={}), 40324, 115)
+        refused(
+            wire.run(("aggregate", where), db="admin", pipeline=[{stage: value}], cursor={}),
+            40324,
+            115,
+        )
 
 
-@pytest.mark.parametrize("name", ["$_internalFindAllValuesAtPath", "$_internalFleEq", "$_internalKeyStringValue", "$_testApiVersion"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "$_internalFindAllValuesAtPath",
+        "$_internalFleEq",
+        "$_internalKeyStringValue",
+        "$_testApiVersion",
+    ],
+)
 def test_expressions_that_are_not_here(wire, name):
     pipeline = [{"$project": {"x": {name: "$a"}}}]
-    refused(wire.run(("aggregate", "kept"), db="sentinel", pipeline=pipeline, cursor={}), 168, 31325, 40325, 115)
+    refused(
+        wire.run(("aggregate", "kept"), db="sentinel", pipeline=pipeline, cursor={}),
+        168,
+        31325,
+        40325,
+        115,
+    )
     refused(wire.run(("find", "kept"), db="sentinel", filter={"a": {name: 1}}), 2, 115)
-    refused(wire.run(("find", "kept"), db="sentinel", filter={"$expr": {name: 1}}), 168, 31325, 40325, 115)
+    refused(
+        wire.run(("find", "kept"), db="sentinel", filter={"$expr": {name: 1}}),
+        168,
+        31325,
+        40325,
+        115,
+    )
 
 
 @pytest.mark.parametrize("db", ["$external", "local", "config", "admin"])
 def test_databases_of_the_system(wire, db):
     """Users and settings of others cannot be planted in the databases that hold them elsewhere."""
-    for name in ("system.users", "system.roles", "system.version", "system.js", "system.views", "$cmd.sys.inprog"):
+    for name in (
+        "system.users",
+        "system.roles",
+        "system.version",
+        "system.js",
+        "system.views",
+        "$cmd.sys.inprog",
+    ):
         body = [("insert", name), ("documents", [{"_id": "x"}])]
         reply = wire.run(*body, db=db)
         if reply["ok"] == 1:

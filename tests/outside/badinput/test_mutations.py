@@ -1,13 +1,14 @@
-"""Valid messages cut at every byte and changed at every byte: an answer or an end within a second."""
+"""Valid messages cut at every byte and changed at every byte: an answer or an end within a
+second."""
 
 import os
 import random
 
 import pytest
-
-from badinput.house import well_formed_error
-from badinput.wire import command, msg, sequence
 from lib.wire import Silence
+
+from badinput.attacked import well_formed_error
+from badinput.wire import command, msg, sequence
 
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 ROUNDS = 40 if os.environ.get("TORTURE") == "1" else 2
@@ -15,18 +16,44 @@ ROUNDS = 40 if os.environ.get("TORTURE") == "1" else 2
 MESSAGES = {
     "insert": msg(
         command(("insert", "m"), ("ordered", True)),
-        sequence("documents", [{"_id": "a", "n": 1, "d": {"x": [1.5, None, True]}, "s": "text"}])),
-    "find": msg(command(
-        ("find", "m"), filter={"n": {"$gt": 1, "$in": [1, 2]}, "s": {"$regex": "a+", "$options": "i"}},
-        sort={"n": -1}, projection={"s": 1}, limit=5, batchSize=2)),
-    "aggregate": msg(command(
-        ("aggregate", "m"), pipeline=[
-            {"$match": {"n": {"$gte": 0}}}, {"$group": {"_id": "$n", "c": {"$sum": {"$add": ["$n", 1]}}}},
-            {"$sort": {"c": 1}}, {"$limit": 3}], cursor={"batchSize": 1})),
-    "update": msg(command(
-        ("update", "m"), updates=[{"q": {"_id": "a"}, "u": {"$set": {"d.x": 2}, "$inc": {"n": 1}}, "upsert": True}])),
-    "createIndexes": msg(command(
-        ("createIndexes", "m"), indexes=[{"key": {"n": 1}, "name": "n", "expireAfterSeconds": 10, "sparse": True}])),
+        sequence("documents", [{"_id": "a", "n": 1, "d": {"x": [1.5, None, True]}, "s": "text"}]),
+    ),
+    "find": msg(
+        command(
+            ("find", "m"),
+            filter={"n": {"$gt": 1, "$in": [1, 2]}, "s": {"$regex": "a+", "$options": "i"}},
+            sort={"n": -1},
+            projection={"s": 1},
+            limit=5,
+            batchSize=2,
+        )
+    ),
+    "aggregate": msg(
+        command(
+            ("aggregate", "m"),
+            pipeline=[
+                {"$match": {"n": {"$gte": 0}}},
+                {"$group": {"_id": "$n", "c": {"$sum": {"$add": ["$n", 1]}}}},
+                {"$sort": {"c": 1}},
+                {"$limit": 3},
+            ],
+            cursor={"batchSize": 1},
+        )
+    ),
+    "update": msg(
+        command(
+            ("update", "m"),
+            updates=[
+                {"q": {"_id": "a"}, "u": {"$set": {"d.x": 2}, "$inc": {"n": 1}}, "upsert": True}
+            ],
+        )
+    ),
+    "createIndexes": msg(
+        command(
+            ("createIndexes", "m"),
+            indexes=[{"key": {"n": 1}, "name": "n", "expireAfterSeconds": 10, "sparse": True}],
+        )
+    ),
 }
 
 
@@ -36,21 +63,21 @@ def seed():
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_every_length(house, name):
-    """Cut short behind a true header, the rest never comes: nothing is answered, nothing is done. Cut
-    short with a header that agrees, it is refused."""
+def test_every_length(attacked, name):
+    """Cut short behind a true header, the rest never comes: nothing is answered, nothing is done.
+    Cut short with a header that agrees, it is refused."""
     message = MESSAGES[name]
     for end in range(len(message)):
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(message[:end])
-        if 16 <= end:
-            with house.wire() as wire:
+        if end >= 16:
+            with attacked.wire() as wire:
                 wire.send(len(message[:end]).to_bytes(4, "little") + message[4:end])
                 reply = wire.reply()
                 assert reply is None or well_formed_error(reply), f"{name} cut at {end}: {reply}"
 
 
-def tried(house, wire, data, what):
+def tried(attacked, wire, data, what):
     """Sends a changed message and a ping behind it; answers a connection that can go on."""
     ping = msg([("ping", 1), ("$db", "test")], request=4242)
     wire.send(data)
@@ -58,7 +85,7 @@ def tried(house, wire, data, what):
     if claimed > len(data):
         # The ping and more would be taken for the rest of this message.
         wire.close()
-        return house.wire()
+        return attacked.wire()
     wire.send(ping)
     try:
         while (got := wire.frame()) is not None:
@@ -67,61 +94,67 @@ def tried(house, wire, data, what):
     except Silence as silence:
         raise AssertionError(f"{what}: {silence}") from None
     wire.close()
-    return house.wire()
+    return attacked.wire()
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_every_byte(house, name):
-    """Each byte is set to 0, 0xff, its neighbours and some values of chance."""
-    chance = random.Random(f"{SEED} {name}")
+def test_every_byte(attacked, name):
+    """Each byte is set to 0, 0xff, its neighbours and some random values."""
+    rng = random.Random(f"{SEED} {name}")
     message = MESSAGES[name]
-    wire = house.wire()
+    wire = attacked.wire()
     for at in range(len(message)):
         old = message[at]
         values = {0, 0xFF, 0x7F, (old + 1) % 256, (old - 1) % 256, old ^ 0x80} - {old}
-        values |= {chance.randrange(256) for _ in range(ROUNDS)}
+        values |= {rng.randrange(256) for _ in range(ROUNDS)}
         for value in values:
             data = message[:at] + bytes([value]) + message[at + 1 :]
-            wire = tried(house, wire, data, f"seed {SEED}: {name}, byte {at} is {value}")
+            wire = tried(attacked, wire, data, f"seed {SEED}: {name}, byte {at} is {value}")
     wire.close()
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_chance(house, name):
+def test_chance(attacked, name):
     """Several bytes at once, pieces moved, doubled and cut out, under a header that agrees."""
-    chance = random.Random(f"{SEED} {name} chance")
+    rng = random.Random(f"{SEED} {name} chance")
     message = MESSAGES[name]
-    wire = house.wire()
+    wire = attacked.wire()
     for number in range(100 * ROUNDS):
         data = bytearray(message[16:])
-        for _ in range(chance.randint(1, 5)):
-            at, size = chance.randrange(len(data)), chance.randint(1, 12)
-            kind = chance.randrange(5)
+        for _ in range(rng.randint(1, 5)):
+            at, size = rng.randrange(len(data)), rng.randint(1, 12)
+            kind = rng.randrange(5)
             if kind == 0:
-                data[at] = chance.randrange(256)
+                data[at] = rng.randrange(256)
             elif kind == 1:
                 del data[at : at + size]
             elif kind == 2:
                 data[at:at] = data[at : at + size]
             elif kind == 3:
-                data[at:at] = chance.randbytes(size)
+                data[at:at] = rng.randbytes(size)
             else:
-                data[at : at + 4] = chance.choice([0, -1, 2**31 - 1, 5]).to_bytes(4, "little", signed=True)
+                data[at : at + 4] = rng.choice([0, -1, 2**31 - 1, 5]).to_bytes(
+                    4, "little", signed=True
+                )
             data = data or bytearray(b"\0")
         whole = (len(data) + 16).to_bytes(4, "little") + message[4:16] + bytes(data)
-        wire = tried(house, wire, whole, f"seed {SEED}: {name}, change {number}")
+        wire = tried(attacked, wire, whole, f"seed {SEED}: {name}, change {number}")
     wire.close()
 
 
-def test_noise(house):
-    """Bytes of chance, with and without a header in front."""
-    chance = random.Random(SEED)
+def test_noise(attacked):
+    """Random bytes, with and without a header in front."""
+    rng = random.Random(SEED)
     for number in range(100 * ROUNDS):
-        data = chance.randbytes(chance.randint(1, 200))
+        data = rng.randbytes(rng.randint(1, 200))
         if number % 2:
-            data = (len(data) + 16).to_bytes(4, "little") + chance.randbytes(8) + chance.choice(
-                [2013, 2012, 2004, 1]).to_bytes(4, "little") + data
-        with house.wire() as wire:
+            data = (
+                (len(data) + 16).to_bytes(4, "little")
+                + rng.randbytes(8)
+                + rng.choice([2013, 2012, 2004, 1]).to_bytes(4, "little")
+                + data
+            )
+        with attacked.wire() as wire:
             wire.send(data)
             if number % 2:
                 wire.frame()

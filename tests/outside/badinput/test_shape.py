@@ -3,8 +3,8 @@
 import bson
 import pytest
 
+from badinput.attacked import ok_or_error, refused
 from badinput.fields import COMMANDS
-from badinput.house import ok_or_error, refused
 from badinput.raw import Pairs, Raw, element, framed
 from badinput.wire import command, msg, sequence
 
@@ -13,13 +13,28 @@ LARGEST_BATCH = 100_000
 
 #: What a command cannot do without; with MongoDB's code where it is not the usual one.
 REQUIRED = {
-    "insert": ["documents"], "update": ["updates", "updates.0.q", "updates.0.u"],
-    "delete": ["deletes", "deletes.0.q", "deletes.0.limit"], "createIndexes": [
-        "indexes", "indexes.0.key", "indexes.0.name"],
-    "distinct": ["key"], "getMore": ["collection"], "killCursors": ["cursors"], "aggregate": ["pipeline", "cursor"],
-    "renameCollection": ["to"], "bulkWrite": [
-        "ops", "nsInfo", "nsInfo.0.ns", "ops.0.document", "ops.1.filter", "ops.1.updateMods", "ops.2.filter"],
-    "findAndModify": ["update"], "dropIndexes": ["index"], "configureFailPoint": ["mode"], "killOp": ["op"],
+    "insert": ["documents"],
+    "update": ["updates", "updates.0.q", "updates.0.u"],
+    "delete": ["deletes", "deletes.0.q", "deletes.0.limit"],
+    "createIndexes": ["indexes", "indexes.0.key", "indexes.0.name"],
+    "distinct": ["key"],
+    "getMore": ["collection"],
+    "killCursors": ["cursors"],
+    "aggregate": ["pipeline", "cursor"],
+    "renameCollection": ["to"],
+    "bulkWrite": [
+        "ops",
+        "nsInfo",
+        "nsInfo.0.ns",
+        "ops.0.document",
+        "ops.1.filter",
+        "ops.1.updateMods",
+        "ops.2.filter",
+    ],
+    "findAndModify": ["update"],
+    "dropIndexes": ["index"],
+    "configureFailPoint": ["mode"],
+    "killOp": ["op"],
     "collMod": ["index.name"],
 }
 
@@ -48,7 +63,7 @@ def codes_of(name, reply):
     return {ok_or_error(reply), *(row.get("code", 0) for row in rows)} - {0}
 
 
-@pytest.mark.parametrize("name, path", [(n, p) for n, paths in REQUIRED.items() for p in paths])
+@pytest.mark.parametrize(("name", "path"), [(n, p) for n, paths in REQUIRED.items() for p in paths])
 def test_missing_fields(wire, name, path):
     body = without(skeleton(name), path.split("."))
     codes = codes_of(name, wire.ask(msg(body)))
@@ -59,10 +74,18 @@ NAMES = ("nonsense", "", "$x", "$nonsense", "a.b", "__proto__", "DOCUMENTS")
 
 
 #: Commands that ignore what they do not know, as MongoDB's do.
-LAX = {"hello", "isMaster", "ismaster", "startSession", "killSessions", "killAllSessions",
-       "killAllSessionsByPattern", "killOp",
-       # Each names a section, which there may be or not.
-       "serverStatus"}
+LAX = {
+    "hello",
+    "isMaster",
+    "ismaster",
+    "startSession",
+    "killSessions",
+    "killAllSessions",
+    "killAllSessionsByPattern",
+    "killOp",
+    # Each names a section, which there may be or not.
+    "serverStatus",
+}
 
 
 @pytest.mark.parametrize("name", sorted(LAX & COMMANDS.keys()))
@@ -72,7 +95,9 @@ def test_unknown_fields_that_are_ignored(wire, name):
         assert reply["ok"] == 1, reply
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "currentOp" and name not in LAX])
+@pytest.mark.parametrize(
+    "name", [name for name in COMMANDS if name != "currentOp" and name not in LAX]
+)
 def test_unknown_fields(wire, name):
     for field in (*NAMES, name * 2):
         refused(wire.ask(msg({**skeleton(name), field: 1})), UNKNOWN)
@@ -87,17 +112,38 @@ def test_unknown_fields_of_current_op_are_a_filter(wire):
             assert (reply["ok"], reply["inprog"]) == (1, []), field
 
 
-@pytest.mark.parametrize("place", [
-    "updates.0", "deletes.0", "indexes.0", "writeConcern", "index", "ops.0", "ops.1", "ops.2", "nsInfo.0", "cursor"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "updates.0",
+        "deletes.0",
+        "indexes.0",
+        "writeConcern",
+        "index",
+        "ops.0",
+        "ops.1",
+        "ops.2",
+        "nsInfo.0",
+        "cursor",
+    ],
+)
 def test_unknown_fields_inside(wire, place):
-    names = {"updates.0": "update", "deletes.0": "delete", "indexes.0": "createIndexes", "writeConcern": "insert",
-             "index": "collMod", "cursor": "aggregate"}
+    names = {
+        "updates.0": "update",
+        "deletes.0": "delete",
+        "indexes.0": "createIndexes",
+        "writeConcern": "insert",
+        "index": "collMod",
+        "cursor": "aggregate",
+    }
     name = names.get(place, "bulkWrite")
     body = skeleton(name)
     first, *at = place.split(".")
     inner = body.setdefault(first, {})
     inner = {**(inner[int(at[0])] if at else inner), "nonsense": 1}
-    body[first] = [inner if i == int(at[0]) else it for i, it in enumerate(body[first])] if at else inner
+    body[first] = (
+        [inner if i == int(at[0]) else it for i, it in enumerate(body[first])] if at else inner
+    )
     codes = codes_of(name, wire.ask(msg(body)))
     assert codes & {UNKNOWN, 9, 197, 72}, f"{place}: {codes or 'accepted'}"
 
@@ -113,11 +159,16 @@ def test_fields_given_twice(wire, name):
     wire.run(("configureFailPoint", "failCommand"), db="admin", mode="off")
 
 
-@pytest.mark.parametrize("name, field", [("insert", "documents"), ("update", "updates"), ("delete", "deletes")])
+@pytest.mark.parametrize(
+    ("name", "field"), [("insert", "documents"), ("update", "updates"), ("delete", "deletes")]
+)
 def test_arguments_in_body_and_sequence(wire, name, field):
     """A body that has the field that a sequence has too is refused, and nothing is done."""
-    rows = {"documents": [{"_id": "twice"}], "updates": [{"q": {}, "u": {"a": 1}, "upsert": True}],
-            "deletes": [{"q": {}, "limit": 0}]}[field]
+    rows = {
+        "documents": [{"_id": "twice"}],
+        "updates": [{"q": {}, "u": {"a": 1}, "upsert": True}],
+        "deletes": [{"q": {}, "limit": 0}],
+    }[field]
     reply = wire.ask(msg(command((name, "twice"), (field, rows)), sequence(field, rows)))
     assert reply is None or reply["ok"] == 0
     assert wire.run(("find", "twice"))["cursor"]["firstBatch"] == []
@@ -125,15 +176,27 @@ def test_arguments_in_body_and_sequence(wire, name, field):
 
 def test_sequences_of_other_names_and_places(wire):
     for body, name in [
-        (command(("ping", 1)), "documents"), (command(("find", "c")), "filter"), (command(("insert", "c")), "nonsense"),
-        (command(("insert", "c")), "insert"), (command(("insert", "c")), "$db"), (command(("insert", "c")), ""),
-        (command(("aggregate", "c"), ("cursor", {})), "pipeline"), (command(("createIndexes", "c")), "indexes"),
+        (command(("ping", 1)), "documents"),
+        (command(("find", "c")), "filter"),
+        (command(("insert", "c")), "nonsense"),
+        (command(("insert", "c")), "insert"),
+        (command(("insert", "c")), "$db"),
+        (command(("insert", "c")), ""),
+        (command(("aggregate", "c"), ("cursor", {})), "pipeline"),
+        (command(("createIndexes", "c")), "indexes"),
     ]:
         ok_or_error(wire.ask(msg(body, sequence(name, [{"a": 1}]))))
 
 
-@pytest.mark.parametrize("name, field", [
-    ("insert", "documents"), ("update", "updates"), ("delete", "deletes"), ("createIndexes", "indexes")])
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("insert", "documents"),
+        ("update", "updates"),
+        ("delete", "deletes"),
+        ("createIndexes", "indexes"),
+    ],
+)
 def test_empty_arrays(wire, name, field):
     refused(wire.run((name, "empty"), (field, [])), LENGTH, 2)
     if name != "createIndexes":
@@ -143,7 +206,9 @@ def test_empty_arrays(wire, name, field):
 def test_empty_bulk_write(wire):
     for ops, spaces in [([], []), ([], [{"ns": "t.c"}])]:
         refused(wire.run(("bulkWrite", 1), db="admin", ops=ops, nsInfo=spaces), LENGTH, 2)
-    reply = wire.run(("bulkWrite", 1), db="admin", ops=[{"insert": 5, "document": {}}], nsInfo=[{"ns": "t.c"}])
+    reply = wire.run(
+        ("bulkWrite", 1), db="admin", ops=[{"insert": 5, "document": {}}], nsInfo=[{"ns": "t.c"}]
+    )
     assert codes_of("bulkWrite", reply) & {2}
 
 
@@ -155,17 +220,17 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_batches_of_one_too_many(wire, house, name):
+def test_batches_of_one_too_many(wire, attacked, name):
     """100,000 operations are a batch, one more is not and does nothing."""
     field, row = ROWS[name]
     one = b"".join(element(str(i), row(i)) for i in range(LARGEST_BATCH + 1))
     body = msg(command((name, "batch"), (field, Raw(4, framed(one)))))
-    with house.undisturbed():
+    with attacked.undisturbed():
         refused(wire.ask(body, within=5), LENGTH)
     assert wire.run(("count", "batch"))["n"] == 0
     rows = [row(i) for i in range(LARGEST_BATCH)]
     message = msg(command((name, "batch")), sequence(field, rows))
-    with house.undisturbed():
+    with attacked.undisturbed():
         reply = wire.ask(message, within=30)
     assert reply["ok"] == 1 and "writeErrors" not in reply, str(reply)[:300]
     if name == "insert":
@@ -177,7 +242,12 @@ def test_malformed_statements_change_nothing(wire):
     """A statement that cannot be understood spoils the command before any other is run."""
     wire.run(("insert", "whole"), documents=[{"_id": 1}])
     good = {"q": {"_id": 1}, "u": {"$set": {"x": 1}}}
-    for bad in ({"q": 5, "u": {"$set": {"x": 1}}}, {"q": {}, "u": {}, "nonsense": 1}, {"q": {}}, {"u": {}}):
+    for bad in (
+        {"q": 5, "u": {"$set": {"x": 1}}},
+        {"q": {}, "u": {}, "nonsense": 1},
+        {"q": {}},
+        {"u": {}},
+    ):
         reply = wire.run(("update", "whole"), updates=[good, bad])
         assert reply["ok"] == 0, f"{bad}: {reply}"
         assert wire.run(("find", "whole"))["cursor"]["firstBatch"] == [{"_id": 1}]

@@ -4,9 +4,18 @@ import struct
 
 import pytest
 
-from badinput.house import refused
+from badinput.attacked import refused
 from badinput.raw import Raw, document, framed, i32
-from badinput.wire import LARGEST_DOCUMENT, LARGEST_MESSAGE, OP_MSG, command, frame, msg, section, sequence
+from badinput.wire import (
+    LARGEST_DOCUMENT,
+    LARGEST_MESSAGE,
+    OP_MSG,
+    command,
+    frame,
+    msg,
+    section,
+    sequence,
+)
 
 TOO_LARGE = 10334
 LONG = 20
@@ -19,21 +28,23 @@ def sized(size, id_=1):
 
 
 @pytest.fixture(autouse=True)
-def empty(house):
+def empty(attacked):
     yield
-    house.witness.run(("delete", "sizes"), deletes=[{"q": {}, "limit": 0}], within=LONG)
+    attacked.witness.run(("delete", "sizes"), deletes=[{"q": {}, "limit": 0}], within=LONG)
 
 
 @pytest.mark.parametrize("over", [0, 1, 2, 16 * 1024, 1 << 20])
-@pytest.mark.parametrize("way", ["array", "sequence"])
-def test_documents(wire, house, way, over):
+@pytest.mark.parametrize("form", ["array", "sequence"])
+def test_documents(wire, attacked, form, over):
     data = sized(LARGEST_DOCUMENT + over)
     assert len(data) == LARGEST_DOCUMENT + over
     inner = Raw(3, data)
     message = (
-        msg(command(("insert", "sizes"), ("documents", [inner]))) if way == "array"
-        else msg(command(("insert", "sizes")), sequence("documents", [data])))
-    with house.undisturbed():
+        msg(command(("insert", "sizes"), ("documents", [inner])))
+        if form == "array"
+        else msg(command(("insert", "sizes")), sequence("documents", [data]))
+    )
+    with attacked.undisturbed():
         reply = wire.ask(message, within=LONG)
     if not over:
         assert reply["n"] == 1, reply
@@ -53,28 +64,41 @@ def test_a_document_that_gets_its_id_here(wire):
     assert reply["n"] == 1 or reply["writeErrors"][0]["code"] == TOO_LARGE
 
 
-@pytest.mark.parametrize("update", [
-    {"$set": {"y": "y" * 2000}}, {"$push": {"y": "y" * 2000}}, {"$rename": {"x": "x" * 2000}},
-    [{"$set": {"y": {"$concat": ["y" * 2000]}}}],
-])
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"$set": {"y": "y" * 2000}},
+        {"$push": {"y": "y" * 2000}},
+        {"$rename": {"x": "x" * 2000}},
+        [{"$set": {"y": {"$concat": ["y" * 2000]}}}],
+    ],
+)
 def test_updates_past_the_limit(wire, update):
-    wire.ask(msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT - 1000)])), within=LONG)
+    wire.ask(
+        msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT - 1000)])),
+        within=LONG,
+    )
     reply = wire.run(("update", "sizes"), updates=[{"q": {"_id": 1}, "u": update}], within=LONG)
     codes = {reply.get("code"), *(it["code"] for it in reply.get("writeErrors", []))}
     assert codes & {TOO_LARGE, 17419, 17420}, reply
-    found = wire.run(("aggregate", "sizes"), pipeline=[{"$project": {"n": {"$bsonSize": "$$ROOT"}}}], cursor={}, within=LONG)
+    found = wire.run(
+        ("aggregate", "sizes"),
+        pipeline=[{"$project": {"n": {"$bsonSize": "$$ROOT"}}}],
+        cursor={},
+        within=LONG,
+    )
     assert found["cursor"]["firstBatch"] == [{"_id": 1, "n": LARGEST_DOCUMENT - 1000}]
 
 
 @pytest.mark.parametrize("over", [-1, 0])
-def test_the_largest_messages(wire, house, over):
+def test_the_largest_messages(wire, attacked, over):
     """48,000,000 bytes are a message; three large documents and one that fills it."""
     large = [sized(15 << 20, i) for i in range(3)]
     head = msg(command(("insert", "sizes")), sequence("documents", large))
     last = sized(LARGEST_MESSAGE + over - len(head), 3)
     message = msg(command(("insert", "sizes")), sequence("documents", [*large, last]))
     assert len(message) == LARGEST_MESSAGE + over
-    with house.undisturbed():
+    with attacked.undisturbed():
         reply = wire.ask(message, within=LONG)
     assert (reply["ok"], reply["n"]) == (1, 4), reply
 
@@ -86,14 +110,14 @@ def test_messages_past_the_limit(wire, over):
     wire.send(bytes(1 << 20))
 
 
-def test_claims_cost_nothing(house):
+def test_claims_cost_nothing(attacked):
     """500 headers that promise 48 MB each hold no memory for what has not come."""
-    before = house.server.rss()
-    wires = [house.wire() for _ in range(500)]
+    before = attacked.server.rss()
+    wires = [attacked.wire() for _ in range(500)]
     for wire in wires:
         wire.send(struct.pack("<iiii", LARGEST_MESSAGE, 1, 0, OP_MSG) + b"\0\0\0\0")
-    house.health()
-    grown = house.server.rss() - before
+    attacked.health()
+    grown = attacked.server.rss() - before
     assert grown < 500 * (128 << 10), f"{grown >> 10} KiB for 500 claims"
     for wire in wires:
         wire.close()
@@ -113,10 +137,14 @@ def test_bodies_as_large_as_a_message(wire):
         assert reply["ok"] == 0 and reply["code"] in (TOO_LARGE, 22), str(reply)[:300]
 
 
-def test_replies_at_their_largest(wire, house):
-    """16 MB documents come back one a batch; what is too large for a reply is an error, not a crash."""
+def test_replies_at_their_largest(wire, attacked):
+    """16 MB documents come back one a batch; what is too large for a reply is an error, not a
+    crash."""
     for i in range(3):
-        wire.ask(msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])), within=LONG)
+        wire.ask(
+            msg(command(("insert", "sizes")), sequence("documents", [sized(LARGEST_DOCUMENT, i)])),
+            within=LONG,
+        )
     seen, got = 0, wire.run(("find", "sizes"), within=LONG)["cursor"]
     batch = got["firstBatch"]
     while True:
@@ -127,7 +155,11 @@ def test_replies_at_their_largest(wire, house):
         batch = got["nextBatch"]
     assert seen == 3
     for body in (
-        [("aggregate", "sizes"), ("pipeline", [{"$group": {"_id": None, "x": {"$push": "$x"}}}]), ("cursor", {})],
+        [
+            ("aggregate", "sizes"),
+            ("pipeline", [{"$group": {"_id": None, "x": {"$push": "$x"}}}]),
+            ("cursor", {}),
+        ],
         [("distinct", "sizes"), ("key", "x")],
     ):
         reply = wire.run(*body, within=LONG)

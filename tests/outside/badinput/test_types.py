@@ -1,13 +1,13 @@
-"""Every field of every command, with a value of every BSON type: an answer or a well-formed refusal,
-and a refused command changes nothing."""
+"""Every field of every command, with a value of every BSON type: an answer or a well-formed
+refusal, and a refused command changes nothing."""
 
 import pytest
+from lib.wire import Silence
 
+from badinput.attacked import ok_or_error
 from badinput.fields import COMMANDS, fields
-from badinput.house import ok_or_error
 from badinput.raw import of_every_type
 from badinput.wire import msg
-from lib.wire import Silence
 
 VALUES = of_every_type()
 DOCUMENTS = [{"_id": i, "n": i, "a": [i, i + 1], "s": str(i)} for i in range(3)]
@@ -17,13 +17,13 @@ FEW = ("string", "array", "largest long")
 FAIL_POINT_OFF = {"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}
 
 
-class Room:
+class FixtureData:
     """A collection under attack: what a refused command leaves as it was."""
 
-    def __init__(self, house):
-        self.house = house
-        self.control = house.wire()
-        self.wire = house.wire()
+    def __init__(self, attacked):
+        self.attacked = attacked
+        self.control = attacked.wire()
+        self.wire = attacked.wire()
         self.reset()
 
     def reset(self):
@@ -44,28 +44,28 @@ class Room:
         return self.control.run(command, db="t")["cursor"]["firstBatch"]
 
     def state(self):
-        return self.house.state(self.control, "t", "c")
+        return self.attacked.state(self.control, "t", "c")
 
     def changed(self):
         return self.state() != self.held
 
 
 @pytest.fixture(scope="module")
-def room(house):
-    return Room(house)
+def fixture(attacked):
+    return FixtureData(attacked)
 
 
-def attempt(room, field, type_name, value):
+def attempt(fixture, field, type_name, value):
     """Answers what is wrong with the answer, if anything."""
     try:
-        reply = room.wire.ask(msg(field.body(value)))
+        reply = fixture.wire.ask(msg(field.body(value)))
     except Silence as silence:
-        room.wire = room.house.wire()
+        fixture.wire = fixture.attacked.wire()
         return str(silence)
     if field.command == "configureFailPoint":
-        room.control.ask(msg(FAIL_POINT_OFF))
+        fixture.control.ask(msg(FAIL_POINT_OFF))
     if reply is None:
-        room.wire = room.house.wire()
+        fixture.wire = fixture.attacked.wire()
         return "closed"
     try:
         code = ok_or_error(reply)
@@ -74,10 +74,10 @@ def attempt(room, field, type_name, value):
     codes = {code, *(error["code"] for error in reply.get("writeErrors", []))}
     codes |= {row.get("code", 0) for row in bulk_results(field, reply)}
     codes.discard(0)
-    changed = room.changed()
+    changed = fixture.changed()
     if changed:
-        room.reset()
-    if changed and (code or codes and not reply.get("n") and field.command != "bulkWrite"):
+        fixture.reset()
+    if changed and (code or (codes and not reply.get("n") and field.command != "bulkWrite")):
         return f"refused by {codes}, and yet something changed"
     if field.is_wrong(type_name) and not codes:
         return "accepted"
@@ -90,11 +90,11 @@ def bulk_results(field, reply):
     return reply["cursor"]["firstBatch"] if field.command == "bulkWrite" and reply["ok"] else []
 
 
-def attempts(room, field, types):
+def attempts(fixture, field, types):
     """Each wrong answer with the types that got it."""
     wrong = {}
     for name in types:
-        problem = attempt(room, field, name, VALUES[name])
+        problem = attempt(fixture, field, name, VALUES[name])
         if problem:
             wrong.setdefault(f"{field} {problem}", []).append(name)
     return [f"{problem}: {', '.join(names)}" for problem, names in wrong.items()]
@@ -105,27 +105,27 @@ def fail_on(wrong):
         pytest.fail("\n".join(wrong), pytrace=False)
 
 
-def every_type(room, field):
-    fail_on(attempts(room, field, FEW if field.kind == "few" else VALUES))
-    assert room.wire.run(("ping", 1))["ok"] == 1
+def every_type(fixture, field):
+    fail_on(attempts(fixture, field, FEW if field.kind == "few" else VALUES))
+    assert fixture.wire.run(("ping", 1))["ok"] == 1
 
 
-def test_the_table_has_every_command(house, wire):
+def test_the_table_has_every_command(attacked, wire):
     known = set(wire.run(("listCommands", 1), db="admin")["commands"])
     assert known == set(COMMANDS)
 
 
 @pytest.mark.parametrize("field", fields(), ids=str)
-def test_own_fields(room, field):
-    every_type(room, field)
+def test_own_fields(fixture, field):
+    every_type(fixture, field)
 
 
 @pytest.mark.parametrize("field", fields(GENERIC, generic=True), ids=str)
-def test_generic_fields(room, field):
-    every_type(room, field)
+def test_generic_fields(fixture, field):
+    every_type(fixture, field)
 
 
-def test_generic_fields_of_all_commands(room, torture):
+def test_generic_fields_of_all_commands(fixture, torture):
     """Three types a field in the ordinary run, all of them in the long one."""
     types = VALUES if torture else FEW
-    fail_on([it for field in fields(generic=True) for it in attempts(room, field, types)])
+    fail_on([it for field in fields(generic=True) for it in attempts(fixture, field, types)])

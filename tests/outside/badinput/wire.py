@@ -5,10 +5,10 @@ import time
 
 import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
-
-from badinput.raw import document
 from lib import wire
 from lib.wire import WITHIN, Silence
+
+from badinput.raw import document
 
 OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG = 1, 2004, 2012, 2013
 LARGEST_MESSAGE = 48_000_000
@@ -69,9 +69,10 @@ class Wire(wire.Wire):
     def send(self, data, within=10.0):
         """The first message is a small one: a large one would be closed for its size alone."""
         claimed = int.from_bytes(data[:4], "little")
-        if not self.known and FIRST_MESSAGE < max(claimed, len(data)):
+        if not self.known and max(claimed, len(data)) > FIRST_MESSAGE:
             self.known = True
-            assert super().send(msg([("ping", 1), ("$db", "admin")])) and self.frame()
+            assert super().send(msg([("ping", 1), ("$db", "admin")]))
+            assert self.frame()
         self.known = True
         return super().send(data, within)
 

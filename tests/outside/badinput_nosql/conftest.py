@@ -1,12 +1,11 @@
 """One server a module, with a witness that has to stay served after every case."""
 
 import pytest
+from lib.attacked import fixtures
 
-from badinput_nosql.house import House
-from lib.house import fixtures
+from badinput_nosql.attacked import AttackedServer
 
-
-house, wire = fixtures(House)
+attacked, wire = fixtures(AttackedServer)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -18,14 +17,14 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture(autouse=True)
-def healthy(request, house):
+def healthy(request, attacked):
     """After every case the witness is served, the process is the same, and all is as it was."""
     yield
     if getattr(request.node, "failed_here", False):
-        house.recover()
+        attacked.recover()
         return
     try:
-        house.health()
+        attacked.health()
     except AssertionError:
-        house.recover()
+        attacked.recover()
         raise

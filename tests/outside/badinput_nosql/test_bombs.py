@@ -1,5 +1,5 @@
-"""Queries that are small and ask for a lot: patterns, products, texts and sorts without measure. They end
-in time, by an answer or an error, in bounded memory, and others are served meanwhile."""
+"""Queries that are small and ask for a lot: patterns, products, texts and sorts without measure.
+They end in time, by an answer or an error, in bounded memory, and others are served meanwhile."""
 
 import os
 import pathlib
@@ -7,53 +7,70 @@ import threading
 import time
 
 import pytest
-
-from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, PARTITION_KEY, query, request
 from lib.wire import WITHIN
 
-#: Seconds within which anything is answered, and those of a processor that it may take: a page has five.
+from badinput_nosql.attacked import ONE
+from badinput_nosql.wire import PARTITION_KEY, A, query, request
+
+#: Seconds within which anything is answered, and those of a processor that it may take: a page
+#: has five.
 LONGEST = 20.0 * WITHIN
 MOST_WORK = 6.0
-DOCS = "/dbs/room/colls/bombs/docs"
+DOCS = "/dbs/data/colls/bombs/docs"
 KEY = {PARTITION_KEY: '["x"]'}
 LONG = 1_000_000
 
 
 @pytest.fixture(scope="module", autouse=True)
-def bombs(house):
+def bombs(attacked):
     """Items with long texts and large arrays, and many of them."""
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
-    house.make("/dbs/room/colls", {"id": "bombs", "partitionKey": ONE, "indexingPolicy": bare})
-    for i, body in enumerate([
-        {"s": "a" * LONG}, {"s": "a" * LONG + "b"}, {"s": "ab" * (LONG // 2)}, {"list": list(range(100_000))},
-        {"list": [{"k": i, "v": "v" * 50} for i in range(10_000)]},
-        {"list": ["x" * 1000] * 1000}, {"s": "😀" * (LONG // 16)},
-    ]):
-        house.make(DOCS, {"id": str(i), "pk": "x", **body}, KEY)
+    attacked.make("/dbs/data/colls", {"id": "bombs", "partitionKey": ONE, "indexingPolicy": bare})
+    for i, body in enumerate(
+        [
+            {"s": "a" * LONG},
+            {"s": "a" * LONG + "b"},
+            {"s": "ab" * (LONG // 2)},
+            {"list": list(range(100_000))},
+            {"list": [{"k": i, "v": "v" * 50} for i in range(10_000)]},
+            {"list": ["x" * 1000] * 1000},
+            {"s": "😀" * (LONG // 16)},
+        ]
+    ):
+        attacked.make(DOCS, {"id": str(i), "pk": "x", **body}, KEY)
     for i in range(200):
-        house.make(DOCS, {"id": f"row{i}", "pk": "x", "n": i, "list": list(range(20))}, KEY)
-    house.keep()
-    house.held = house.state()
+        attacked.make(DOCS, {"id": f"row{i}", "pk": "x", "n": i, "list": list(range(20))}, KEY)
+    attacked.keep()
+    attacked.held = attacked.state()
 
 
 PATTERNS = {
-    "(a+)+$": "REGEXMATCH(c.s, '(a+)+$')", "(a+)+b": "REGEXMATCH(c.s, '^(a+)+c$')",
-    "(a|a)*": "REGEXMATCH(c.s, '^(a|a)*c$')", "(a|aa)+": "REGEXMATCH(c.s, '^(a|aa)+$c')",
-    "(.*)*": "REGEXMATCH(c.s, '(.*)*(.*)*(.*)*c')", "nested": "REGEXMATCH(c.s, '((a*)*)*c')",
+    "(a+)+$": "REGEXMATCH(c.s, '(a+)+$')",
+    "(a+)+b": "REGEXMATCH(c.s, '^(a+)+c$')",
+    "(a|a)*": "REGEXMATCH(c.s, '^(a|a)*c$')",
+    "(a|aa)+": "REGEXMATCH(c.s, '^(a|aa)+$c')",
+    "(.*)*": "REGEXMATCH(c.s, '(.*)*(.*)*(.*)*c')",
+    "nested": "REGEXMATCH(c.s, '((a*)*)*c')",
     "counted": "REGEXMATCH(c.s, '(a{1,1000}){1,1000}c')",
     "counted thrice": "REGEXMATCH(c.s, '((a{1000}){1000}){1000}')",
     "counted class": "REGEXMATCH(c.s, '\\\\w{100000}')",
-    "unicode class": "REGEXMATCH(c.s, '(\\\\p{L}{1,500}){1,500}c')", "back": "REGEXMATCH(c.s, '(a+)\\\\1+c')",
+    "unicode class": "REGEXMATCH(c.s, '(\\\\p{L}{1,500}){1,500}c')",
+    "back": "REGEXMATCH(c.s, '(a+)\\\\1+c')",
     "ahead": "REGEXMATCH(c.s, '(?=(a+))a*b\\\\1')",
-    "open": "REGEXMATCH(c.s, '(')", "class": "REGEXMATCH(c.s, '[')", "repeat": "REGEXMATCH(c.s, '*')",
+    "open": "REGEXMATCH(c.s, '(')",
+    "class": "REGEXMATCH(c.s, '[')",
+    "repeat": "REGEXMATCH(c.s, '*')",
     "deep": "REGEXMATCH(c.s, '" + "(" * 5000 + ")" * 5000 + "')",
     "alternatives": "REGEXMATCH(c.s, '" + "|".join(["a" * 20] * 5000) + "c')",
-    "flags": "REGEXMATCH(c.s, 'a', 'zzz')", "from the item": "REGEXMATCH('a', c.s)",
-    "LIKE of many": "c.s LIKE '" + "%a" * 50 + "%c'", "LIKE of thousands": "c.s LIKE '" + "%a" * 5000 + "c'",
+    "flags": "REGEXMATCH(c.s, 'a', 'zzz')",
+    "from the item": "REGEXMATCH('a', c.s)",
+    "LIKE of many": "c.s LIKE '" + "%a" * 50 + "%c'",
+    "LIKE of thousands": "c.s LIKE '" + "%a" * 5000 + "c'",
     "LIKE of ones": "c.s LIKE '" + "_%" * 3000 + "c'",
-    "LIKE of percents": "c.s LIKE '" + "%" * 100_000 + "c'", "LIKE of a class": "c.s LIKE '%[a-z]%[^b]%c'",
-    "LIKE of an open class": "c.s LIKE '%[a'", "LIKE of the item": "'a' LIKE c.s",
+    "LIKE of percents": "c.s LIKE '" + "%" * 100_000 + "c'",
+    "LIKE of a class": "c.s LIKE '%[a-z]%[^b]%c'",
+    "LIKE of an open class": "c.s LIKE '%[a'",
+    "LIKE of the item": "'a' LIKE c.s",
     "LIKE with ESCAPE": "c.s LIKE '%!%%' ESCAPE '!'",
     "CONTAINS": "CONTAINS(c.s, '" + "a" * 50_000 + "c')",
     "CONTAINS of any case": "CONTAINS(c.s, '" + "A" * 50_000 + "c', true)",
@@ -62,10 +79,12 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("what", PATTERNS)
-def test_patterns(house, what):
+def test_patterns(attacked, what):
     """A million characters are walked once."""
-    with house.undisturbed():
-        house.survived(query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4)
+    with attacked.undisturbed():
+        attacked.survived(
+            query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4
+        )
 
 
 def nested(function, levels, inner):
@@ -75,42 +94,66 @@ def nested(function, levels, inner):
 TEXTS = {
     "REPLICATE of a lot": "REPLICATE('x', 1000000000)",
     "REPLICATE of more than there is": "REPLICATE('x', 9007199254740991)",
-    "REPLICATE of a long text": "REPLICATE(c.s, 10000)", "REPLICATE below zero": "REPLICATE('x', -1)",
+    "REPLICATE of a long text": "REPLICATE(c.s, 10000)",
+    "REPLICATE below zero": "REPLICATE('x', -1)",
     "REPLICATE of REPLICATE": "REPLICATE(REPLICATE(REPLICATE(REPLICATE('x', 10000), 10000), 10000), 10000)",
-    "REPLICATE of nothing": "REPLICATE('', 1e15)", "CONCAT": "CONCAT(" + ",".join(["c.s"] * 1000) + ")",
+    "REPLICATE of nothing": "REPLICATE('', 1e15)",
+    "CONCAT": "CONCAT(" + ",".join(["c.s"] * 1000) + ")",
     "concatenation": "||".join(["c.s"] * 1000),
-    "doubled": "REPLACE(c.s, 'a', 'aa')", "doubled ten times": "REPLACE(" * 10 + "c.s" + ", 'a', 'aa')" * 10,
+    "doubled": "REPLACE(c.s, 'a', 'aa')",
+    "doubled ten times": "REPLACE(" * 10 + "c.s" + ", 'a', 'aa')" * 10,
     "doubled thirty times": "REPLACE(" * 30 + "'a'" + ", 'a', 'aa')" * 30,
     "REPLACE of one": "REPLACE(c.s, 'a', '" + "x" * 10_000 + "')",
     "arrays": "ARRAY_CONCAT(" + ",".join(["c.list"] * 300) + ")",
     "arrays doubled": "ARRAY_CONCAT(" * 3 + "c.list, c.list" + "), c.list, c.list)" * 1,
-    "unions": "SETUNION(c.list, c.list)", "split": "STRINGSPLIT(c.s, '')", "split at a": "STRINGSPLIT(c.s, 'a')",
+    "unions": "SETUNION(c.list, c.list)",
+    "split": "STRINGSPLIT(c.s, '')",
+    "split at a": "STRINGSPLIT(c.s, 'a')",
     "array of texts": "STRINGTOARRAY(CONCAT('[', REPLICATE('1,', 5000), '1]'))",
     "deep array": "STRINGTOARRAY(CONCAT(REPLICATE('[', 5000), REPLICATE(']', 5000)))",
-    "deep object": "STRINGTOOBJECT(REPLICATE('{\"a\":', 5000))", "joined": "STRINGJOIN(c.list, c.s)",
-    "reversed": "REVERSE(c.s)", "TOSTRING": "TOSTRING(TOSTRING(TOSTRING(TOSTRING(c))))",
-    "CONTAINS_ALL": "ARRAY_CONTAINS_ALL(c.list, c.list)", "intersection": "SETINTERSECT(c.list, c.list)",
-    "objects": "OBJECTTOARRAY(c)", "array of array": "ARRAY(SELECT VALUE [x, c.list] FROM x IN c.list)",
-    "large shifts": "INTBITLEFTSHIFT(1, 1000000000)", "powers": "POWER(POWER(1e300, 1e300), 1e300)",
-    "divisions": "INTDIV(1, 0)", "modulo": "1 % 0", "least": "INTDIV(-9223372036854775808, -1)",
+    "deep object": "STRINGTOOBJECT(REPLICATE('{\"a\":', 5000))",
+    "joined": "STRINGJOIN(c.list, c.s)",
+    "reversed": "REVERSE(c.s)",
+    "TOSTRING": "TOSTRING(TOSTRING(TOSTRING(TOSTRING(c))))",
+    "CONTAINS_ALL": "ARRAY_CONTAINS_ALL(c.list, c.list)",
+    "intersection": "SETINTERSECT(c.list, c.list)",
+    "objects": "OBJECTTOARRAY(c)",
+    "array of array": "ARRAY(SELECT VALUE [x, c.list] FROM x IN c.list)",
+    "large shifts": "INTBITLEFTSHIFT(1, 1000000000)",
+    "powers": "POWER(POWER(1e300, 1e300), 1e300)",
+    "divisions": "INTDIV(1, 0)",
+    "modulo": "1 % 0",
+    "least": "INTDIV(-9223372036854775808, -1)",
     "overflow": "INTMUL(9223372036854775807, 9223372036854775807)",
-    "LEFT": "LEFT(c.s, 9007199254740993)", "SUBSTRING": "SUBSTRING(c.s, -9007199254740993, 9007199254740993)",
+    "LEFT": "LEFT(c.s, 9007199254740993)",
+    "SUBSTRING": "SUBSTRING(c.s, -9007199254740993, 9007199254740993)",
     "ARRAY_SLICE": "ARRAY_SLICE(c.list, -9007199254740993, 9007199254740993)",
-    "SUBSTRING of pairs": "SUBSTRING(c.s, 1, 1)", "ROUND": "ROUND(1.5, 400)",
+    "SUBSTRING of pairs": "SUBSTRING(c.s, 1, 1)",
+    "ROUND": "ROUND(1.5, 400)",
     "dates": "DATETIMEADD('yyyy', 9007199254740993, '2020-01-01T00:00:00.0000000Z')",
-    "date parts": "DATETIMEFROMPARTS(9999999, 99, 99)", "ticks": "TICKSTODATETIME(9223372036854775807)",
+    "date parts": "DATETIMEFROMPARTS(9999999, 99, 99)",
+    "ticks": "TICKSTODATETIME(9223372036854775807)",
     "bins": "DATETIMEBIN('2020-01-01T00:00:00Z', 'ns', 9007199254740993)",
-    "NUMBERBIN": "NUMBERBIN(1, 0)", "CHOOSE": "CHOOSE(9007199254740993, 1)", "deep equals": "c = c",
+    "NUMBERBIN": "NUMBERBIN(1, 0)",
+    "CHOOSE": "CHOOSE(9007199254740993, 1)",
+    "deep equals": "c = c",
     "long compare": "c.s = CONCAT(c.s, '')",
 }
 
 
 @pytest.mark.parametrize("what", TEXTS)
-def test_values_without_measure(house, what):
-    before = house.server.rss()
-    with house.undisturbed():
-        house.survived(query(f"SELECT VALUE {TEXTS[what]} FROM c", path=DOCS), 200, 400, 408, 413, within=LONGEST)
-    assert house.server.rss() - before < 400 << 20
+def test_values_without_measure(attacked, what):
+    before = attacked.server.rss()
+    with attacked.undisturbed():
+        attacked.survived(
+            query(f"SELECT VALUE {TEXTS[what]} FROM c", path=DOCS),
+            200,
+            400,
+            408,
+            413,
+            within=LONGEST,
+        )
+    assert attacked.server.rss() - before < 400 << 20
 
 
 def crossed(count, projection="1", source="c.list", where=""):
@@ -119,8 +162,9 @@ def crossed(count, projection="1", source="c.list", where=""):
 
 
 PRODUCTS = {
-    "three of 100,000": crossed(3, "COUNT(1)"), "three of 100,000 that find nothing": crossed(3,
-    where="WHERE x0 + x1 + x2 < 0"), "ten of 20": crossed(10, "COUNT(1)", where="WHERE c.n = 1"),
+    "three of 100,000": crossed(3, "COUNT(1)"),
+    "three of 100,000 that find nothing": crossed(3, where="WHERE x0 + x1 + x2 < 0"),
+    "ten of 20": crossed(10, "COUNT(1)", where="WHERE c.n = 1"),
     "ten of 20 as rows": crossed(10, "[x0, x1, x2, x3, x4]", where="WHERE c.n = 1"),
     "three as rows": crossed(3, "[x0, x1, x2]"),
     "distinct": "SELECT DISTINCT VALUE [x, y] FROM c JOIN x IN c.list JOIN y IN c.list",
@@ -142,19 +186,24 @@ PRODUCTS = {
 FEW = ["three of 100,000 that find nothing", "ten of 20 as rows", "distinct", "ARRAY"]
 
 
-def processor_seconds(house):
-    fields = pathlib.Path(f"/proc/{house.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+def processor_seconds(attacked):
+    fields = (
+        pathlib.Path(f"/proc/{attacked.server.process.pid}/stat")
+        .read_text()
+        .rsplit(")", 1)[1]
+        .split()
+    )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_products_without_measure(house, torture):
+def test_products_without_measure(attacked, torture):
     """All at once, as an attacker would: each ends by an answer or an error, others are served."""
-    before, problems, chosen = house.server.rss(), [], PRODUCTS if torture else FEW
-    began, longest = processor_seconds(house), LONGEST * (3 if torture else 1)
+    before, problems, chosen = attacked.server.rss(), [], PRODUCTS if torture else FEW
+    began, longest = processor_seconds(attacked), LONGEST * (3 if torture else 1)
 
     def ask(what):
         try:
-            with house.wire() as wire:
+            with attacked.wire() as wire:
                 reply = wire.ask(query(PRODUCTS[what], path=DOCS), within=longest)
                 assert reply is not None, "closed instead of an answer"
                 assert reply.status in (200, 400, 408, 413, 429, 501, 503), reply
@@ -162,48 +211,58 @@ def test_products_without_measure(house, torture):
             problems.append(f"{what}: {problem}")
 
     threads = [threading.Thread(target=ask, args=(what,)) for what in chosen]
-    with house.undisturbed(longest=3.0 * WITHIN):
+    with attacked.undisturbed(longest=3.0 * WITHIN):
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(longest + 5)
-    grown, spent = house.server.rss() - before, processor_seconds(house) - began
+    grown, spent = attacked.server.rss() - before, processor_seconds(attacked) - began
     assert not problems, "; ".join(problems)
     assert grown < 500 << 20, f"{grown >> 20} MiB"
     assert spent < MOST_WORK * len(chosen), f"{spent:.1f} s of processors for {len(chosen)} queries"
 
 
-def test_conditions_without_measure(house):
+def test_conditions_without_measure(attacked):
     """What a patch asks of its item keeps no other writer waiting."""
-    condition = ("from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
-                 "WHERE x + y + z < 0)")
+    condition = (
+        "from c where EXISTS(SELECT 1 FROM x IN c.list JOIN y IN c.list JOIN z IN c.list "
+        "WHERE x + y + z < 0)"
+    )
     body = {"condition": condition, "operations": [{"op": "set", "path": "/lost", "value": 1}]}
     over, waits = threading.Event(), []
 
     def write():
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             while not over.wait(0.02):
                 began = time.monotonic()
-                reply = wire.ask(request("POST", "/dbs/room/colls/c/docs", {"id": "1", "pk": "a"}, A), 30)
+                reply = wire.ask(
+                    request("POST", "/dbs/data/colls/c/docs", {"id": "1", "pk": "a"}, A), 30
+                )
                 waits.append(time.monotonic() - began if reply.status == 409 else 99)
 
-    began, writer = processor_seconds(house), threading.Thread(target=write, daemon=True)
+    began, writer = processor_seconds(attacked), threading.Thread(target=write, daemon=True)
     writer.start()
-    with house.undisturbed():
-        house.survived(request("PATCH", f"{DOCS}/3", body, KEY), 400, 408, 412, within=LONGEST)
+    with attacked.undisturbed():
+        attacked.survived(request("PATCH", f"{DOCS}/3", body, KEY), 400, 408, 412, within=LONGEST)
     over.set()
     writer.join(40)
     assert waits and max(waits) < WITHIN, f"another writer waited for {max(waits):.2f} s"
-    assert processor_seconds(house) - began < 1.5 * MOST_WORK
+    assert processor_seconds(attacked) - began < 1.5 * MOST_WORK
 
 
-@pytest.mark.parametrize("text", ["SELECT c.id FROM c ORDER BY c.s", "SELECT DISTINCT c.s FROM c",
-    "SELECT c.s FROM c GROUP BY c.s"])
-def test_continuations_of_long_values(house, text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT c.id FROM c ORDER BY c.s",
+        "SELECT DISTINCT c.s FROM c",
+        "SELECT c.s FROM c GROUP BY c.s",
+    ],
+)
+def test_continuations_of_long_values(attacked, text):
     """A page that ends at a text of a million characters goes on by a token that fits a header."""
     headers, pages = {**KEY, "x-ms-max-item-count": "1"}, 0
     while pages < 5:
-        reply = house.accepted(query(text, path=DOCS, headers=headers), 200, within=5)
+        reply = attacked.accepted(query(text, path=DOCS, headers=headers), 200, within=5)
         token = reply.headers.get("x-ms-continuation")
         if token is None:
             return
@@ -211,15 +270,15 @@ def test_continuations_of_long_values(house, text):
         headers["x-ms-continuation"], pages = token, pages + 1
 
 
-def test_who_leaves_is_not_worked_for(house):
+def test_who_leaves_is_not_worked_for(attacked):
     """A query whose client is gone ends soon, and leaves the processors to others."""
     for what in ("three of 100,000 that find nothing", "EXISTS", "groups"):
-        wire = house.wire()
+        wire = attacked.wire()
         wire.send(query(PRODUCTS[what], path=DOCS))
         time.sleep(0.05)
         wire.close()
     time.sleep(0.5 * WITHIN)
-    before = processor_seconds(house)
+    before = processor_seconds(attacked)
     time.sleep(0.5)
-    spent = processor_seconds(house) - before
+    spent = processor_seconds(attacked) - before
     assert spent < 0.1, f"{spent:.2f} s of processors within half a second after all have left"

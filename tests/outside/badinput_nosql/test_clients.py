@@ -5,13 +5,13 @@ import threading
 import time
 
 import pytest
-
-from badinput_nosql.house import ONE
-from badinput_nosql.wire import A, query, request
 from lib import crowd
 from lib.wire import WITHIN
 
-DOCS = "/dbs/room/colls/c/docs"
+from badinput_nosql.attacked import ONE
+from badinput_nosql.wire import A, query, request
+
+DOCS = "/dbs/data/colls/c/docs"
 GET = request("GET", f"{DOCS}/1", None, A)
 POST = request("POST", DOCS, {"id": "1", "pk": "a"}, A)
 MANY = int(os.environ.get("CONNECTIONS", "500"))
@@ -19,10 +19,10 @@ MANY = int(os.environ.get("CONNECTIONS", "500"))
 PER_CONNECTION = 96 << 10
 
 
-@pytest.mark.parametrize("data, status", [(GET, 200), (POST, 409)], ids=["GET", "POST"])
-def test_drip_fed(house, data, status):
+@pytest.mark.parametrize(("data", "status"), [(GET, 200), (POST, 409)], ids=["GET", "POST"])
+def test_drip_fed(attacked, data, status):
     """Byte by byte, head and body; nothing else waits for it."""
-    with house.wire() as wire, house.undisturbed():
+    with attacked.wire() as wire, attacked.undisturbed():
         for at in range(len(data)):
             wire.send(data[at : at + 1])
             time.sleep(0.0005)
@@ -30,10 +30,10 @@ def test_drip_fed(house, data, status):
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "TLS"])
-def test_many_drip_fed_at_once(house, tls):
+def test_many_drip_fed_at_once(attacked, tls):
     step = 37
-    wires = [house.wire(tls=tls) for _ in range(60)]
-    with house.undisturbed():
+    wires = [attacked.wire(tls=tls) for _ in range(60)]
+    with attacked.undisturbed():
         for at in range(0, len(POST), step):
             for wire in wires:
                 wire.send(POST[at : at + step])
@@ -49,29 +49,42 @@ def many_descriptors():
         yield
 
 
-STATES = {"silent": b"", "after a request": GET, "in a line": b"GET /dbs", "in a head": GET[:-10],
-    "in a body": POST[:-1], "in a hello of TLS": b"\x16\x03\x01\x02\x00", "in a chunk": (
-    request("POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"}) + b"ff\r\n{")}
+STATES = {
+    "silent": b"",
+    "after a request": GET,
+    "in a line": b"GET /dbs",
+    "in a head": GET[:-10],
+    "in a body": POST[:-1],
+    "in a hello of TLS": b"\x16\x03\x01\x02\x00",
+    "in a chunk": (
+        request("POST", DOCS, None, {**A, "content-length": None, "transfer-encoding": "chunked"})
+        + b"ff\r\n{"
+    ),
+}
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_hundreds_of_connections(house, many_descriptors, state):
+def test_hundreds_of_connections(attacked, many_descriptors, state):
     """All at once: each costs little, and whoever goes on is served."""
-    crowd.raise_limit(house.server, MANY + 1000)
-    before, wires = house.server.rss(), []
-    with house.undisturbed():
+    crowd.raise_limit(attacked.server, MANY + 1000)
+    before, wires = attacked.server.rss(), []
+    with attacked.undisturbed():
         for _ in range(MANY):
-            wire = house.wire()
+            wire = attacked.wire()
             wire.send(STATES[state])
             wires.append(wire)
         if state == "after a request":
             for wire in wires:
                 assert wire.reply(5).status == 200
-    house.health()
-    grown = house.server.rss() - before
+    attacked.health()
+    grown = attacked.server.rss() - before
     assert grown < MANY * PER_CONNECTION, f"{grown // MANY} bytes for each of {MANY} connections"
-    rest = {"silent": (GET, 200), "after a request": (GET, 200), "in a head": (GET[-10:], 200),
-        "in a body": (POST[-1:], 409)}.get(state)
+    rest = {
+        "silent": (GET, 200),
+        "after a request": (GET, 200),
+        "in a head": (GET[-10:], 200),
+        "in a body": (POST[-1:], 409),
+    }.get(state)
     if rest:
         for wire in wires[:: max(1, MANY // 50)]:
             wire.send(rest[0])
@@ -80,92 +93,127 @@ def test_hundreds_of_connections(house, many_descriptors, state):
         wire.leave(i)
 
 
-def test_hundreds_of_requests_at_once(house, many_descriptors):
+def test_hundreds_of_requests_at_once(attacked, many_descriptors):
     """A crowd that asks at the same moment is answered, each its own."""
-    wires = [house.wire() for _ in range(MANY)]
+    wires = [attacked.wire() for _ in range(MANY)]
     for i, wire in enumerate(wires):
-        wire.send([GET, POST, request("GET", f"{DOCS}/none", None, A), query("SELECT VALUE 1 FROM c"),
-            request("GET", "/dbs")][i % 5])
+        wire.send(
+            [
+                GET,
+                POST,
+                request("GET", f"{DOCS}/none", None, A),
+                query("SELECT VALUE 1 FROM c"),
+                request("GET", "/dbs"),
+            ][i % 5]
+        )
     for i, wire in enumerate(wires):
         assert wire.reply(10).status == [200, 409, 404, 200, 200][i % 5]
         wire.close()
 
 
-def test_clients_that_leave_before_their_answer(house):
+def test_clients_that_leave_before_their_answer(attacked):
     for i in range(200):
-        wire = house.wire()
+        wire = attacked.wire()
         wire.send(GET * 5)
         wire.leave(i)
 
 
-def test_writers_that_leave_before_their_answer(house):
+def test_writers_that_leave_before_their_answer(attacked):
     """A request that came whole is done or not, never by half; then all goes on."""
-    house.make("/dbs/room/colls", {"id": "left", "partitionKey": ONE})
+    attacked.make("/dbs/data/colls", {"id": "left", "partitionKey": ONE})
     for i in range(100):
-        wire = house.wire()
-        wire.send(request("POST", "/dbs/room/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A))
+        wire = attacked.wire()
+        wire.send(
+            request(
+                "POST", "/dbs/data/colls/left/docs", {"id": str(i), "pk": "a", "whole": [i] * 10}, A
+            )
+        )
         wire.leave(i)
-    rows = house.run("GET", "/dbs/room/colls/left/docs", None, {"x-ms-max-item-count": "1000"}).json["Documents"]
+    rows = attacked.run(
+        "GET", "/dbs/data/colls/left/docs", None, {"x-ms-max-item-count": "1000"}
+    ).json["Documents"]
     assert all(row["whole"] == [int(row["id"])] * 10 for row in rows)
-    house.remove("/dbs/room/colls/left")
-    house.held = house.state()
+    attacked.remove("/dbs/data/colls/left")
+    attacked.held = attacked.state()
 
 
-def test_a_client_that_never_reads(house):
+def test_a_client_that_never_reads(attacked):
     """Large answers wait for their reader: the server stops taking requests instead of memory."""
-    house.make("/dbs/room/colls", {"id": "large", "partitionKey": ONE})
+    attacked.make("/dbs/data/colls", {"id": "large", "partitionKey": ONE})
     for i in range(4):
-        house.make("/dbs/room/colls/large/docs", {"id": str(i), "pk": "a", "x": "x" * 900_000}, A)
-    crowd.deaf(house, request("GET", "/dbs/room/colls/large/docs"), most=48 << 20)
-    house.remove("/dbs/room/colls/large")
-    house.held = house.state()
+        attacked.make(
+            "/dbs/data/colls/large/docs", {"id": str(i), "pk": "a", "x": "x" * 900_000}, A
+        )
+    crowd.deaf(attacked, request("GET", "/dbs/data/colls/large/docs"), most=48 << 20)
+    attacked.remove("/dbs/data/colls/large")
+    attacked.held = attacked.state()
 
 
-def test_a_client_that_sends_large_requests_and_never_reads(house):
+def test_a_client_that_sends_large_requests_and_never_reads(attacked):
     data = request("POST", DOCS, b'{"id":"1","x":"' + b"x" * (2 << 20) + b'"', A)
     crowd.deaf_to_refusals(
-        house, data, 200 << 20, (TimeoutError, ConnectionResetError, BrokenPipeError))
+        attacked, data, 200 << 20, (TimeoutError, ConnectionResetError, BrokenPipeError)
+    )
 
 
-def test_many_large_bodies_at_once(house):
+def test_many_large_bodies_at_once(attacked):
     """Memory is bounded by what may be under way, not by what is claimed."""
-    before = house.server.rss()
-    wires = [house.wire() for _ in range(40)]
+    before = attacked.server.rss()
+    wires = [attacked.wire() for _ in range(40)]
     body = b'{"id":"1","pk":"a","x":"' + b"x" * (2 << 20)
-    with house.undisturbed():
+    with attacked.undisturbed():
         for wire in wires:
-            wire.send(request("POST", DOCS, None, {**A, "content-length": str(2 << 20)}) + body[: 2 << 20][:-10])
-    grown = house.server.rss() - before
+            wire.send(
+                request("POST", DOCS, None, {**A, "content-length": str(2 << 20)})
+                + body[: 2 << 20][:-10]
+            )
+    grown = attacked.server.rss() - before
     assert grown < 40 * (6 << 20), f"{grown >> 20} MiB for 40 bodies"
     for wire in wires:
         wire.reset()
 
 
-def test_out_of_descriptors(house):
-    crowd.more_than_descriptors(house, GET, lambda reply: reply.status == 200)
+def test_out_of_descriptors(attacked):
+    crowd.more_than_descriptors(attacked, GET, lambda reply: reply.status == 200)
 
 
-def test_a_flood_of_bad_requests_is_no_flood_of_lines(house):
-    bad = [b"\xff" * 16, b"\x16" + b"\xff" * 16, request("GET", "/x"), request("POST", DOCS, "{", A),
-        request("GET", "/dbs", None, {"authorization": "x"}), b"GET / HTTP/9\r\n\r\n"]
-    crowd.vandals(house, (bad[i % len(bad)] for i in range(1500)))
+def test_a_flood_of_bad_requests_is_no_flood_of_lines(attacked):
+    bad = [
+        b"\xff" * 16,
+        b"\x16" + b"\xff" * 16,
+        request("GET", "/x"),
+        request("POST", DOCS, "{", A),
+        request("GET", "/dbs", None, {"authorization": "x"}),
+        b"GET / HTTP/9\r\n\r\n",
+    ]
+    crowd.vandals(attacked, (bad[i % len(bad)] for i in range(1500)))
 
 
-def test_writers_and_vandals(house):
+def test_writers_and_vandals(attacked):
     """While bad input comes from four sides, what is right is done, and only that."""
-    house.make("/dbs/room/colls", {"id": "work", "partitionKey": ONE})
-    docs, over, problems = "/dbs/room/colls/work/docs", threading.Event(), []
+    attacked.make("/dbs/data/colls", {"id": "work", "partitionKey": ONE})
+    docs, over, problems = "/dbs/data/colls/work/docs", threading.Event(), []
 
     def vandal(number):
-        bad = [request("POST", docs, "{", A), request("POST", docs, {"id": f"w{number}", "pk": "b"}, A),
-            request("POST", docs, {"pk": "a"}, A), query("SELEC", path=docs),
-               request("POST", docs, [{"operationType": "Create", "resourceBody": {"id": "half", "pk": "a"}},
-               {"operationType": "Read", "id": "none"}],
-                       {**A, "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
-                       b"\xff" * 100]
+        bad = [
+            request("POST", docs, "{", A),
+            request("POST", docs, {"id": f"w{number}", "pk": "b"}, A),
+            request("POST", docs, {"pk": "a"}, A),
+            query("SELEC", path=docs),
+            request(
+                "POST",
+                docs,
+                [
+                    {"operationType": "Create", "resourceBody": {"id": "half", "pk": "a"}},
+                    {"operationType": "Read", "id": "none"},
+                ],
+                {**A, "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"},
+            ),
+            b"\xff" * 100,
+        ]
         while not over.is_set():
             try:
-                with house.wire() as wire:
+                with attacked.wire() as wire:
                     wire.ask(bad[number % len(bad)], 10)
             except OSError as problem:
                 problems.append(problem)
@@ -174,29 +222,34 @@ def test_writers_and_vandals(house):
     vandals = [threading.Thread(target=vandal, args=(i,), daemon=True) for i in range(4)]
     for it in vandals:
         it.start()
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         for i in range(100):
-            assert wire.ask(request("POST", docs, {"id": str(i), "pk": "a"}, A), 10 * WITHIN).status == 201
+            assert (
+                wire.ask(request("POST", docs, {"id": str(i), "pk": "a"}, A), 10 * WITHIN).status
+                == 201
+            )
     over.set()
     for it in vandals:
         it.join(20)
-    rows = house.run("GET", docs, None, {"x-ms-max-item-count": "1000"}).json["Documents"]
-    assert not problems and sorted(int(row["id"]) for row in rows) == list(range(100))
-    house.remove("/dbs/room/colls/work")
-    house.held = house.state()
+    rows = attacked.run("GET", docs, None, {"x-ms-max-item-count": "1000"}).json["Documents"]
+    assert not problems
+    assert sorted(int(row["id"]) for row in rows) == list(range(100))
+    attacked.remove("/dbs/data/colls/work")
+    attacked.held = attacked.state()
 
 
 @pytest.mark.real_clock
-def test_requests_have_a_deadline(house, torture):
-    """A request that has begun ends within a minute or so, or its connection does (long run only: the
-    ordinary one checks that it waits at all)."""
+def test_requests_have_a_deadline(attacked, torture):
+    """A request that has begun ends within a minute or so, or its connection does (long run only:
+    the ordinary one checks that it waits at all)."""
     starts = [b"", b"G", GET[:-2], POST[:-1], b"\x16\x03\x01"]
+
     def ended(wire, left):
         reply = wire.reply(left)
         return reply is None or reply.status == 408
 
-    crowd.slow(house, starts, 80 if torture else None, ended)
+    crowd.slow(attacked, starts, 80 if torture else None, ended)
     if torture:
         # The witness was silent for as long, and may have been left too.
-        house.witness.close()
-        house.witness = house.wire()
+        attacked.witness.close()
+        attacked.witness = attacked.wire()

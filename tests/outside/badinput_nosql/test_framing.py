@@ -3,12 +3,12 @@
 import json
 
 import pytest
-
-from badinput_nosql.wire import A, request
 from lib.texts import TOO_LARGE
 from lib.wire import WITHIN
 
-DOCS = "/dbs/room/colls/c/docs"
+from badinput_nosql.wire import A, request
+
+DOCS = "/dbs/data/colls/c/docs"
 NEW = json.dumps({"id": "new", "pk": "a"}).encode()
 #: What a client hides behind another request: were it served, an item would be gone.
 HIDDEN = request("DELETE", f"{DOCS}/1", None, A)
@@ -17,7 +17,11 @@ HIDDEN = request("DELETE", f"{DOCS}/1", None, A)
 def head(*lines, verb="POST", path=DOCS, headers=None):
     """A signed request's head with further lines as they are."""
     data = request(verb, path, None, {**A, "content-length": None, **(headers or {})})
-    return data[:-2] + b"".join(line if line.endswith(b"\n") else line + b"\r\n" for line in lines) + b"\r\n"
+    return (
+        data[:-2]
+        + b"".join(line if line.endswith(b"\n") else line + b"\r\n" for line in lines)
+        + b"\r\n"
+    )
 
 
 def chunk(data, size=None, end=b"\r\n"):
@@ -38,7 +42,8 @@ SMUGGLED = {
     "length with a plus": head(b"content-length: +%d" % len(NEW)) + NEW + HIDDEN,
     "length below zero": head(b"content-length: -1") + HIDDEN,
     "length in hex": head(b"content-length: 0x%x" % len(HIDDEN)) + HIDDEN,
-    "length with blanks": head(b"content-length: 1 0") + HIDDEN, "empty length": head(b"content-length: ") + HIDDEN,
+    "length with blanks": head(b"content-length: 1 0") + HIDDEN,
+    "empty length": head(b"content-length: ") + HIDDEN,
     "length of text": head(b"content-length: x") + HIDDEN,
     "length with a point": head(b"content-length: 0.0") + HIDDEN,
     "length over 64 bits": head(b"content-length: 18446744073709551616") + HIDDEN,
@@ -64,7 +69,8 @@ SMUGGLED = {
     "chunked;x": head(b"transfer-encoding: chunked;x=y") + LAST + HIDDEN,
     "empty TE": head(b"transfer-encoding: ") + LAST + HIDDEN,
     "bare CR in a value": head(b"x: a\rtransfer-encoding: chunked") + HIDDEN,
-    "NUL in a value": head(b"x: a\0b") + HIDDEN, "colon without name": head(b": x") + HIDDEN,
+    "NUL in a value": head(b"x: a\0b") + HIDDEN,
+    "colon without name": head(b": x") + HIDDEN,
     "no colon": head(b"transfer-encoding chunked") + HIDDEN,
     "HTTP/1.0 with TE": head(TE).replace(b"HTTP/1.1", b"HTTP/1.0", 1) + LAST + HIDDEN,
     "GET with a body": head(CL % len(HIDDEN), verb="GET", path="/dbs") + HIDDEN,
@@ -73,78 +79,101 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("what", SMUGGLED)
-def test_requests_hidden_in_requests(house, what):
+def test_requests_hidden_in_requests(attacked, what):
     """One answer at most, unless all readers agree; what is hidden is never served."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(SMUGGLED[what])
         first, second = wire.reply(), None
         if first is not None:
             assert first.status < 500, first
             if not wire.read and not first.closes:
-                # Whoever goes on has understood where the body ended: not so far that the hidden one is a request.
+                # Whoever goes on has understood where the body ended: not so far that the hidden
+                # one is a request.
                 wire.send(request("GET", f"{DOCS}/none", None, A))
             second = wire.reply()
             while second is not None:
-                assert second.status in (400, 404, 405), f"what was hidden is served: {first} and then {second}"
-                second = None if second.closes or second.is_bare else wire.reply() if wire.read else None
+                assert second.status in (400, 404, 405), (
+                    f"what was hidden is served: {first} and then {second}"
+                )
+                second = (
+                    None if second.closes or second.is_bare else wire.reply() if wire.read else None
+                )
     # Chunks beside a length may be served by the chunks alone, and then nothing else.
     if what == "short length and chunks" and first is not None and first.status == 201:
         assert first.closes or second is None
-        house.remove(f"{DOCS}/new", A)
-        house.tidy()
-    house.unchanged()
+        attacked.remove(f"{DOCS}/new", A)
+        attacked.tidy()
+    attacked.unchanged()
 
 
 CHUNKS = {
-    "negative": chunk(NEW, b"-1"), "no number": chunk(NEW, b"x"), "empty": chunk(NEW, b""),
-    "hex mark": chunk(NEW, b"0x1a"), "plus": chunk(NEW, b"+1a"), "blank in front": chunk(NEW, b" 1a"),
+    "negative": chunk(NEW, b"-1"),
+    "no number": chunk(NEW, b"x"),
+    "empty": chunk(NEW, b""),
+    "hex mark": chunk(NEW, b"0x1a"),
+    "plus": chunk(NEW, b"+1a"),
+    "blank in front": chunk(NEW, b" 1a"),
     "huge": chunk(NEW, b"ffffffffffffffff"),
-    "huger": chunk(NEW, b"f" * 17), "thousands of digits": chunk(NEW, b"f" * 10_000),
-    "thousands of zeros": chunk(NEW, b"0" * 100_000 + b"1a"), "2 GB": chunk(NEW, b"80000000"),
-    "too short": chunk(NEW, b"5"), "no line behind": b"1a\r\n" + NEW + LAST,
-    "bare LF": chunk(NEW, end=b"\n"), "bare CR": chunk(NEW, end=b"\r"), "underscore": chunk(NEW, b"1_a"),
-    "fraction": chunk(NEW, b"1.5"), "NUL": chunk(NEW, b"\0"), "list": chunk(NEW, b"1,a"),
+    "huger": chunk(NEW, b"f" * 17),
+    "thousands of digits": chunk(NEW, b"f" * 10_000),
+    "thousands of zeros": chunk(NEW, b"0" * 100_000 + b"1a"),
+    "2 GB": chunk(NEW, b"80000000"),
+    "too short": chunk(NEW, b"5"),
+    "no line behind": b"1a\r\n" + NEW + LAST,
+    "bare LF": chunk(NEW, end=b"\n"),
+    "bare CR": chunk(NEW, end=b"\r"),
+    "underscore": chunk(NEW, b"1_a"),
+    "fraction": chunk(NEW, b"1.5"),
+    "NUL": chunk(NEW, b"\0"),
+    "list": chunk(NEW, b"1,a"),
     "a long extension": chunk(NEW, b"1a;" + b"x" * 100_000),
-    "LF in an extension": chunk(NEW, b"%x;a\nb" % len(NEW)), "a bad trailer": chunk(NEW) + b"0\r\nno colon\r\n\r\n",
+    "LF in an extension": chunk(NEW, b"%x;a\nb" % len(NEW)),
+    "a bad trailer": chunk(NEW) + b"0\r\nno colon\r\n\r\n",
     "trailers without end": chunk(NEW) + b"0\r\n" + b"x: y\r\n" * 20_000 + b"\r\n",
 }
 
 
 @pytest.mark.parametrize("what", CHUNKS)
-def test_chunks_that_lie(house, what):
+def test_chunks_that_lie(attacked, what):
     """Refused or cut; what was in them is not stored."""
-    with house.wire() as wire:
+    with attacked.wire() as wire:
         wire.send(head(TE) + CHUNKS[what] + LAST)
         try:
             reply = wire.reply(0.5 * WITHIN)
         except AssertionError:
             reply = None  # It waits for a chunk to end: that is no answer, and no item.
         assert reply is None or reply.status in (400, 408, 413, 431), reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_chunks_that_are_right(house):
+def test_chunks_that_are_right(attacked):
     item = b'{"id":"1","pk":"a"}'
-    for body in (chunk(item) + LAST, b"".join(chunk(item[i : i + 1]) for i in range(len(item))) + LAST,
+    for body in (
+        chunk(item) + LAST,
+        b"".join(chunk(item[i : i + 1]) for i in range(len(item))) + LAST,
         chunk(item, b"%x;name=value" % len(item)) + LAST,
-                 chunk(item, b"%X" % len(item)) + LAST, chunk(item, b"000%x" % len(item)) + LAST,
-                 chunk(item) + b"0\r\nx-trailer: y\r\n\r\n"):
-        reply = house.survived_any(head(TE) + body)
+        chunk(item, b"%X" % len(item)) + LAST,
+        chunk(item, b"000%x" % len(item)) + LAST,
+        chunk(item) + b"0\r\nx-trailer: y\r\n\r\n",
+    ):
+        reply = attacked.survived_any(head(TE) + body)
         assert reply.status == 409, reply
-    house.unchanged()
+    attacked.unchanged()
 
 
-def test_ten_thousand_chunks_of_one_byte(house):
+def test_ten_thousand_chunks_of_one_byte(attacked):
     item = b'{"id":"1","pk":"a","x":"' + b"y" * 10_000 + b'"}'
-    with house.undisturbed():
-        reply = house.survived_any(head(TE) + b"".join(b"1\r\n%c\r\n" % byte for byte in item) + LAST, within=3)
+    with attacked.undisturbed():
+        reply = attacked.survived_any(
+            head(TE) + b"".join(b"1\r\n%c\r\n" % byte for byte in item) + LAST, within=3
+        )
     assert reply.status == 409
 
 
 @pytest.mark.parametrize("sent", [3 << 20, 64 << 20])
-def test_chunks_over_the_limit(house, sent):
-    before = house.server.rss()
-    with house.wire() as wire, house.undisturbed():
+def test_chunks_over_the_limit(attacked, sent):
+    before = attacked.server.rss()
+    with attacked.wire() as wire, attacked.undisturbed():
         wire.send(head(TE) + b'15\r\n{"id":"new","pk":"a",\r\n')
         part = chunk(b" " * 65_536)
         for _ in range(sent // 65_536):
@@ -154,26 +183,28 @@ def test_chunks_over_the_limit(house, sent):
         reply = wire.reply(5)
         assert reply is not None, "closed instead of 413"
         assert reply.status == 413 and reply.texts() == [TOO_LARGE], reply
-    assert house.server.rss() - before < 64 << 20
-    house.unchanged()
+    assert attacked.server.rss() - before < 64 << 20
+    attacked.unchanged()
 
 
 @pytest.mark.parametrize("claimed", [(3 << 20), 1 << 31, 1 << 40, (1 << 63) - 1])
-def test_lengths_that_are_too_much(house, claimed):
+def test_lengths_that_are_too_much(attacked, claimed):
     """Refused by the claim alone, before anything else arrives."""
-    before = house.server.rss()
-    house.refused(head(CL % claimed), 413, text=TOO_LARGE)
-    assert house.server.rss() - before < 32 << 20
+    before = attacked.server.rss()
+    attacked.refused(head(CL % claimed), 413, text=TOO_LARGE)
+    assert attacked.server.rss() - before < 32 << 20
 
 
 @pytest.mark.parametrize("verb", ["GET", "DELETE", "HEAD"])
-def test_bodies_where_none_is_wanted(house, verb):
+def test_bodies_where_none_is_wanted(attacked, verb):
     path = f"{DOCS}/none" if verb == "DELETE" else f"{DOCS}/1"
     for body in (b"x", b"{}", b"x" * 100_000):
         data = request(verb, path, None, {**A, "content-length": str(len(body))}) + body
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             reply = wire.ask(data)
             assert reply.status in ((404, 400) if verb == "DELETE" else (200, 400, 413)), reply
             if not reply.closes:
                 wire.usable(reply)
-    house.refused(request(verb, path, None, {**A, "content-length": str(1 << 40)}), 413) if verb != "HEAD" else None
+    attacked.refused(
+        request(verb, path, None, {**A, "content-length": str(1 << 40)}), 413
+    ) if verb != "HEAD" else None

@@ -1,5 +1,5 @@
-"""A client of raw bytes for HTTP: requests are written by hand, signed as clients sign them, and can
-be as wrong as a test wants; answers are read strictly."""
+"""A client of raw bytes for HTTP: requests are written by hand, signed as clients sign them, and
+can be as wrong as a test wants; answers are read strictly."""
 
 import email.utils
 import json
@@ -7,7 +7,8 @@ import re
 import ssl
 import time
 
-from lib import signature, wire
+from lib import nosql, signature, wire
+from lib.nosql import QUERY
 from lib.signature import KEY
 from lib.wire import WITHIN, Silence
 
@@ -18,25 +19,36 @@ LARGEST_ANSWER = 8 << 20
 MESSAGE = re.compile(r"Message: (\{.*\})\r\nActivityId: ([^\r\n]*), Request URI: (.*)", re.DOTALL)
 #: Names of errors by their status.
 NAMES = {
-    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
-    405: "MethodNotAllowed", 406: "NotAcceptable", 408: "RequestTimeout", 409: "Conflict", 421: "MisdirectedRequest",
-    410: "Gone", 412: "PreconditionFailed", 413: "RequestEntityTooLarge",
-    415: "UnsupportedMediaType", 424: "FailedDependency", 449: "RetryWith",
-    501: "NotImplemented", 503: "ServiceUnavailable",
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    406: "NotAcceptable",
+    408: "RequestTimeout",
+    409: "Conflict",
+    421: "MisdirectedRequest",
+    410: "Gone",
+    412: "PreconditionFailed",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    424: "FailedDependency",
+    449: "RetryWith",
+    501: "NotImplemented",
+    503: "ServiceUnavailable",
 }
 
 PARTITION_KEY = "x-ms-documentdb-partitionkey"
-QUERY = {
-    "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
-    "x-ms-documentdb-query-enablecrosspartition": "True",
-}
 BATCH = {
-    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
+    "x-ms-cosmos-is-batch-request": "True",
+    "x-ms-cosmos-batch-atomic": "True",
     PARTITION_KEY: '["a"]',
 }
 BULK = {
-    "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
-    "x-ms-cosmos-batch-continue-on-error": "True", "x-ms-documentdb-partitionkeyrangeid": "0",
+    "x-ms-cosmos-is-batch-request": "True",
+    "x-ms-cosmos-batch-atomic": "False",
+    "x-ms-cosmos-batch-continue-on-error": "True",
+    "x-ms-documentdb-partitionkeyrangeid": "0",
 }
 A = {PARTITION_KEY: '["a"]'}
 
@@ -55,7 +67,9 @@ def octets(text):
     return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
 
 
-def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None):
+def request(
+    verb, path, body=None, headers=None, *, key=KEY, extra=(), version="HTTP/1.1", date=None
+):
     """A request's bytes. `headers` replace the usual ones, None takes one away; `extra` are pairs
     that are added whatever there is."""
     date = http_date() if date is None else date
@@ -63,8 +77,11 @@ def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="
         body = json.dumps(body)
     body = None if body is None else octets(body)
     found = {
-        "host": "localhost", "x-ms-date": date, "x-ms-version": "2020-07-15",
-        "accept": "application/json", "authorization": authorization(verb, path, date, key),
+        "host": "localhost",
+        "x-ms-date": date,
+        "x-ms-version": "2020-07-15",
+        "accept": "application/json",
+        "authorization": authorization(verb, path, date, key),
     }
     if body is not None or verb in ("POST", "PUT", "PATCH"):
         found["content-type"] = "application/json"
@@ -77,29 +94,14 @@ def request(verb, path, body=None, headers=None, *, key=KEY, extra=(), version="
     return b"\r\n".join(lines) + b"\r\n\r\n" + (body or b"")
 
 
-def query(text, parameters=(), path="/dbs/room/colls/c/docs", headers=None, **options):
+def query(text, parameters=(), path="/dbs/data/colls/c/docs", headers=None, **options):
     """A query's request."""
     body = {"query": text, "parameters": list(parameters)}
     return request("POST", path, body, {**QUERY, **(headers or {})}, **options)
 
 
-class Reply:
-    """Status, headers and body of an answer."""
-
-    def __init__(self, status, headers, body):
-        self.status, self.pairs, self.body = status, headers, body
-        self.headers = dict(headers)
-
-    def __repr__(self):
-        return f"{self.status}/{self.sub} {self.body[:600]!r}"
-
-    @property
-    def json(self):
-        return json.loads(self.body)
-
-    @property
-    def sub(self):
-        return int(self.headers.get("x-ms-substatus") or 0)
+class Reply(nosql.Reply):
+    """An answer that is read strictly."""
 
     @property
     def closes(self):
@@ -119,7 +121,7 @@ class Reply:
         assert found, f"a message of no known form: {self}"
         assert found[2] == self.headers.get("x-ms-activity-id"), self
         inner = json.loads(found[1])
-        (name, errors), = inner.items()
+        ((name, errors),) = inner.items()
         assert name in ("Errors", "errors") and errors, self
         if name == "Errors":
             assert all(isinstance(text, str) and text for text in errors), self
@@ -186,7 +188,7 @@ class Wire(wire.Wire):
             assert re.fullmatch(r"[!-9;-~]+", name), f"a header of the name {name!r}"
             headers.append((name.lower(), value.strip()))
         assert len(dict(headers)) == len(headers), f"a header twice: {headers}"
-        reply = Reply(int(status), headers, b"")
+        reply = Reply(int(status), dict(headers), b"")
         if verb == "HEAD" or reply.status in (204, 304) or reply.status < 200:
             return reply
         assert "transfer-encoding" not in reply.headers, "an answer in chunks"
@@ -225,3 +227,4 @@ class Wire(wire.Wire):
         assert not self.read, f"bytes behind the answer: {self.read[:200]!r}"
         answer = self.ask(request("GET", "/dbs"))
         assert answer is None or answer.status == 200, f"then {answer}"
+        return None

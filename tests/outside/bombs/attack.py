@@ -5,11 +5,11 @@ import threading
 import time
 
 import bson
-
 from badinput import wire as documents
 from badinput_nosql import wire as items
-from bombs.wires import DOCS, op_msg
 from lib.wire import Silence
+
+from bombs.wires import DOCS, op_msg
 
 PATIENCE = float(os.environ.get("PATIENCE", "1"))
 #: Seconds that something which is kept open is kept so.
@@ -84,7 +84,7 @@ class Attack:
         reply = wire.reply(self.within)
         assert reply is not None, "closed instead of an answer"
         assert reply.status in STATUSES, f"{reply.status} {reply.body[:300]!r}"
-        text = reply.body[:80].decode(errors="replace") if 400 <= reply.status else ""
+        text = reply.body[:80].decode(errors="replace") if reply.status >= 400 else ""
         self.answers.append(f"{reply.status} {text}".strip())
         return reply
 
@@ -99,7 +99,7 @@ def throw(server, work, crowd):
     threads = [threading.Thread(target=attack.run, args=(work,), daemon=True) for attack in attacks]
     for thread in threads:
         thread.start()
-    for attack, thread in zip(attacks, threads):
+    for attack, thread in zip(attacks, threads, strict=True):
         thread.join(attack.within + 60)
         if thread.is_alive():
             attack.problems.append("it never ends")
@@ -107,5 +107,3 @@ def throw(server, work, crowd):
         attack.close()
     problems = sorted({problem for attack in attacks for problem in attack.problems})
     return problems, sorted({answer for attack in attacks for answer in attack.answers})
-
-

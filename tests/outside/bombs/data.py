@@ -29,7 +29,10 @@ def settle(server):
     container = items.container(DATABASE, "c")
     # Nothing is indexed: bombs are about what is made of values, not about finding them.
     bare = {"includedPaths": [], "excludedPaths": [{"path": "/*"}]}
-    replies = [container.define(indexingPolicy=bare), container.create(ITEM),
-               container.create({"id": "wide", "pk": "a", **wide()})]
+    replies = [
+        container.define(indexingPolicy=bare),
+        container.create(ITEM),
+        container.create({"id": "wide", "pk": "a", **wide()}),
+    ]
     replies += [container.create({"id": str(i), "pk": "rows", **row(i)}) for i in range(ROWS)]
     assert all(reply.status == 201 for reply in replies), replies

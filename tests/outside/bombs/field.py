@@ -1,5 +1,5 @@
-"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and a
-second server that shows how busy the machine is."""
+"""The server that bombs are thrown at, with a bound on its memory, an honest client beside it, and
+a second server that shows how busy the machine is."""
 
 import contextlib
 import json
@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 
+from lib.server import EBB_BIN, Server
+
 from bombs import data
 from bombs.attack import PATIENCE, throw
-from lib.server import EBB_BIN, Server
 
 #: What the process is told that it may hold; operations may have half of it.
 MEMORY = 512 << 20
@@ -94,9 +95,15 @@ class Field:
         addresses = [server.address, server.items.address, self.control.address]
         # By its path: a module would begin with everything that this process has loaded.
         self.probe = subprocess.Popen(
-            [sys.executable, str(pathlib.Path(__file__).with_name("honest.py")),
-             *(f"{host}:{port}" for host, port in addresses)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [
+                sys.executable,
+                str(pathlib.Path(__file__).with_name("honest.py")),
+                *(f"{host}:{port}" for host, port in addresses),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.told()
 
     def leave(self):
@@ -170,7 +177,8 @@ class Field:
                 wrong.append(
                     f"p99 at {door} {told[door]['p99'] * 1000:.0f} ms of {told[door]['count']}, "
                     f"beside an idle server {told['control']['p99'] * 1000:.0f} ms, with "
-                    f"{left:.0%} of the machine")
+                    f"{left:.0%} of the machine"
+                )
         return wrong
 
     def memory(self):

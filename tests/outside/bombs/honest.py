@@ -1,6 +1,6 @@
-"""An honest client in a process of its own: it reads one document every few milliseconds at each door
-of the server under attack, and one of a server beside it that nobody attacks, which shows what the
-machine itself takes.
+"""An honest client in a process of its own: it reads one document every few milliseconds at each
+door of the server under attack, and one of a server beside it that nobody attacks, which shows what
+the machine itself takes.
 
 Started with the addresses; each line of input begins a count, and its answer is a line of JSON.
 """
@@ -13,9 +13,10 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from badinput import wire as documents  # noqa: E402
-from badinput_nosql import wire as items  # noqa: E402
-from bombs.data import DATABASE, HONEST  # noqa: E402
+from badinput import wire as documents
+from badinput_nosql import wire as items
+
+from bombs.data import DATABASE, HONEST
 
 EVERY = 0.015
 #: No answer for so long is none.
@@ -69,8 +70,12 @@ class Watch:
         self.times.extend(corrected(time.monotonic() - began))
 
     def told(self):
-        return {"p99": percentile(self.times), "longest": max(self.times, default=0.0),
-                "count": len(self.times), "problems": self.problems[:3]}
+        return {
+            "p99": percentile(self.times),
+            "longest": max(self.times, default=0.0),
+            "count": len(self.times),
+            "problems": self.problems[:3],
+        }
 
 
 def main():

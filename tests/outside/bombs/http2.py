@@ -9,7 +9,12 @@ INITIAL_WINDOW_SIZE = 4
 
 
 def frame(kind, flags, stream, payload=b""):
-    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+    return (
+        struct.pack(">I", len(payload))[1:]
+        + bytes([kind, flags])
+        + struct.pack(">I", stream)
+        + payload
+    )
 
 
 def settings(**values):
@@ -30,7 +35,15 @@ def text(value):
 
 def request(stream, method, path, headers, body=b""):
     """A request on a stream of its own; nothing goes into tables."""
-    pairs = {":method": method, ":scheme": "http", ":path": path, ":authority": "localhost", **headers}
+    pairs = {
+        ":method": method,
+        ":scheme": "http",
+        ":path": path,
+        ":authority": "localhost",
+        **headers,
+    }
     block = b"".join(b"\x00" + text(name) + text(value) for name, value in pairs.items())
     end = END_HEADERS | (0 if body else END_STREAM)
-    return frame(HEADERS, end, stream, block) + (frame(DATA, END_STREAM, stream, body) if body else b"")
+    return frame(HEADERS, end, stream, block) + (
+        frame(DATA, END_STREAM, stream, body) if body else b""
+    )

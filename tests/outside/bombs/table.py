@@ -1,12 +1,14 @@
-"""The table of bombs: what the grammar makes, and the connections. Each is a function of an attack."""
+"""The table of bombs: what the grammar makes, and the connections. Each is a function of an
+attack."""
 
 import functools
 import random
 import threading
 
+from lib.seed import SEED
+
 from bombs import grammar
 from bombs.wires import WIRES, op_msg
-from lib.seed import SEED
 
 
 def sql(text):
@@ -61,12 +63,14 @@ def table():
 
 def selection(count):
     """So many of them for the ordinary run, of all kinds, by the seed."""
-    dice, everything = random.Random(SEED), table()
+    rng, everything = random.Random(SEED), table()
     kinds = {}
     for name in everything:
         kinds.setdefault(name.split(" ")[0], []).append(name)
     chosen = []
-    for kind, names in sorted(kinds.items()):
-        share = max(2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values())))
-        chosen += dice.sample(names, min(len(names), share))
+    for _kind, names in sorted(kinds.items()):
+        share = max(
+            2, round(count * len(names) ** 0.5 / sum(len(it) ** 0.5 for it in kinds.values()))
+        )
+        chosen += rng.sample(names, min(len(names), share))
     return {name: everything[name] for name in chosen}

@@ -1,17 +1,17 @@
-"""Memory is bounded, whatever is asked: the process never ends, holds no more than its account and a
-little, and an honest client is served beside every bomb, of one attacker and of sixteen.
+"""Memory is bounded, whatever is asked: the process never ends, holds no more than its account and
+a little, and an honest client is served beside every bomb, of one attacker and of sixteen.
 
-The ordinary run throws some of them, chosen by the seed; BOMBS says how many (default 24); --torture
-all of them.
+The ordinary run throws some of them, chosen by the seed; BOMBS says how many (default 24);
+--torture all of them.
 """
 
 import os
 
 import pytest
+from lib.seed import TORTURE
 
 from bombs.field import Field
 from bombs.table import selection, table
-from lib.seed import TORTURE
 
 SOME = int(os.environ.get("BOMBS", "24"))
 BOMBS = table() if TORTURE else selection(SOME)

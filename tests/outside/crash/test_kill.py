@@ -9,17 +9,17 @@ import os
 import time
 
 import pytest
-
-from crash.load import Load
 from lib.seed import SEED, TORTURE
 from lib.server import Server
+
+from crash.load import Load
 
 #: Clock and reap delay; the rounds are shared among them.
 MODES = [("system", "0"), ("manual", "0"), ("system", "60")]
 ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
 
 
-@pytest.mark.parametrize("clock, reap_delay", MODES)
+@pytest.mark.parametrize(("clock", "reap_delay"), MODES)
 def test_kill_under_load(clock, reap_delay, capsys):
     slowest = 0.0
     flags = ["--reap-delay", reap_delay]
@@ -37,11 +37,13 @@ def test_kill_under_load(clock, reap_delay, capsys):
             assert wrong == [], f"SEED={SEED}, round {round}: " + "\n".join(wrong[:10])
         server.end()
     with capsys.disabled():
-        print(f"\n{clock} clock, reap delay {reap_delay}: {ROUNDS} rounds, {load.acks()} writes "
-              f"of documents and {load.item_acks()} of items acknowledged, "
-              f"{load.changer.changes} and {load.item_changer.changes} changes of rules and "
-              f"indexes, {load.follower.deaths} deaths told, 0 lost; "
-              f"slowest start {slowest:.2f} s")
+        print(
+            f"\n{clock} clock, reap delay {reap_delay}: {ROUNDS} rounds, {load.acks()} writes "
+            f"of documents and {load.item_acks()} of items acknowledged, "
+            f"{load.changer.changes} and {load.item_changer.changes} changes of rules and "
+            f"indexes, {load.follower.deaths} deaths told, 0 lost; "
+            f"slowest start {slowest:.2f} s"
+        )
     assert load.acks() > 5 * ROUNDS and load.item_acks() > 5 * ROUNDS, "hardly any load"
     assert load.changer.changes > 0, "no change of rules or indexes"
     assert load.item_changer.changes > 0, "no change of containers"

@@ -4,6 +4,7 @@ import pytest
 
 from crash.ledger import ABSENT, Ledger, Life, State
 
+
 class Times:
     """A clock for ledgers that stands at 100 s."""
 
@@ -18,7 +19,10 @@ BODY = {"_id": "a", "n": 1}
 NEXT = {"_id": "a", "n": 2}
 
 
-def ledger(pending=None, state=State(BODY)):
+HELD = State(BODY)
+
+
+def ledger(pending=None, state=HELD):
     made = Ledger(Times())
     made.acked[KEY] = state
     if pending:
@@ -27,7 +31,7 @@ def ledger(pending=None, state=State(BODY)):
 
 
 @pytest.mark.parametrize(
-    "made, found, fine",
+    ("made", "found", "fine"),
     [
         (ledger(), BODY, True),
         (ledger(), None, False),
@@ -52,8 +56,10 @@ def test_what_a_ledger_notices(made, found, fine):
     assert (wrong == []) == fine, wrong
 
 
-@pytest.mark.parametrize("there, fine", [
-    ((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)])
+@pytest.mark.parametrize(
+    ("there", "fine"),
+    [((), True), ((0,), True), ((0, 1), True), ((0, 1, 2), True), ((1,), False), ((0, 2), False)],
+)
 def test_a_batch_is_there_up_to_a_point(there, fine):
     made = Ledger(Times())
     keys = [("plain", str(number)) for number in range(3)]
@@ -64,8 +70,9 @@ def test_a_batch_is_there_up_to_a_point(there, fine):
     assert (wrong == []) == fine, wrong
 
 
-@pytest.mark.parametrize("there, fine", [
-    ((), True), ((0, 1, 2), True), ((0,), False), ((1, 2), False)])
+@pytest.mark.parametrize(
+    ("there", "fine"), [((), True), ((0, 1, 2), True), ((0,), False), ((1, 2), False)]
+)
 def test_an_atomic_batch_is_there_or_not(there, fine):
     made = Ledger(Times())
     keys = [("plain", str(number)) for number in range(3)]

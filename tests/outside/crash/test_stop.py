@@ -5,13 +5,13 @@ import socket
 import time
 
 import pytest
+from lib.server import Server
 from pymongo.errors import OperationFailure
 
 from crash.load import Load
-from lib.server import Server
 
 
-@pytest.mark.parametrize("clock, signal_name", [("system", "SIGTERM"), ("manual", "SIGINT")])
+@pytest.mark.parametrize(("clock", "signal_name"), [("system", "SIGTERM"), ("manual", "SIGINT")])
 def test_stop_under_load(clock, signal_name):
     with Server(data_dir=True, clock=clock, nosql=True) as server:
 
@@ -26,7 +26,8 @@ def test_stop_under_load(clock, signal_name):
         load.round(end)
         server.start()
         assert load.compare() == []
-        assert load.acks() > 5 and load.item_acks() > 5
+        assert load.acks() > 5
+        assert load.item_acks() > 5
 
 
 def test_stop_beside_idle_and_half_open_clients():

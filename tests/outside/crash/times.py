@@ -4,9 +4,8 @@ import random
 import threading
 import time
 
-from pymongo.errors import PyMongoError
-
 from lib.server import date
+from pymongo.errors import PyMongoError
 
 #: How far the system clock of the database and this process's may be apart, seconds.
 SLACK = 0.25

@@ -3,8 +3,9 @@
 import random
 import threading
 
+from lib.random_choice import weighted
+
 from crash.ledger import Ledger
-from lib.dice import weighted
 
 
 class Worker:

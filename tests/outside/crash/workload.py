@@ -1,11 +1,11 @@
 """Eight writers: inserts, updates, deletes, findAndModify, unique keys, insertMany, short lives."""
 
 import pymongo
+from lib.server import date
 from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError
 
 from crash.ledger import ABSENT, Life, State
 from crash.worker import Worker
-from lib.server import date
 
 WRITERS = 8
 #: Documents of one writer in one collection.
@@ -51,16 +51,24 @@ class Writer(Worker):
 
     def is_end(self, error):
         text = str(error)
-        return isinstance(error, AutoReconnect) or isinstance(error, PyMongoError) and (
-            "shutting down" in text or "interrupted" in text)
+        return isinstance(error, AutoReconnect) or (
+            isinstance(error, PyMongoError) and ("shutting down" in text or "interrupted" in text)
+        )
 
     def close(self):
         self.db.client.close()
 
     def weights(self):
         return {
-            self.insert: 5, self.update: 6, self.replace: 3, self.delete: 3, self.modify: 4,
-            self.insert_many: 2, self.unique: 4, self.count: 2, self.update_many: 1,
+            self.insert: 5,
+            self.update: 6,
+            self.replace: 3,
+            self.delete: 3,
+            self.modify: 4,
+            self.insert_many: 2,
+            self.unique: 4,
+            self.count: 2,
+            self.update_many: 1,
         }
 
     # Bodies.
@@ -74,8 +82,13 @@ class Writer(Worker):
         self.tags += 1
         tag = f"{self.number}-{self.tags}"
         body = {
-            "_id": id, "k": self.random.randrange(1_000), "own": id, "w": self.number,
-            "n": self.tags, "tag": tag, "pad": "x" * self.random.choice([10, 300, 5_000]),
+            "_id": id,
+            "k": self.random.randrange(1_000),
+            "own": id,
+            "w": self.number,
+            "n": self.tags,
+            "tag": tag,
+            "pad": "x" * self.random.choice([10, 300, 5_000]),
         }
         life = Life()
         if collection == "inherit":
@@ -138,10 +151,13 @@ class Writer(Worker):
         """All documents of this writer in the plain collection at once."""
         stamp = {"n": -self.tags}
         self.tags += 1
-        keys = {key: state for key, state in self.ledger.acked.items()
-                if key[0] == "plain" and state.body is not None}
+        keys = {
+            key: state
+            for key, state in self.ledger.acked.items()
+            if key[0] == "plain" and state.body is not None
+        }
         changes = {
-            key: (lambda state: lambda begin, end: State({**state.body, **stamp}))(state)
+            key: lambda begin, end, body=state.body: State({**body, **stamp})
             for key, state in keys.items()
         }
         self.ledger.intend(changes)
@@ -172,7 +188,8 @@ class Writer(Worker):
         n = (was.body["n"] if was.body else 0) + 1
         self.ledger.intend({key: lambda begin, end: State({"_id": key[1], "n": n})})
         got = self.db["counters"].find_one_and_update(
-            {"_id": key[1]}, {"$inc": {"n": 1}}, upsert=True, return_document=True)
+            {"_id": key[1]}, {"$inc": {"n": 1}}, upsert=True, return_document=True
+        )
         if got["n"] != n:
             self.wrong.append(f"{key} answered {got['n']}, not {n}")
         self.ledger.acknowledge()
@@ -181,7 +198,8 @@ class Writer(Worker):
         """A counter of all writers: every answer is somebody's alone."""
         self.pending_count = 1
         got = self.db["counters"].find_one_and_update(
-            {"_id": "shared"}, {"$inc": {"n": 1}}, return_document=True)
+            {"_id": "shared"}, {"$inc": {"n": 1}}, return_document=True
+        )
         self.counted.append(got["n"])
         self.pending_count = 0
 

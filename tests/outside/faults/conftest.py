@@ -1,5 +1,5 @@
-"""Where a machine lets nobody mount file systems or trace processes, as some containers do, what needs
-that is left out, and the run says so."""
+"""Where a machine lets nobody mount file systems or trace processes, as some containers do, what
+needs that is left out, and the run says so."""
 
 import os
 import subprocess
@@ -36,6 +36,8 @@ def pytest_collection_modifyitems(config, items):
     missing = {need for need in wanted if not able[need]()}
     out = [item for item in items if NEEDS.get(item.path.name) in missing]
     if out:
-        print(f"\nthis machine has no {' and no '.join(sorted(missing))}: {len(out)} tests do not run")
+        print(
+            f"\nthis machine has no {' and no '.join(sorted(missing))}: {len(out)} tests do not run"
+        )
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]

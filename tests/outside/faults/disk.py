@@ -1,4 +1,5 @@
-"""A small file system of its own, which can be filled and emptied while a server has its data on it."""
+"""A small file system of its own, which can be filled and emptied while a server has its data on
+it."""
 
 import contextlib
 import os
@@ -12,8 +13,8 @@ BALLAST = "ballast"
 
 
 class Disk:
-    """A file system that is mounted for the length of a block: ext4 in a file, or where there are no
-    loop devices one in memory."""
+    """A file system that is mounted for the length of a block: ext4 in a file, or where there are
+    no loop devices one in memory."""
 
     def __init__(self, megabytes):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-disk-"))

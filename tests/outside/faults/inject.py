@@ -16,7 +16,9 @@ def strace():
     found = shutil.which("strace")
     if not found:
         subprocess.run(["apt-get", "update", "-qq"], check=True, capture_output=True)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "strace"], check=True, capture_output=True)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "strace"], check=True, capture_output=True
+        )
         found = shutil.which("strace")
     assert found, "strace is needed to inject errors of the disk"
     return found
@@ -32,12 +34,29 @@ class Injection:
         self.out = self.home / "out"
         only = [part for path in paths for part in ("-P", str(path))]
         # Threads count each for themselves, so that `when` is of one of them.
-        self.command = [strace(), "-f", "-qq", "-p", str(server.process.pid), "-o", str(self.out), *only,
-                        "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}"]
+        self.command = [
+            strace(),
+            "-f",
+            "-qq",
+            "-p",
+            str(server.process.pid),
+            "-o",
+            str(self.out),
+            *only,
+            "-e",
+            f"trace={call}",
+            "-e",
+            f"inject={call}:error={error}:when={when}",
+        ]
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         until = time.monotonic() + ATTACHED
         while not self.is_attached():
             assert self.process.poll() is None, f"strace: {self.process.stderr.read()}"

@@ -5,19 +5,20 @@ import re
 import time
 import urllib.request
 
+from lib.nosql import Client
 from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
-from lib.nosql import Client
-
-#: What says of a write that it failed for want of room or because the disk did: codes of the MongoDB
-#: door, none of which makes a driver ask the same again at once, and statuses of the other.
+#: What says of a write that it failed for want of room or because the disk did: codes of the
+#: MongoDB door, none of which makes a driver ask the same again at once, and statuses of the other.
 CODES, STATUSES = {14031, 365}, {503, 507}
 #: What the reasons of a refusal are called, whichever it is.
-REASON = re.compile(r"space|full|disk|input/output|i/o error|storage|read.only|too many open files", re.I)
+REASON = re.compile(
+    r"space|full|disk|input/output|i/o error|storage|read.only|too many open files", re.IGNORECASE
+)
 #: An answer that says so may be true or not.
-UNKNOWN = re.compile(r"unknown|not known|may have been", re.I)
+UNKNOWN = re.compile(r"unknown|not known|may have been", re.IGNORECASE)
 #: It says that the store comes back by itself, now: this a driver may well ask again at once.
-AGAIN = re.compile(r"being opened again", re.I)
+AGAIN = re.compile(r"being opened again", re.IGNORECASE)
 #: The metrics among which the state of the store is.
 METRICS = re.compile(r"^\w*(store|disk|storage|journal)\w*(\{[^}]*\})? ")
 
@@ -36,7 +37,8 @@ class Writers:
 
     def connect(self):
         self.client = self.server.connect(
-            retryWrites=False, retryReads=False, maxPoolSize=1, socketTimeoutMS=20_000)
+            retryWrites=False, retryReads=False, maxPoolSize=1, socketTimeoutMS=20_000
+        )
         self.rows = self.client["d"]["rows"]
         self.items = Client(self.server.items.address, timeout=30).container("d", "c")
 
@@ -101,8 +103,12 @@ class Writers:
         began, healed = time.monotonic(), set()
         while len(healed) < 2:
             took = time.monotonic() - began
-            assert took < within, f"only {sorted(healed)} take writes {took:.1f} s after the cause was gone"
-            healed |= {name for name, done in zip(("mongo", "nosql"), self.write()) if done}
+            assert took < within, (
+                f"only {sorted(healed)} take writes {took:.1f} s after the cause was gone"
+            )
+            healed |= {
+                name for name, done in zip(("mongo", "nosql"), self.write(), strict=True) if done
+            }
             time.sleep(0.02)
         return time.monotonic() - began
 
@@ -136,11 +142,15 @@ class Writers:
     def compare(self):
         """What is wrong with what is there."""
         found = self.read()
-        return [f"{len(ids)} {what}: {sorted(ids)[:5]}" for what, ids in (
-            ("acknowledged are lost", self.acked - found),
-            ("refused are there", found & self.refused),
-            ("removed are there", found & self.removed),
-        ) if ids]
+        return [
+            f"{len(ids)} {what}: {sorted(ids)[:5]}"
+            for what, ids in (
+                ("acknowledged are lost", self.acked - found),
+                ("refused are there", found & self.refused),
+                ("removed are there", found & self.removed),
+            )
+            if ids
+        ]
 
     def close(self):
         self.client.close()

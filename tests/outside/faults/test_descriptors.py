@@ -1,14 +1,14 @@
-"""Few descriptors: connections are bounded below what the process may open, so that however many come
-and stay, what the store needs is there and writes go on."""
+"""Few descriptors: connections are bounded below what the process may open, so that however many
+come and stay, what the store needs is there and writes go on."""
 
 import contextlib
 import socket
 
 import pytest
+from lib.server import Server
 from pymongo.errors import PyMongoError
 
 from faults.ledger import Writers
-from lib.server import Server
 
 IDLE = 80
 #: Bytes of a document, and how many are written: tables come and go meanwhile.
@@ -25,7 +25,7 @@ class Poor(Server):
         self.descriptors = descriptors
 
     def command_line(self, ready):
-        limited = f"ulimit -n {self.descriptors}; exec \"$@\""
+        limited = f'ulimit -n {self.descriptors}; exec "$@"'
         return ["bash", "-c", limited, "bash", *super().command_line(ready)]
 
 
@@ -64,7 +64,8 @@ def new(writers, name):
 
 
 def afterwards(server, writers):
-    """What is wrong when there is room again: for who stayed, for who comes, and after a restart."""
+    """What is wrong when there is room again: for who stayed, for who comes, and after a
+    restart."""
     try:
         assert all(writers.write()), f"still refused: {writers.wrong[-1:]}"
         assert writers.compare() == []

@@ -1,24 +1,34 @@
-"""One system call on the disk fails, once or for a while: the writes that failed are refused by name,
-reads go on, and soon after the last error the store takes writes again, without a restart, with all
-that was acknowledged and nothing that was refused."""
+"""One system call on the disk fails, once or for a while: the writes that failed are refused by
+name, reads go on, and soon after the last error the store takes writes again, without a restart,
+with all that was acknowledged and nothing that was refused."""
 
 import contextlib
 import time
 
 import pytest
+from lib.seed import TORTURE
+from lib.server import Server
 from pymongo.errors import PyMongoError
 
 from faults.inject import Injection
 from faults.ledger import Writers
-from lib.seed import TORTURE
-from lib.server import Server
 
 #: What is written before, and the seconds that errors last.
 BEFORE, LASTING = 50, 3.0
 #: Seconds until writes are taken again.
 HEALED = 5.0
 #: Calls that happen on files of the data directory alone.
-CALLS = ["fdatasync", "fsync", "pwrite64", "ftruncate", "fallocate", "rename", "unlink", "mkdir", "openat"]
+CALLS = [
+    "fdatasync",
+    "fsync",
+    "pwrite64",
+    "ftruncate",
+    "fallocate",
+    "rename",
+    "unlink",
+    "mkdir",
+    "openat",
+]
 #: Those that sockets and pipes have too: on the journal alone.
 SHARED = ["write", "writev"]
 #: Calls without which a store cannot do: an error of each of these was met at least.
@@ -48,7 +58,7 @@ def journals(server):
     return list((server.data_dir / "store" / "tree").glob("*.jnl"))
 
 
-@pytest.mark.parametrize("call, error, when", CASES if TORTURE else FEW)
+@pytest.mark.parametrize(("call", "error", "when"), CASES if TORTURE else FEW)
 def test_an_error_of_the_disk(call, error, when, met):
     problems = []
     with Server(data_dir=True, nosql=True) as server:

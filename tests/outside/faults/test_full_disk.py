@@ -1,16 +1,16 @@
-"""A full disk refuses writes by name while reads and deletes go on, says so within a second, and takes
-writes again soon after it has room, without a restart and without a loss."""
+"""A full disk refuses writes by name while reads and deletes go on, says so within a second, and
+takes writes again soon after it has room, without a restart and without a loss."""
 
 import time
 
 import pytest
+from lib.server import Server
 
 from faults.disk import Disk
 from faults.ledger import Writers, lines, metrics
-from lib.server import Server
 
-#: What is there before the disk is full, what room is left for the writers to fill, and how large is
-#: what they fill it with.
+#: What is there before the disk is full, what room is left for the writers to fill, and how
+#: large is what they fill it with.
 BEFORE, LEFT, LARGE = 200, 40 << 20, 50_000
 #: Where it does not matter who fills it.
 LITTLE = 3 << 20
@@ -77,8 +77,10 @@ def test_a_full_disk(disk):
         for whom in ("the server", "others"):
             problems += writers.compare()
             if stuck := writers.remove(50):
-                problems.append(f"{len(stuck)} of 100 could not be deleted on a disk that {whom} had "
-                                f"filled: {stuck[0]}")
+                problems.append(
+                    f"{len(stuck)} of 100 could not be deleted on a disk that {whom} had "
+                    f"filled: {stuck[0]}"
+                )
             disk.fill()
         if any(writers.write()):
             problems.append("a write was taken where there is no room")
@@ -116,7 +118,8 @@ def test_again_and_again(disk, torture):
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
 def test_an_end_on_a_full_disk(disk, how):
-    """SIGTERM ends although nothing can be written; what was acknowledged is there with room again."""
+    """SIGTERM ends although nothing can be written; what was acknowledged is there with room
+    again."""
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
         disk.fill(LITTLE)

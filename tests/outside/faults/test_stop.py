@@ -5,7 +5,6 @@ import struct
 import time
 
 import pytest
-
 from badinput_nosql.wire import A, request
 from bombs import data, http2
 from bombs.wires import DOCS, Held, op_msg
@@ -23,10 +22,24 @@ def half_frame():
 
 #: By listener: how a request may begin.
 HALVES = {
-    "mongo": [b"\x40\x00\x00", op_msg({"ping": 1})[:-3], struct.pack("<iiii", 40_000_000, 1, 0, 2013)],
-    "items": [b"GET /dbs", b"GET /dbs HTTP/1.1\r\nhost: x\r\n", HALF_BODY, b"\x16\x03\x01\x02\x00",
-              http2.PREFACE[:10], http2.settings(window=65_535), half_frame()],
-    "admin": [b"GET /", b"POST /_ebb/clock HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"],
+    "mongo": [
+        b"\x40\x00\x00",
+        op_msg({"ping": 1})[:-3],
+        struct.pack("<iiii", 40_000_000, 1, 0, 2013),
+    ],
+    "items": [
+        b"GET /dbs",
+        b"GET /dbs HTTP/1.1\r\nhost: x\r\n",
+        HALF_BODY,
+        b"\x16\x03\x01\x02\x00",
+        http2.PREFACE[:10],
+        http2.settings(window=65_535),
+        half_frame(),
+    ],
+    "admin": [
+        b"GET /",
+        b"POST /_ebb/clock HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{",
+    ],
 }
 UNREAD = {
     "mongo": [op_msg({"find": "rows", "batchSize": 1_000_000}) * 10],

@@ -5,7 +5,8 @@ import pathlib
 
 
 def size_in_use(path):
-    """Without the zeroes at the end of a file that was made long in advance, but for a few of them."""
+    """Without the zeroes at the end of a file that was made long in advance, but for a few of
+    them."""
     data = path.read_bytes()
     return min(len(data), len(data.rstrip(b"\0")) + 64)
 
@@ -27,18 +28,20 @@ WEIGHTS = {".jnl": 8, "tables": 6}
 LARGE = 10_000
 
 
-def choose(dice, files):
+def choose(rng, files):
     """A file, a place in it, and a bit."""
     names = list(files)
-    weights = [next((weight for part, weight in WEIGHTS.items() if part in kind), 1) for kind in names]
-    [kind] = dice.choices(names, weights)
+    weights = [
+        next((weight for part, weight in WEIGHTS.items() if part in kind), 1) for kind in names
+    ]
+    [kind] = rng.choices(names, weights)
     paths = files[kind]
-    [(name, size)] = dice.choices(paths, [size for _, size in paths])
-    at = dice.randrange(size)
-    if LARGE < size and dice.random() < 0.5:
+    [(name, size)] = rng.choices(paths, [size for _, size in paths])
+    at = rng.randrange(size)
+    if size > LARGE and rng.random() < 0.5:
         # Near the end, where damage looks like what a crash had cut.
-        at = max(0, size - 1 - int(dice.expovariate(0.001)))
-    return name, at, dice.randrange(8)
+        at = max(0, size - 1 - int(rng.expovariate(0.001)))
+    return name, at, rng.randrange(8)
 
 
 def flip(directory, name, at, bit):

@@ -1,4 +1,5 @@
-"""A data directory as a crash left it, and the truth: all that was acknowledged into it, at both doors.
+"""A data directory as a crash left it, and the truth: all that was acknowledged into it, at both
+doors.
 
 Some of it lies in tables, some in the journal behind them, and beside the store lie the clock, what
 was switched, and the files of the NoSQL door.
@@ -12,11 +13,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from pymongo.errors import OperationFailure, PyMongoError
-
 from lib.nosql import of_partition, stripped
 from lib.seed import SEED
 from lib.server import Server
+from pymongo.errors import OperationFailure, PyMongoError
 
 COLLECTIONS, TAIL = ("plain", "lives"), "tail"
 DOCUMENTS, ITEMS, CHANGES = 150, 60, 150
@@ -28,21 +28,33 @@ class Damaged(Exception):
     """The server says that something is damaged: that is no silence."""
 
 
+def change(rng, collection, container):
+    """One write at random, at one door or the other."""
+    id = rng.randrange(DOCUMENTS)
+    writes = [
+        lambda: collection.replace_one({"_id": id}, row(rng, id), upsert=True),
+        lambda: collection.delete_one({"_id": id}),
+        lambda: collection.insert_one(row(rng, f"new{rng.random()}")),
+        lambda: container.upsert(item(rng, id % ITEMS)),
+    ]
+    rng.choice(writes)()
+
+
 def build(path):
     """Writes it, ends by SIGKILL, and answers the truth."""
-    dice = random.Random(f"{SEED} image")
+    rng = random.Random(f"{SEED} image")
     server = Server(data_dir=path, nosql=True)
     with server:
         database = server.client["d"]
         database["plain"].create_index("k")
         database["lives"].create_index("_ts", expireAfterSeconds=5_000)
         for name in COLLECTIONS:
-            database[name].insert_many([row(dice, id) for id in range(DOCUMENTS)])
+            database[name].insert_many([row(rng, id) for id in range(DOCUMENTS)])
         assert server.items.create_database("d").status == 201
         container = server.items.container("d", "c")
         assert container.define(defaultTtl=5_000).status == 201
         for id in range(ITEMS):
-            assert container.create(item(dice, id)).status == 201
+            assert container.create(item(rng, id)).status == 201
         token = permitted(server)
         server.advance(1_000_000)
         switch(server, {"per_document_ttl": False})
@@ -50,13 +62,7 @@ def build(path):
         server.restart()
         database, container = server.client["d"], server.items.container("d", "c")
         for _ in range(CHANGES):
-            id, name = dice.randrange(DOCUMENTS), dice.choice(COLLECTIONS)
-            dice.choice([
-                lambda: database[name].replace_one({"_id": id}, row(dice, id), upsert=True),
-                lambda: database[name].delete_one({"_id": id}),
-                lambda: database[name].insert_one(row(dice, f"new{dice.random()}")),
-                lambda: container.upsert(item(dice, id % ITEMS)),
-            ])()
+            change(rng, database[rng.choice(COLLECTIONS)], container)
         server.advance(1_000)
         truth = {**look(server, token), "token": token}
         # The last record of a journal cannot be told from one that a crash had cut: nobody looks
@@ -72,26 +78,35 @@ def permitted(server):
     user = server.items.call("POST", "dbs/d/users", {"id": "u"})
     assert user.status == 201, user
     body = {"id": "p", "permissionMode": "Read", "resource": "dbs/d/colls/c"}
-    reply = server.items.call("POST", "dbs/d/users/u/permissions", body, {
-        "x-ms-documentdb-expiry-seconds": "86400"})
+    reply = server.items.call(
+        "POST", "dbs/d/users/u/permissions", body, {"x-ms-documentdb-expiry-seconds": "86400"}
+    )
     assert reply.status == 201, reply
     return urllib.parse.quote(reply.json["_token"], safe="")
 
 
-def row(dice, id):
-    return {"_id": id, "k": dice.randrange(1_000), "pad": "x" * dice.choice([10, 200, 900])}
+def row(rng, id):
+    return {"_id": id, "k": rng.randrange(1_000), "pad": "x" * rng.choice([10, 200, 900])}
 
 
-def item(dice, id):
-    return {"id": str(id), "pk": "a", "n": dice.randrange(1_000), "pad": "y" * dice.choice([10, 500])}
+def item(rng, id):
+    return {
+        "id": str(id),
+        "pk": "a",
+        "n": rng.randrange(1_000),
+        "pad": "y" * rng.choice([10, 500]),
+    }
 
 
 def switch(server, wanted=None):
     """What is switched, or switches it."""
     data = None if wanted is None else json.dumps(wanted).encode()
     request = urllib.request.Request(
-        server.admin_url + "/_ebb/features", data, {"content-type": "application/json"},
-        method="GET" if data is None else "PUT")
+        server.admin_url + "/_ebb/features",
+        data,
+        {"content-type": "application/json"},
+        method="GET" if data is None else "PUT",
+    )
     with urllib.request.urlopen(request, timeout=10) as reply:
         return json.loads(reply.read())
 
@@ -100,8 +115,14 @@ def look(server, token):
     """All that a client can see, by every way to it; `Damaged` when the server says so."""
     try:
         found = {"token": token if holds(server, token) else "not taken"}
-        return {**found, **documents(server), **items(server), "now": server.now_ms(),
-                "switched": switch(server), "certificate": certificate(server)}
+        return {
+            **found,
+            **documents(server),
+            **items(server),
+            "now": server.now_ms(),
+            "switched": switch(server),
+            "certificate": certificate(server),
+        }
     except OperationFailure as error:
         if error.code != DAMAGED:
             raise AssertionError(f"an error that does not say what it is: {error}") from error
@@ -114,8 +135,9 @@ def look(server, token):
 
 def holds(server, token):
     """Whether somebody who has the token is let in by it."""
-    reply = server.items.call("GET", "dbs/d/colls/c/docs/1", None, {
-        "authorization": token, **of_partition("a")})
+    reply = server.items.call(
+        "GET", "dbs/d/colls/c/docs/1", None, {"authorization": token, **of_partition("a")}
+    )
     return reply.status not in (401, 403)
 
 
@@ -125,8 +147,10 @@ def documents(server):
     for name in sorted(set(database.list_collection_names()) - {TAIL}):
         found[name] = {row["_id"]: row for row in database[name].find()}
         found[name, "count"] = database[name].estimated_document_count()
-        found[name, "indexes"] = {index["name"]: index.get("expireAfterSeconds")
-                                  for index in database[name].list_indexes()}
+        found[name, "indexes"] = {
+            index["name"]: index.get("expireAfterSeconds")
+            for index in database[name].list_indexes()
+        }
         if "k_1" in found[name, "indexes"]:
             found[name, "by k"] = {row["_id"]: row for row in database[name].find().hint("k_1")}
     return found
@@ -136,10 +160,13 @@ def items(server):
     found = {}
     for path, part in (("dbs/d/colls", "DocumentCollections"), ("dbs/d/users", "Users")):
         reply = judged(server.items.call("GET", path))
-        found[path] = [{name: value for name, value in it.items() if not name.startswith("_")}
-                       for it in reply.json[part]]
-    reply = judged(server.items.call("GET", "dbs/d/colls/c/docs", None, {
-        "x-ms-max-item-count": "1000"}))
+        found[path] = [
+            {name: value for name, value in it.items() if not name.startswith("_")}
+            for it in reply.json[part]
+        ]
+    reply = judged(
+        server.items.call("GET", "dbs/d/colls/c/docs", None, {"x-ms-max-item-count": "1000"})
+    )
     found["items"] = {it["id"]: stripped(it) for it in reply.json["Documents"]}
     container = server.items.container("d", "c")
     reply = judged(container.page("SELECT VALUE c.id FROM c WHERE c.n >= 0", size=1000))
@@ -158,6 +185,8 @@ def certificate(server):
     """What the NoSQL door shows to clients that speak TLS, which they have pinned."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(server.items.address, 10) as plain:
-        with context.wrap_socket(plain) as wrapped:
-            return wrapped.getpeercert(True)
+    with (
+        socket.create_connection(server.items.address, 10) as plain,
+        context.wrap_socket(plain) as wrapped,
+    ):
+        return wrapped.getpeercert(True)

@@ -1,6 +1,6 @@
-"""One bit of a data directory is turned: what is served after that is the truth, or the directory is
-refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was without a
-word, never a signal, never another exit code.
+"""One bit of a data directory is turned: what is served after that is the truth, or the directory
+is refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was
+without a word, never a signal, never another exit code.
 
 FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin.
 """
@@ -14,11 +14,11 @@ import subprocess
 import time
 
 import pytest
+from lib.seed import SEED, TORTURE
+from lib.server import EBB_BIN, Server, copied
 
 from flips import flip
 from flips.image import Damaged, build, look
-from lib.seed import SEED, TORTURE
-from lib.server import EBB_BIN, Server, copied
 
 FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 60))
 WORKERS = 2
@@ -27,12 +27,19 @@ WHOLE, DIFFERENT, REFUSED = 0, 1, 3
 
 
 def verified(directory):
-    """What `ebb verify` says of it; its end is one of three, and each but the first has a reason."""
-    ended = subprocess.run([EBB_BIN, "verify", "--data-dir", str(directory)],
-                           capture_output=True, text=True, timeout=60)
+    """What `ebb verify` says of it; its end is one of three, and each but the first has a
+    reason."""
+    ended = subprocess.run(
+        [EBB_BIN, "verify", "--data-dir", str(directory)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     text = ended.stdout + ended.stderr
     assert "panicked" not in text, text[-500:]
-    assert ended.returncode in (WHOLE, DIFFERENT, REFUSED), f"verify: {ended.returncode} {text[-300:]}"
+    assert ended.returncode in (WHOLE, DIFFERENT, REFUSED), (
+        f"verify: {ended.returncode} {text[-300:]}"
+    )
     if ended.returncode == DIFFERENT:
         named = any(line.startswith(" ") for line in ended.stdout.splitlines())
         assert named, f"verify: 1 without a difference: {text[-300:]}"
@@ -56,8 +63,11 @@ def served(directory, truth):
         except Damaged:
             assert server.alive(), "it ended when damage was met"
             return "told"
-        wrong = [f"{key}: {short(found.get(key))} instead of {short(truth[key])}"
-                 for key in truth if found.get(key) != truth[key]]
+        wrong = [
+            f"{key}: {short(found.get(key))} instead of {short(truth[key])}"
+            for key in truth
+            if found.get(key) != truth[key]
+        ]
         assert not wrong, f"served in silence: {wrong[:3]}"
         return "truth"
     finally:
@@ -110,15 +120,18 @@ def test_the_image_itself(image, tmp_path):
 
 def test_flips(image, tmp_path, capsys):
     path, truth = image
-    files, dice = flip.kinds(path), random.Random(SEED)
-    chosen = [flip.choose(dice, files) for _ in range(FLIPS)]
+    files, rng = flip.kinds(path), random.Random(SEED)
+    chosen = [flip.choose(rng, files) for _ in range(FLIPS)]
     outcomes, wrong, began = collections.Counter(), [], time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         for outcome, problem in pool.map(
-                lambda it: attempt(path, truth, tmp_path, *it), enumerate(chosen)):
+            lambda it: attempt(path, truth, tmp_path, *it), enumerate(chosen)
+        ):
             outcomes[outcome] += 1
             wrong += [problem] if problem else []
     with capsys.disabled():
-        print(f"\n{FLIPS} flips in {len(files)} kinds of files, {time.monotonic() - began:.0f} s: "
-              + "; ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+        print(
+            f"\n{FLIPS} flips in {len(files)} kinds of files, {time.monotonic() - began:.0f} s: "
+            + "; ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+        )
     assert not wrong, f"SEED={SEED}, {len(wrong)} of {FLIPS}:\n" + "\n".join(sorted(wrong)[:25])

@@ -1,12 +1,12 @@
 """Runs the matrix: all paths x one kind of death x five instants, in one state of the data."""
 
+from lib import matrix
+from lib.command_log import CommandLog
+from lib.matrix import INSTANTS
+from lib.paths import FILLERS, Strange
 from pymongo.errors import PyMongoError
 
 from ghosts.paths import READS, WRITES, Cell
-from lib import matrix
-from lib.heard import Heard
-from lib.matrix import INSTANTS
-from lib.paths import FILLERS, Strange
 
 INDEXES = [
     {"key": {"k": 1}, "name": "k_1"},
@@ -20,8 +20,19 @@ INDEXES = [
 
 def body(id, n, **more):
     return {
-        "_id": id, "k": id, "u": id, "sp": id, "pk": id, "plain": id, "g": 1, "n": n,
-        "arr": [f"{id}-a", f"{id}-b"], "sub": {"a": id}, "same": 1, "ttl": None, **more,
+        "_id": id,
+        "k": id,
+        "u": id,
+        "sp": id,
+        "pk": id,
+        "plain": id,
+        "g": 1,
+        "n": n,
+        "arr": [f"{id}-a", f"{id}-b"],
+        "sub": {"a": id},
+        "same": 1,
+        "ttl": None,
+        **more,
     }
 
 
@@ -40,8 +51,8 @@ class Matrix(matrix.Matrix):
     """Collections of documents: `r` is read, `w` and others are written."""
 
     def __init__(self, kind, state):
-        self.heard = Heard()
-        super().__init__(kind, state, listeners=[self.heard])
+        self.command_log = CommandLog()
+        super().__init__(kind, state, listeners=[self.command_log])
         #: What listIndexes and listCollections answered, by instant.
         self.listed = {}
 

@@ -70,7 +70,7 @@ class Model:
         return life.ts + seconds <= self.now // 1000
 
     def due_by(self, life, rule):
-        if rule.seconds is None or rule.partial and life.body.get("p") is not True:
+        if rule.seconds is None or (rule.partial and life.body.get("p") is not True):
             return False
         value = life.body.get(rule.field)
         dates = [at for at in (value if isinstance(value, list) else [value]) if is_date(at)]

@@ -1,9 +1,9 @@
 """A collection on a server and its model, moved together and compared on many paths."""
 
+from lib import pair
 from pymongo.errors import DuplicateKeyError
 
 from ghosts.model import Model, Rule
-from lib import pair
 
 
 class Pair(pair.Pair):
@@ -84,7 +84,8 @@ class Pair(pair.Pair):
 
     def change_index(self, index, seconds):
         self.collection.database.command(
-            "collMod", "p", index={**index, "expireAfterSeconds": seconds})
+            "collMod", "p", index={**index, "expireAfterSeconds": seconds}
+        )
 
     def rule(self, name, field=None, seconds=None, partial=False, hidden=False):
         """Makes the index, changes its seconds, or (`field` None) drops it."""

@@ -1,12 +1,12 @@
 """The race of documents, by whole seconds and by dates."""
 
+import contextlib
 import time
 
 import pymongo
-from pymongo.errors import DuplicateKeyError
-
 from lib import race as races
 from lib.server import AT_ONCE, Server, date, millis
+from pymongo.errors import DuplicateKeyError
 
 #: Milliseconds that a renewed date lies ahead.
 AHEAD = (1, 4, 15, 40)
@@ -33,14 +33,13 @@ class Client(races.Racer):
 
     def renew(self, id, fields):
         found = self.collection.find_one_and_update(
-            {"_id": id}, {"$set": fields}, return_document=True)
+            {"_id": id}, {"$set": fields}, return_document=True
+        )
         return found and found["life"]
 
     def begin(self, id, life):
-        try:
+        with contextlib.suppress(DuplicateKeyError):
             self.collection.insert_one({"_id": id, "life": life, "k": id, **self.fields()})
-        except DuplicateKeyError:
-            pass
 
     def wait(self):
         if self.kind == "seconds":
@@ -52,7 +51,7 @@ class Client(races.Racer):
 
     def scans(self):
         return (
-            lambda: self.collection.find(),
+            self.collection.find,
             lambda: self.collection.find({"k": {"$gte": 0}}).hint([("k", 1)]),
             lambda: self.collection.find(batch_size=3).sort("life", 1),
             lambda: self.collection.aggregate([{"$match": {"k": {"$gte": 0}}}]),

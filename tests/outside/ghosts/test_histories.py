@@ -7,11 +7,11 @@ seed and its steps.
 import os
 
 import pytest
-
-from ghosts.pair import Pair
-from lib import ahead, history
+from lib import history, prefetch
 from lib.seed import SEED, TORTURE
 from lib.server import date
+
+from ghosts.pair import Pair
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 12))
 #: name: (field, partial, hidden)
@@ -22,20 +22,30 @@ class History(history.History):
     """One seed's walk through documents and their rules."""
 
     STEPS = 120
-    IDS = [f"id{i}" for i in range(12)]
+    IDS = tuple(f"id{i}" for i in range(12))
 
     def begin(self):
         return Pair(data_dir=self.seed % 3 != 0, pad=self.seed % 2 == 0)
 
     def weights(self):
         return {
-            self.insert: 24, self.change: 14, self.replace: 8, self.delete: 3, self.renew: 2,
-            self.move: 24, self.default: 10, self.rule: 12, self.reap: 3, self.restart: 2,
+            self.insert: 24,
+            self.change: 14,
+            self.replace: 8,
+            self.delete: 3,
+            self.renew: 2,
+            self.move: 24,
+            self.default: 10,
+            self.rule: 12,
+            self.reap: 3,
+            self.restart: 2,
         }
 
     def when(self):
-        return date(self.pair.model.now + self.random.choice([
-            -100_000, -10_000, -3_000, -1, 0, 1, 999, 5_000, 9_999, 30_000]))
+        return date(
+            self.pair.model.now
+            + self.random.choice([-100_000, -10_000, -3_000, -1, 0, 1, 999, 5_000, 9_999, 30_000])
+        )
 
     def body(self):
         body = {}
@@ -73,7 +83,7 @@ class History(history.History):
         self.pair.rule(name, field, seconds, partial, hidden)
 
 
-histories = ahead.fixture(lambda seed: History(seed).run(), "seed")
+histories = prefetch.fixture(lambda seed: History(seed).run(), "seed")
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))

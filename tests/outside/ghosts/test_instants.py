@@ -7,7 +7,6 @@ spread over ids and keys, so an answer that mixes two instants is none that any 
 import random
 
 import pytest
-
 from lib import instant
 from lib.instant import PAD, Clock
 from lib.marks import ON_DISK
@@ -26,10 +25,10 @@ class Documents:
     """`deadline[id]` is the second in which it dies, from the start of the clock."""
 
     def __init__(self, server, kind):
-        dice = random.Random(f"{SEED} {kind}")
+        rng = random.Random(f"{SEED} {kind}")
         ids = list(range(COUNT))
-        dice.shuffle(ids)
-        self.keys = dice.sample(range(COUNT), COUNT)
+        rng.shuffle(ids)
+        self.keys = rng.sample(range(COUNT), COUNT)
         self.clock = Clock(server)
         self.collection = server.client["i"]["i"]
         self.collection.create_index("k")
@@ -48,7 +47,7 @@ class Documents:
             self.collection.create_index("_ts", expireAfterSeconds=default)
         for second in range(SPAN if kind == "inherit" else 1):
             self.clock.to(second)
-            some = ids[second * each:(second + 1) * each] if kind == "inherit" else ids
+            some = ids[second * each : (second + 1) * each] if kind == "inherit" else ids
             self.collection.insert_many([self.document(kind, id) for id in some])
 
     def document(self, kind, id):
@@ -74,17 +73,26 @@ class Reader(instant.Reader):
         self.documents = documents
         self.db = documents.collection.database
 
-    def ways(self):
-        return [self.scan, self.by_index, self.group, self.counted, self.sorted, self.joined,
-                lambda: self.cursor(None), lambda: self.cursor("k")]
+    def questions(self):
+        return [
+            self.scan,
+            self.by_index,
+            self.group,
+            self.counted,
+            self.sorted,
+            self.joined,
+            lambda: self.cursor(None),
+            lambda: self.cursor("k"),
+        ]
 
     def ask(self, command, *args, **more):
         """The reply, and which seconds it may be from."""
         return self.timed(lambda: self.db.command(command, *args, **more))
 
     def whole(self, what, order=sorted, **more):
-        reply, seconds = self.ask("find", "i", projection={"pad": 0}, batchSize=COUNT + 1,
-                                  **{"filter": {}, **more})
+        reply, seconds = self.ask(
+            "find", "i", projection={"pad": 0}, batchSize=COUNT + 1, **{"filter": {}, **more}
+        )
         assert reply["cursor"]["id"] == 0
         found = [row["_id"] for row in reply["cursor"]["firstBatch"]]
         self.judge(what, order(found), seconds, self.documents.ids)
@@ -113,8 +121,12 @@ class Reader(instant.Reader):
 
     def joined(self):
         """Both halves of a $facet are of one instant."""
-        facet = {"$facet": {"n": [{"$count": "n"}], "ids": [{"$group": {
-            "_id": None, "ids": {"$push": "$_id"}}}]}}
+        facet = {
+            "$facet": {
+                "n": [{"$count": "n"}],
+                "ids": [{"$group": {"_id": None, "ids": {"$push": "$_id"}}}],
+            }
+        }
         reply, seconds = self.ask("aggregate", "i", pipeline=[facet], cursor={})
         [row] = reply["cursor"]["firstBatch"]
         found = sorted(row["ids"][0]["ids"]) if row["ids"] else []
@@ -127,8 +139,7 @@ class Reader(instant.Reader):
         order = self.documents.by_key if hint else range(COUNT)
         place = {id: at for at, id in enumerate(order)}
         more = {"filter": {"k": {"$gte": 0}}, "hint": "k_1"} if hint else {"filter": {}}
-        reply, seconds = self.ask(
-            "find", "i", projection={"pad": 0}, batchSize=size, **more)
+        reply, seconds = self.ask("find", "i", projection={"pad": 0}, batchSize=size, **more)
         rows, last = reply["cursor"]["firstBatch"], FIRST
         while True:
             self.parts += 1
@@ -136,13 +147,18 @@ class Reader(instant.Reader):
             ids = [row["_id"] for row in rows]
             end = COUNT if ended else place[ids[-1]] + 1 if ids else last + 1
             span = [order[at] for at in range(last + 1, end)]
-            self.judge(f"batch by {hint or '_id'}", ids, seconds,
-                       lambda second: [id for id in span if self.documents.alive(second, id)])
+            self.judge(
+                f"batch by {hint or '_id'}",
+                ids,
+                seconds,
+                lambda second, span=span: [id for id in span if self.documents.alive(second, id)],
+            )
             if ended or self.ended.is_set():
                 return
             last = end - 1
             reply, seconds = self.ask(
-                "getMore", reply["cursor"]["id"], collection="i", batchSize=size)
+                "getMore", reply["cursor"]["id"], collection="i", batchSize=size
+            )
             rows = reply["cursor"]["nextBatch"]
 
 
@@ -152,7 +168,8 @@ def test_an_answer_is_of_one_instant(kind, disk):
     with Server(data_dir=disk, flags=AT_ONCE) as server:
         documents = Documents(server, kind)
         readers = instant.watched(
-            documents.clock, lambda *which: Reader(documents, *which), range(SPAN, 2 * SPAN + 2))
+            documents.clock, lambda *which: Reader(documents, *which), range(SPAN, 2 * SPAN + 2)
+        )
         server.wait_until_reaped(("i", "i"))
         assert documents.collection.count_documents({}) == 0
         assert server.ttl_metrics()["deletedDocuments"] > COUNT // 2

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from bson import Binary, Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
-
 from lib.server import Server, date
 
 #: The default of the collection when it is a number.
@@ -75,7 +74,7 @@ VALUES = {
 
 DEFAULTS = {"off": None, "-1": -1, "n": DEFAULT}
 #: Ways in which a document comes by its value.
-WAYS = ("insert", "update", "replace", "upsert", "findAndModify", "pipeline")
+WRITE_PATHS = ("insert", "update", "replace", "upsert", "findAndModify", "pipeline")
 
 
 def life(meaning, default):
@@ -87,21 +86,21 @@ def life(meaning, default):
     return meaning
 
 
-def bring(collection, way, id, fields):
-    """Puts a document in, its value last written by `way`."""
-    if way == "insert":
+def bring(collection, write_path, id, fields):
+    """Puts a document in whose value was last written by `write_path`."""
+    if write_path == "insert":
         collection.insert_one({"_id": id, **fields})
-    elif way == "update":
+    elif write_path == "update":
         collection.insert_one({"_id": id, "ttl": 7, "TTL": 3})
         collection.update_one({"_id": id}, {"$unset": {"ttl": 1, "TTL": 1}})
         for field in fields.items():
             collection.update_one({"_id": id}, {"$set": dict([field])})
-    elif way == "replace":
+    elif write_path == "replace":
         collection.insert_one({"_id": id, "ttl": 7})
         collection.replace_one({"_id": id}, fields)
-    elif way == "upsert":
+    elif write_path == "upsert":
         collection.replace_one({"_id": id}, fields, upsert=True)
-    elif way == "findAndModify":
+    elif write_path == "findAndModify":
         collection.insert_one({"_id": id, "ttl": 7})
         collection.find_one_and_replace({"_id": id}, fields)
     else:
@@ -126,10 +125,10 @@ class Values:
             self.run()
 
     def each(self):
-        for way in WAYS:
+        for write_path in WRITE_PATHS:
             for name, (fields, meaning) in VALUES.items():
-                if not (way == "update" and "dotted" in name):
-                    yield way, name, fields, meaning
+                if not (write_path == "update" and "dotted" in name):
+                    yield write_path, name, fields, meaning
 
     def run(self):
         collection = self.server.client["v"]["v"]
@@ -137,8 +136,8 @@ class Values:
             collection.create_index("_ts", expireAfterSeconds=self.default)
         self.server.advance(999)
         start = self.server.now_ms() // 1000
-        for way, name, fields, _ in self.each():
-            bring(collection, way, f"{way} {name}", fields)
+        for write_path, name, fields, _ in self.each():
+            bring(collection, write_path, f"{write_path} {name}", fields)
         self.look(collection, start, start)
         instants = {1, 2, 3, 7, 20, DEFAULT, 2_147_483_647, END}
         for instant in sorted({max(0, at + by) for at in instants for by in (-1, 0, 1)}):
@@ -149,20 +148,20 @@ class Values:
 
     def look(self, collection, start, now):
         seen = {row["_id"]: row for row in collection.find()}
-        for way, name, fields, meaning in self.each():
+        for write_path, name, fields, meaning in self.each():
             dies = life(meaning, self.default)
             alive = dies is None or now < start + dies
-            id = f"{way} {name}"
+            id = f"{write_path} {name}"
             found = seen.get(id)
             if (found is not None) != alive:
-                self.fail(way, name, f"{'dead' if alive else 'alive'} at {now - start}")
+                self.fail(write_path, name, f"{'dead' if alive else 'alive'} at {now - start}")
             elif found is not None and not same(found, {"_id": id, **fields}):
-                self.fail(way, name, f"stored as {found}")
+                self.fail(write_path, name, f"stored as {found}")
         assert collection.estimated_document_count() == len(seen)
         assert collection.count_documents({}) == len(seen)
 
-    def fail(self, way, name, what):
-        self.wrong.setdefault((way, name), what)
+    def fail(self, write_path, name, what):
+        self.wrong.setdefault((write_path, name), what)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +172,11 @@ def values():
 @pytest.mark.parametrize("default", DEFAULTS)
 @pytest.mark.parametrize("value", VALUES)
 def test_value(values, default, value):
-    wrong = {way: text for (way, name), text in values[default].wrong.items() if name == value}
+    wrong = {
+        write_path: text
+        for (write_path, name), text in values[default].wrong.items()
+        if name == value
+    }
     assert wrong == {}
 
 
@@ -188,7 +191,8 @@ def test_a_value_written_while_off_counts_once_it_is_on():
         for instant in (5, 19, 20, DEFAULT - 1, DEFAULT):
             server.move_to((start + instant) * 1000)
             alive = {
-                name for name, (_, meaning) in VALUES.items()
+                name
+                for name, (_, meaning) in VALUES.items()
                 if (dies := life(meaning, DEFAULT)) is None or instant < dies
             }
             assert set(collection.distinct("_id")) == alive
@@ -203,13 +207,22 @@ def test_the_edges_of_32_bit_time():
         for edge in (2**31, 2**32, 2**33):
             server.move_to((edge - 10) * 1000)
             at = date((edge + 5) * 1000 + 1)
-            collection.insert_many([
-                {"_id": "inherit"}, {"_id": "max", "ttl": 2**31 - 1}, {"_id": "at", "at": at},
-                {"_id": "pinned", "ttl": -1}, {"_id": "ttl", "ttl": 12},
-            ])
+            collection.insert_many(
+                [
+                    {"_id": "inherit"},
+                    {"_id": "max", "ttl": 2**31 - 1},
+                    {"_id": "at", "at": at},
+                    {"_id": "pinned", "ttl": -1},
+                    {"_id": "ttl", "ttl": 12},
+                ]
+            )
             for instant, dead in (
-                (1_999, set()), (2_000, {"ttl"}), (5_000, {"ttl"}), (5_001, {"ttl", "at"}),
-                (9_999, {"ttl", "at"}), (10_000, {"ttl", "at", "inherit"}),
+                (1_999, set()),
+                (2_000, {"ttl"}),
+                (5_000, {"ttl"}),
+                (5_001, {"ttl", "at"}),
+                (9_999, {"ttl", "at"}),
+                (10_000, {"ttl", "at", "inherit"}),
             ):
                 server.move_to(edge * 1000 + instant)
                 server.wait_for_passes(2)

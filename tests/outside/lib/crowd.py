@@ -1,6 +1,7 @@
-"""Crowds of clients at either door: more than there are descriptors, deaf ones, and vandals.
+"""Crowds of clients of either API: more clients than file descriptors, clients that never read,
+clients that send bad messages.
 
-`data` are bytes of a request, `served` says whether a reply to it is the right one.
+`data` is the bytes of a request; `served` tells whether a reply to it is the right one.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import time
 
 @contextlib.contextmanager
 def descriptors(wanted):
-    """This process and the servers that it starts may hold so many sockets."""
+    """Lets this process, and servers that it starts, hold so many sockets."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
@@ -20,24 +21,25 @@ def descriptors(wanted):
 
 
 def raise_limit(server, wanted):
-    """The same for a server that runs."""
+    """Does the same for a server that runs already."""
     pid = server.process.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(hard, wanted), hard))
 
 
-def more_than_descriptors(house, data, served):
-    """Who cannot be served is turned away or waits; who is served goes on; then there is room, and
-    writes are taken: the store, which may have found no descriptor either, opens itself again."""
-    pid = house.server.process.pid
+def more_than_descriptors(attacked, data, served):
+    """Clients that cannot be served are turned away or wait, and those that are served go on.
+    Afterwards there is room again and writes are taken: the store, which may have found no
+    descriptor either, opens itself again."""
+    pid = attacked.server.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     held = len(os.listdir(f"/proc/{pid}/fd"))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (held + 20, hard))
     try:
-        wires = [house.wire() for _ in range(60)]
+        wires = [attacked.wire() for _ in range(60)]
         for wire in wires:
             wire.send(data)
-        house.health()
+        attacked.health()
         assert served(wires[0].reply())
         for wire in wires:
             wire.close()
@@ -46,11 +48,11 @@ def more_than_descriptors(house, data, served):
     until, well = time.monotonic() + 5, 0
     # The store looks every tenth of a second whether it still writes: five good looks in a row.
     while well < 5:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(data)
             try:
                 assert served(wire.reply())
-                assert house.server.ready() == (200, "ok\n")
+                assert attacked.server.ready() == (200, "ok\n")
                 well += 1
             except AssertionError:
                 if until < time.monotonic():
@@ -59,20 +61,21 @@ def more_than_descriptors(house, data, served):
             time.sleep(0.1)
 
 
-def vandals(house, messages):
-    """A flood of bad messages, each by a client of its own, is no flood of lines."""
-    before = len(house.log())
+def vandals(attacked, messages):
+    """Many clients send one bad message each. The log must not grow by a line for each."""
+    before = len(attacked.log())
     for data in messages:
-        with house.wire() as wire:
+        with attacked.wire() as wire:
             wire.send(data)
-    house.health()
-    assert len(house.log()) - before < 64 << 10
+    attacked.health()
+    assert len(attacked.log()) - before < 64 << 10
 
 
-def deaf(house, data, most):
-    """Clients that ask without end and never read; `most` is the memory that one may cost."""
-    before = house.server.rss()
-    wires = [house.wire() for _ in range(4)]
+def deaf(attacked, data, most):
+    """Clients that send requests without end and never read the replies; `most` bounds the memory
+    that one may cost."""
+    before = attacked.server.rss()
+    wires = [attacked.wire() for _ in range(4)]
     for wire in wires:
         wire.socket.setblocking(False)
         for _ in range(100_000):
@@ -80,39 +83,40 @@ def deaf(house, data, most):
                 wire.socket.send(data)
             except BlockingIOError:
                 break
-    with house.undisturbed():
+    with attacked.undisturbed():
         time.sleep(0.5)
-    grown = house.server.rss() - before
+    grown = attacked.server.rss() - before
     assert grown < 4 * most, f"{grown >> 20} MiB are held for 4 clients that do not read"
     for wire in wires:
         wire.reset()
 
 
-def deaf_to_refusals(house, data, most, ends=(TimeoutError,)):
-    """A client that sends something large again and again, and reads none of the refusals.
+def deaf_to_refusals(attacked, data, most, ends=(TimeoutError,)):
+    """A client that sends a large request again and again and reads none of the refusals.
 
-    `ends` is what stops it from sending.
+    `ends` is the exception that stops it from sending.
     """
-    before = house.server.rss()
-    with house.wire() as wire, house.undisturbed():
+    before = attacked.server.rss()
+    with attacked.wire() as wire, attacked.undisturbed():
         wire.socket.settimeout(0.5)
         with contextlib.suppress(*ends):
             # The first message of a conversation may have to be a small one: `send` sees to that.
             wire.send(data, within=0.5)
             for _ in range(19):
                 wire.socket.sendall(data)
-    assert house.server.rss() - before < most
+    assert attacked.server.rss() - before < most
 
 
-def slow(house, starts, within, ended):
-    """Clients that begin a message and do no more are waited for, and (`within` so many seconds;
-    None: that is not awaited) left; `ended` asks a wire whether it was, in the time that is left."""
-    wires = [house.wire() for _ in starts]
-    for wire, start in zip(wires, starts):
+def slow(attacked, starts, within, ended):
+    """Clients begin a message and then send nothing more. The server waits for them, and closes the
+    connection `within` so many seconds (None: this is not awaited). `ended` tells whether a wire
+    was closed in the time that is left."""
+    wires = [attacked.wire() for _ in starts]
+    for wire, start in zip(wires, starts, strict=True):
         wire.send(start)
     if within is None:
         assert all(wire.silent(0.05) for wire in wires)
         return
     until = time.monotonic() + within
-    for wire, start in zip(wires, starts):
+    for wire, start in zip(wires, starts, strict=True):
         assert ended(wire, max(0.1, until - time.monotonic())), f"{len(start)} bytes"

@@ -1,15 +1,15 @@
-"""A random history: writes, rules, clock moves, restarts and reaps of a pair, by one seed."""
+"""A random history from one seed: writes, changes of rules, clock moves, restarts and reaps."""
 
 import random
 
-from lib.dice import weighted
+from lib.random_choice import weighted
 
 DEFAULTS = ["off", -1, 3, 10, 30]
 MOVES = [1, 500, 999, 1_000, 1_001, 2_500, 5_000, 9_999, 20_000]
 
 
 class History:
-    """One seed's walk over `STEPS` steps on `IDS`. Steps are kept as text for the report."""
+    """Takes `STEPS` random steps on documents `IDS`. The steps are kept as text for the report."""
 
     def __init__(self, seed, salt=None):
         self.random = random.Random(seed if salt is None else f"{seed} {salt}")
@@ -26,28 +26,28 @@ class History:
                 self.end()
                 self.pair.end()
             except Exception as error:
-                story = "\n".join(self.steps)
-                raise AssertionError(f"seed {self.seed}: {error!r} after\n{story}") from error
+                steps = "\n".join(self.steps)
+                raise AssertionError(f"seed {self.seed}: {error!r} after\n{steps}") from error
 
     # What each door does in its own way.
 
     def begin(self):
-        """The pair."""
+        """Returns the pair of server and model."""
         raise NotImplementedError
 
     def weights(self):
-        """What a step may be, and how often."""
+        """Returns the possible steps, and how likely each is."""
         raise NotImplementedError
 
     def body(self):
-        """Fields of a document or item."""
+        """Returns fields of a document or item."""
         raise NotImplementedError
 
     def look(self):
-        """Compares more, after a step."""
+        """Compares more after a step."""
 
     def end(self):
-        """Compares more, after the last step."""
+        """Compares more after the last step."""
 
     # Steps.
 
@@ -71,7 +71,7 @@ class History:
         self.pair.change(id, body)
 
     def dropped(self, body):
-        """Fields that a change with this body takes away."""
+        """Returns the fields that a change with this body removes."""
         raise NotImplementedError
 
     def delete(self):

@@ -1,4 +1,4 @@
-"""Answers of one instant: a clock that moves and never waits, and readers that ask meanwhile."""
+"""Replies belong to one instant: one thread moves the clock without waiting, while others read."""
 
 import random
 import threading
@@ -10,7 +10,7 @@ PAD = "x" * 300
 
 
 class Clock:
-    """What is sure about the time: moves that were answered, and moves that were asked for."""
+    """What is certain about the time: moves that were requested, and moves that were confirmed."""
 
     def __init__(self, server):
         self.server = server
@@ -24,7 +24,8 @@ class Clock:
 
 
 class Reader(threading.Thread):
-    """Asks in many ways until the clock stands; `wrong` are answers that no instant explains."""
+    """Reads in many ways until the clock stops; `wrong` collects replies that no instant
+    explains."""
 
     def __init__(self, clock, number, ended):
         super().__init__(daemon=True)
@@ -34,21 +35,21 @@ class Reader(threading.Thread):
         self.asked = self.parts = 0
         self.wrong = []
 
-    def ways(self):
-        """The questions."""
+    def questions(self):
+        """Returns the reads to choose from."""
         raise NotImplementedError
 
     def run(self):
-        ways = self.ways()
+        questions = self.questions()
         try:
             while not self.ended.is_set():
-                self.random.choice(ways)()
+                self.random.choice(questions)()
                 self.asked += 1
         except Exception as error:
             self.wrong.append(repr(error))
 
     def timed(self, ask):
-        """The answer, and which seconds it may be from."""
+        """Returns the reply, and the seconds that it may be from."""
         begin = self.clock.done
         reply = ask()
         return reply, range(begin, self.clock.asked + 1)
@@ -59,11 +60,13 @@ class Reader(threading.Thread):
             if isinstance(found, list):
                 near = {second: sorted(set(ids) ^ set(found))[:9] for second, ids in near.items()}
             self.wrong.append(
-                f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, differs by {near}")
+                f"{what} at {seconds}, SEED={SEED}: {str(found)[:200]}, differs by {near}"
+            )
 
 
 def watched(clock, reader, seconds):
-    """Moves the clock through these seconds beside readers, which `reader(number, ended)` makes."""
+    """Moves the clock through these seconds while readers run; `reader(number, ended)` makes
+    one."""
     ended = threading.Event()
     readers = [reader(number, ended) for number in range(READERS)]
     for one in readers:
@@ -81,6 +84,6 @@ def watched(clock, reader, seconds):
 
 
 def judge(readers):
-    """No answer is of two instants, and not all came in one part."""
+    """Checks that no reply mixes two instants, and that replies came in several parts."""
     assert [text for reader in readers for text in reader.wrong][:5] == []
     assert sum(reader.parts for reader in readers) > 5, "hardly an answer came in parts"

@@ -1,4 +1,4 @@
-"""Cases that many tests have: in memory or on disk, rules that stay or that shift."""
+"""Parameters that many tests share: in memory or on disk, rules that stay or that change."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""The ghost matrix of either door: kinds of death, states of the data, instants; and what is left.
-"""
+"""The ghost matrix of either API: how a document expires, state of the data, instant; and what is
+left afterwards. A ghost is an expired document that something still shows."""
 
 import random
 import re
@@ -23,7 +23,7 @@ STATES = {
 
 
 def dealt(kinds, salt=""):
-    """Pairs of state and kind: all kinds from a shuffled deck, in turn to each of the states.
+    """Returns pairs of state and kind: all kinds, shuffled, are dealt to the states in turn.
 
     The ordinary run has four kinds for each state in memory, two for each on disk.
     """
@@ -36,7 +36,7 @@ def dealt(kinds, salt=""):
 
 
 def all_are_dealt(pairs, kinds):
-    """Every state and every kind has its turn, none twice."""
+    """Checks that every state and every kind is used, and no pair twice."""
     assert len(set(pairs)) == len(pairs)
     assert {state for state, _ in pairs} == set(STATES)
     assert {kind for _, kind in pairs} == set(kinds)
@@ -54,14 +54,15 @@ class Matrix:
         self.deleted = {}
 
     def settle(self, instant):
-        """Brings the data into their state, after the clock has moved."""
+        """Brings the data into their state after the clock has moved."""
         for step in (self.then or "").split():
             if step == "reap":
                 self.reap(instant)
                 deleted = self.server.ttl_metrics()["deletedDocuments"]
                 # The count begins anew with each start.
                 self.deleted[instant] = deleted + max(self.deleted.values(), default=0) * (
-                    "restart" in self.then)
+                    "restart" in self.then
+                )
             else:
                 self.server.restart()
 
@@ -70,22 +71,22 @@ class Matrix:
         raise NotImplementedError
 
     def worth_reaping(self, instant):
-        """Whether the reaper knows of the deaths by then."""
+        """Whether the reaper must have found expired data by then."""
         return True
 
     def end(self):
-        """The data directory after a clean end."""
+        """Keeps the data directory after a clean end."""
         self.server.leave()
         self.verified = self.server.verify() if self.server.data_dir else None
 
     def dead_entries(self):
-        """Index entries of the dead that are still on disk in collection or container `r`."""
+        """Counts index entries of expired documents that are still on disk in collection `r`."""
         found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
         return int(found[1])
 
 
 class Left:
-    """Tests of what matrices leave; a class of tests by state and kind inherits them."""
+    """Tests of what a matrix leaves behind; a class of tests by state and kind inherits them."""
 
     def test_data_is_sound(self, matrices, state, kind):
         verified = matrices(state, kind).verified

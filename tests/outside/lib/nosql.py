@@ -1,6 +1,7 @@
-"""A small client of the NoSQL door: signed requests over one kept connection, and their replies.
+"""A small client of the NoSQL API: signed requests over one connection that is kept open, and their
+replies.
 
-It knows routes and headers, and judges nothing; what a reply has to be, tests say.
+It knows routes and headers and checks nothing; tests say what a reply has to be.
 """
 
 import http.client
@@ -30,7 +31,8 @@ PLAN = {
 }
 LATEST = {"a-im": "Incremental Feed"}
 ALL_VERSIONS = {
-    "a-im": "Full-Fidelity Feed", "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
+    "a-im": "Full-Fidelity Feed",
+    "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
 }
 RANGE = {"x-ms-documentdb-partitionkeyrangeid": "0"}
 #: The range of keys that has only the partition key "a" in it.
@@ -51,25 +53,27 @@ def if_none_match(etag):
 
 
 def of_partition(key):
-    """The header of a partition key: one value, or a list of values of a hierarchical key."""
+    """Returns the header of a partition key: one value, or the list of values of a hierarchical
+    key."""
     return {"x-ms-documentdb-partitionkey": json.dumps(key if isinstance(key, list) else [key])}
 
 
 def stripped(item):
-    """An item as its client wrote it."""
+    """Returns an item as its client wrote it."""
     if not isinstance(item, dict):
         return item
     return {name: value for name, value in item.items() if name not in SYSTEM}
 
 
 def fits(changes, size):
-    """Whether a page of a change feed is no longer than was asked; one commit is not divided."""
+    """Whether a page of a change feed has at most `size` rows; the rows of one commit stay
+    together."""
     stamps = [row["metadata"]["lsn"] if "metadata" in row else row["_lsn"] for row in changes]
     return size is None or len(stamps) <= size or stamps[size - 1] == stamps[-1]
 
 
 class Reply:
-    """Status, headers and body of one answer."""
+    """Status, headers and body of one reply."""
 
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -112,14 +116,14 @@ class Reply:
 
 
 class Client:
-    """One connection to the door; not for several threads."""
+    """One connection to the API; not for several threads."""
 
     def __init__(self, address, key=KEY, timeout=60):
         self.address, self.key, self.timeout = address, key, timeout
         self.connection = None
 
     def again(self):
-        """Another client of the same door."""
+        """Returns another client of the same server."""
         return Client(self.address, self.key, self.timeout)
 
     def close(self):
@@ -128,12 +132,15 @@ class Client:
         self.connection = None
 
     def call(self, method, path, body=None, headers=(), signed=None):
-        """`path` is a link as it is signed; `signed` says (type, link) where that is not so."""
+        """Sends a request. `path` is the link that is signed; `signed` gives (type, link) where it
+        is not."""
         kind, link = signed or whose(path)
         date = formatdate(usegmt=True)
         sent = {
-            "authorization": authorization(method, kind, link, date, self.key), "x-ms-date": date,
-            "x-ms-version": "2020-07-15", "accept": "application/json",
+            "authorization": authorization(method, kind, link, date, self.key),
+            "x-ms-date": date,
+            "x-ms-version": "2020-07-15",
+            "accept": "application/json",
             "cache-control": "no-cache",
         }
         data = None
@@ -161,7 +168,7 @@ class Client:
 
 
 class Container:
-    """The requests to one container and its items; each answers a `Reply`, or rows of all pages."""
+    """Requests to one container and its items. Each returns a `Reply`, or the rows of all pages."""
 
     def __init__(self, client, database, name):
         self.client, self.database, self.name = client, database, name
@@ -172,12 +179,14 @@ class Container:
         return Container(client, self.database, self.name)
 
     def definition(self, **more):
-        return {"id": self.name, "partitionKey": {
-            "paths": ["/pk"], "kind": "Hash", "version": 2}, **more}
+        return {
+            "id": self.name,
+            "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2},
+            **more,
+        }
 
     def define(self, **more):
-        return self.client.call(
-            "POST", f"dbs/{self.database}/colls", self.definition(**more))
+        return self.client.call("POST", f"dbs/{self.database}/colls", self.definition(**more))
 
     def redefine(self, **more):
         return self.client.call("PUT", self.link, self.definition(**more))
@@ -212,29 +221,34 @@ class Container:
         return self.client.call("DELETE", f"{self.docs}/{id}", None, {**key, **dict(headers)})
 
     def batch(self, pk, operations):
-        """All or nothing, in one partition."""
+        """Runs operations in one partition, all or none."""
         headers = {
-            "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
-            "x-ms-cosmos-batch-continue-on-error": "False", **of_partition(pk),
+            "x-ms-cosmos-is-batch-request": "True",
+            "x-ms-cosmos-batch-atomic": "True",
+            "x-ms-cosmos-batch-continue-on-error": "False",
+            **of_partition(pk),
         }
         return self.client.call("POST", self.docs, operations, headers)
 
     def bulk(self, operations):
-        """Each on its own; every operation names its partition key."""
+        """Runs operations one by one; each names its partition key."""
         headers = {
-            "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False",
-            "x-ms-cosmos-batch-continue-on-error": "True", **RANGE,
+            "x-ms-cosmos-is-batch-request": "True",
+            "x-ms-cosmos-batch-atomic": "False",
+            "x-ms-cosmos-batch-continue-on-error": "True",
+            **RANGE,
         }
         return self.client.call("POST", self.docs, operations, headers)
 
     def remove_partition(self, pk):
         return self.client.call(
-            "POST", f"{self.link}/operations/partitionkeydelete", b"", of_partition(pk))
+            "POST", f"{self.link}/operations/partitionkeydelete", b"", of_partition(pk)
+        )
 
     # Queries and feeds.
 
     def page(self, query, pk=None, size=None, after=None, parameters=(), headers=()):
-        """One page of a query, or (query None) of the read feed."""
+        """Returns one page of a query, or of the read feed where `query` is None."""
         sent = {**(QUERY if query else {}), **({} if pk is None else of_partition(pk))}
         if size:
             sent["x-ms-max-item-count"] = str(size)
@@ -247,11 +261,11 @@ class Container:
         return self.client.call("POST", self.docs, body, sent)
 
     def rows(self, query=None, **more):
-        """What all pages hold together."""
+        """Returns the rows of all pages."""
         return self.rest(query, None, **more)[0]
 
     def rest(self, query, after, **more):
-        """What the pages after a continuation token hold, and how many they are."""
+        """Returns the rows of the pages after a continuation token, and the number of pages."""
         found, pages = [], 0
         while True:
             reply = self.page(query, after=after, **more)
@@ -269,7 +283,7 @@ class Container:
         return self.client.call("POST", self.docs, body, PLAN)
 
     def changes(self, after=None, mode=LATEST, size=None, headers=RANGE):
-        """What changed since an ETag (or `*`, or None for the beginning), and the ETag then."""
+        """Returns what changed since an ETag (`*`: now, None: the beginning), and the new ETag."""
         found = []
         for _ in range(PAGES):
             sent = {**mode, **headers, **(if_none_match(after) if after else {})}

@@ -1,10 +1,10 @@
-"""A collection or a container on a server and its model, moved together and compared."""
+"""A collection or a container on a server, and its model: both are moved together and compared."""
 
 from lib.server import AT_ONCE, Server
 
 
 class Pair:
-    """Steps change both; `check` compares them."""
+    """Each step changes both; `check` compares them."""
 
     #: A text this long makes deaths worth reaping.
     PAD = ""
@@ -18,7 +18,7 @@ class Pair:
         self.server.close()
 
     def open(self):
-        """The server has started."""
+        """Called when the server has started."""
 
     def move(self, ms):
         self.server.advance(ms)
@@ -34,7 +34,7 @@ class Pair:
         self.open()
 
     def reap(self):
-        """Waits until what is dead was compacted away."""
+        """Waits until expired data were compacted away."""
         raise NotImplementedError
 
     def reap_and_restart(self):
@@ -42,7 +42,7 @@ class Pair:
         self.restart()
 
     def check(self):
-        """What lives, by several paths."""
+        """Compares what is live, by several paths."""
         raise NotImplementedError
 
     def end(self):

@@ -1,22 +1,23 @@
-"""The table of paths to what may be dead, and how a path judges what it has seen.
+"""The table of paths to a document that may have expired, and how a path checks what it saw.
 
-Each path answers whether it still sees what is mortal. Reads leave the data as they are and run at
-every instant on the same ones; writes get something of their own for each instant.
+Each path returns whether it still sees the mortal document. Reads leave the data alone and run at
+every instant on the same documents; writes get documents of their own for each instant.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 #: Mortals beside the one that paths look for.
 FILLERS = 8
 
 
 class Strange(AssertionError):
-    """An answer that is neither 'all are there' nor 'none is there'."""
+    """A reply that is neither 'all are there' nor 'none is there'."""
 
 
 def judge(found, alive, dead):
-    """Whether this is what is found of the living, or of the dead."""
+    """Returns True for what is found while the document is live, False for what is found
+    afterwards."""
     if found in (alive, dead) and alive != dead:
         return found == alive
     raise Strange(f"{found}, neither {alive} nor {dead}")
@@ -33,7 +34,7 @@ class Path:
 
 
 class Table:
-    """All paths of one door; `kind` is what its rows are."""
+    """All paths of one API; `kind` is the class of its rows."""
 
     def __init__(self, kind):
         self.kind = kind

@@ -1,8 +1,8 @@
-"""A race at the deadline: writers renew documents within milliseconds of it, beside readers.
+"""A race at the deadline: writers renew documents within milliseconds of it, while readers read.
 
-Every life has a name that an insert gives it; every operation is kept with its begin and end, on
-the machine's monotonic clock, which all processes share. No client may see a life dead and then, in
-an operation that begins later, alive.
+Every insert begins a life and gives it a name. Every operation is kept with its begin and end on
+the machine's monotonic clock, which all processes share. No client may see a life expired and then,
+in an operation that begins later, live.
 """
 
 import multiprocessing
@@ -20,7 +20,7 @@ MOVES = (1, 3, 10, 100, 400)
 
 
 class Racer:
-    """One process: what it saw is `(life, alive, begin, end, by)`."""
+    """One process. It records `(life, alive, begin, end, by)` for each thing that it sees."""
 
     def __init__(self, server, clock, kind, number, until):
         self.server, self.clock, self.kind = server, clock, kind
@@ -31,23 +31,23 @@ class Racer:
     # What each door does in its own way; a life that is not there is None.
 
     def fields(self):
-        """What the next write changes."""
+        """Returns what the next write changes."""
         raise NotImplementedError
 
     def renew(self, id, fields):
-        """Writes to what is there; answers its life."""
+        """Writes to what is there and returns its life."""
         raise NotImplementedError
 
     def begin(self, id, life):
-        """Inserts a new life, if nobody else was faster."""
+        """Inserts a new life, unless somebody else was faster."""
         raise NotImplementedError
 
     def point(self, id):
-        """The life of one."""
+        """Returns the life of one document."""
         raise NotImplementedError
 
     def scans(self):
-        """Functions that answer rows of all that live."""
+        """Returns functions that read all live documents."""
         raise NotImplementedError
 
     # Tasks.
@@ -56,7 +56,7 @@ class Racer:
         return time.monotonic() < self.until
 
     def saw(self, id, life, begin, end, by):
-        """A life alive, or none, by an operation; the one last seen is then dead."""
+        """Records a life as live, or none; then the life that was seen last has expired."""
         last = self.last.pop(id, None)
         by = f"{by} of process {self.number} found {life}"
         if last not in (None, life):
@@ -66,13 +66,13 @@ class Racer:
             self.seen.append((life, True, begin, end, by))
 
     def wait(self):
-        """Meets the second's edge, where seconds kill."""
+        """Waits for the edge of a second, when documents expire."""
         rest = -time.time() % 1
         if self.clock == "system" and rest > 0.01:
             time.sleep(min(rest - 0.01, 0.05))
 
     def write(self):
-        """Renews; where nothing is there a life begins."""
+        """Renews a document; begins a life where there is none."""
         while self.goes_on():
             id, fields = self.random.randrange(IDS), self.fields()
             begin = time.monotonic()
@@ -103,9 +103,9 @@ class Racer:
 
 
 def run(racer, kinds, tasks, server, clock, seconds):
-    """All tasks on each kind, each in a process of its own; what they saw.
+    """Runs all tasks on each kind, each in a process of its own, and returns what they saw.
 
-    A manual clock has one mover: two would be in each other's way.
+    A manual clock has only one mover: two would disturb each other.
     """
     jobs = [(task, kind) for kind in kinds for task in tasks]
     jobs += [("move", list(kinds)[-1])] * (clock == "manual")
@@ -133,13 +133,13 @@ def work(racer, task, server, clock, kind, number, until, results):
 
 
 def judge_all(found):
-    """What all tasks answered: none has failed, and what they saw goes together."""
+    """Checks what all tasks returned: none failed, and what they saw is consistent."""
     assert [seen for _, seen in found if isinstance(seen, str)] == []
     judge([one for _, seen in found for one in seen])
 
 
 def judge(seen):
-    """Deaths enough for a race, and no sighting after death."""
+    """Checks that enough lives expired for a race, and that none was seen afterwards."""
     dead = {}
     for life, alive, _, end, *_ in seen:
         if not alive:
@@ -149,21 +149,22 @@ def judge(seen):
         life for life, alive, begin, *_ in seen if alive and life in dead and dead[life] < begin
     }
     assert not again, f"seen dead and then alive, of {len(seen)} sightings:\n" + "\n".join(
-        line for life in sorted(again) for line in around(seen, life, dead[life]))
+        line for life in sorted(again) for line in around(seen, life, dead[life])
+    )
 
 
 def around(seen, life, death):
-    """What was seen of a life about when it was first seen dead, in seconds from then."""
+    """Returns what was seen of a life around its first expired sighting, in seconds from that."""
     yield f"life {life}"
     of = sorted((one for one in seen if one[0] == life), key=lambda one: one[2])
     for _, alive, begin, end, *by in of:
-        if -1 < end - death and begin - death < 1:
+        if end - death > -1 and begin - death < 1:
             word = "alive" if alive else "dead"
             yield f"  {begin - death:+.4f} to {end - death:+.4f} {word} {' '.join(by)}"
 
 
 def trial(race, clock, ordinary):
-    """The test of a race on this clock; RACE_SECONDS sets how long it takes."""
+    """Returns the test of a race on this clock; RACE_SECONDS sets how long it takes."""
     seconds = float(os.environ.get("RACE_SECONDS", 60 if TORTURE else ordinary))
 
     @SHIFTING

@@ -1,4 +1,5 @@
-"""Where random parts begin, and whether the long versions run. The seed is printed at the start."""
+"""The seed of all random parts, which is printed at the start, and whether the long versions
+run."""
 
 import os
 import random

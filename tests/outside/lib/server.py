@@ -1,4 +1,5 @@
-"""A server under test: starts with a ready file, ends with the test, its manual clock is moved."""
+"""A server under test: it reports its addresses in a ready file, ends with the test, and has a
+manual clock that the test moves."""
 
 import datetime
 import errno
@@ -18,7 +19,8 @@ import pymongo
 from lib.nosql import Client
 
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
-EPOCH = datetime.datetime(1970, 1, 1)
+#: Dates of BSON come and go without a zone.
+EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
 READY_WITHIN = 30.0
 #: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
 AT_ONCE, NEVER = ["--reap-delay", "0"], ["--reap-delay", "1000000"]
@@ -27,50 +29,58 @@ REAP_LEAST_BYTES = 64 * 1024
 
 
 def date(ms):
-    """A date as BSON has it, from milliseconds since 1970."""
+    """Returns a date as BSON has it, from milliseconds since 1970."""
     return EPOCH + datetime.timedelta(milliseconds=ms)
 
 
 def millis(value):
-    """Milliseconds since 1970 of a date that came from the server."""
+    """Returns the milliseconds since 1970 of a date that came from the server."""
     return round((value - EPOCH) / datetime.timedelta(milliseconds=1))
 
 
 def address(text):
-    """Host and port as the ready file names them."""
+    """Returns host and port as the ready file names them."""
     host, port = text.rsplit(":", 1)
     return host, int(port)
 
 
 def copied(directory, to):
-    """A copy of a data directory; a journal that was made long in advance stays short on disk."""
+    """Copies a data directory. A journal that was preallocated stays sparse."""
     subprocess.run(["cp", "-r", "--sparse=always", str(directory), str(to)], check=True)
 
 
 def worth(expiry):
-    """By the rule of the reaper: half of it is dead, and more than a few blocks."""
+    """The reaper's own rule: at least half of the data has expired, and more than a few blocks."""
     dead = expiry["unreaped_estimate"]["bytes"]
-    return REAP_LEAST_BYTES <= dead and expiry["live"]["bytes"] <= dead
+    return dead >= REAP_LEAST_BYTES and expiry["live"]["bytes"] <= dead
 
 
 def spawn(command, log):
-    """A process. Some kernels answer EFAULT to execve about once in 30,000 times for nothing."""
+    """Starts a process. Some kernels return EFAULT from execve about once in 30,000 times, for no
+    reason."""
     for attempts_left in (2, 1, 0):
         try:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         except OSError as error:
             if error.errno != errno.EFAULT or not attempts_left:
                 raise
+    return None
 
 
 class Server:
-    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise it is in memory.
+    """One `ebb serve`. `data_dir=True` keeps data over restarts; otherwise they are in memory.
 
-    With `nosql=True` its second door is open too, with `mongo=False` the first one is shut.
+    `nosql=True` opens the NoSQL API too; `mongo=False` closes the MongoDB API.
     """
 
     def __init__(
-        self, data_dir=None, clock="manual", flags=(), listeners=(), log_level="warn", nosql=False,
+        self,
+        data_dir=None,
+        clock="manual",
+        flags=(),
+        listeners=(),
+        log_level="warn",
+        nosql=False,
         mongo=True,
     ):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-"))
@@ -94,10 +104,22 @@ class Server:
     def command_line(self, ready):
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
         return [
-            EBB_BIN, "serve", *where, "--clock", self.clock,
-            "--mongo-addr", "127.0.0.1:0" if self.mongo else "off",
-            "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "127.0.0.1:0" if self.nosql else "off",
-            "--ready-file", str(ready), "--log-level", self.log_level, *self.flags,
+            EBB_BIN,
+            "serve",
+            *where,
+            "--clock",
+            self.clock,
+            "--mongo-addr",
+            "127.0.0.1:0" if self.mongo else "off",
+            "--admin-addr",
+            "127.0.0.1:0",
+            "--cosmos-addr",
+            "127.0.0.1:0" if self.nosql else "off",
+            "--ready-file",
+            str(ready),
+            "--log-level",
+            self.log_level,
+            *self.flags,
         ]
 
     def start(self):
@@ -131,7 +153,7 @@ class Server:
         return pymongo.MongoClient(*self.address, **options)
 
     def stop(self, within=10.0):
-        """SIGTERM; answers the exit code."""
+        """Sends SIGTERM and returns the exit code."""
         if self.client:
             self.client.close()
         if self.items:
@@ -140,7 +162,7 @@ class Server:
         return self.process.wait(within)
 
     def kill(self):
-        """SIGKILL, in the middle of whatever it does."""
+        """Sends SIGKILL, whatever the server does at that moment."""
         self.process.kill()
         self.process.wait(10)
         if self.client:
@@ -151,11 +173,11 @@ class Server:
         return self.start()
 
     def leave(self):
-        """A clean end."""
+        """Stops the server, which must exit with 0."""
         assert self.stop() == 0, self.log.read_text(errors="replace")[-2000:]
 
     def end(self):
-        """A clean end, and a directory that is whole."""
+        """Stops the server and verifies its directory."""
         self.leave()
         if self.data_dir:
             self.sound()
@@ -170,11 +192,13 @@ class Server:
         """Runs `ebb verify` on the closed directory."""
         return subprocess.run(
             [EBB_BIN, "verify", "--data-dir", str(self.data_dir)],
-            capture_output=True, text=True, timeout=120,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
     def sound(self):
-        """`ebb verify` of the directory as the end left it."""
+        """Runs `ebb verify` on the directory after a stop; it must find nothing."""
         try:
             verified = self.verify()
         except subprocess.TimeoutExpired:
@@ -198,7 +222,7 @@ class Server:
         return self.client.admin.command("serverStatus")["metrics"]["ttl"]
 
     def wait_for_passes(self, count=2, within=30.0):
-        """Waits until the reaper has begun and ended a pass after now."""
+        """Waits until the reaper has begun and ended a pass from now on."""
         start = self.ttl_metrics()["passes"]
         until = time.monotonic() + within
         while self.ttl_metrics()["passes"] < start + count:
@@ -206,10 +230,10 @@ class Server:
             time.sleep(0.02)
 
     def wait_until_reaped(self, *namespaces, within=120.0, worth=None):
-        """Waits until the reaper has compacted whatever was worth it in these (database, name).
+        """Waits until the reaper has compacted these (database, name) where that is worth it.
 
-        A number of passes is no measure of that: a collection whose deaths are not on the books is
-        walked only every so often, and less often the slower the machine is.
+        The number of passes does not tell: a collection without expiry counters is scanned only now
+        and then, and less often on a slow machine.
         """
         worth = worth or self.worth_reaping
         self.wait_for_passes(2, within)
@@ -225,11 +249,12 @@ class Server:
         return worth(self.client[database].command("ebbExpiry", name))
 
     def items_worth_reaping(self, database, name):
-        """The same of a container of the second door."""
+        """Whether the reaper has something to do in this container."""
         return worth(self.expiry(database, name))
 
     def expiry(self, database, name, preview=None):
-        """What lives in a container and what dies soon; `preview` is a body that asks what if."""
+        """Returns what is live in a container and what expires soon; `preview` asks about another
+        default."""
         path = f"/_ebb/databases/{database}/collections/{name}/expiry"
         return self.admin(path + ("/preview" if preview else "") + "?door=nosql", preview)
 
@@ -239,7 +264,7 @@ class Server:
             return json.loads(reply.read())
 
     def ready(self):
-        """What `/readyz` says: status and text."""
+        """Returns status and text of `/readyz`."""
         try:
             with urllib.request.urlopen(self.admin_url + "/readyz", timeout=5) as reply:
                 return reply.status, reply.read().decode()
@@ -249,7 +274,7 @@ class Server:
             return 0, f"no answer: {error}"
 
     def rss(self):
-        """Resident memory of the process, bytes."""
+        """Returns the resident memory of the process in bytes."""
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024

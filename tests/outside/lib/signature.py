@@ -1,4 +1,4 @@
-"""How a request to the NoSQL door is signed with an account's key."""
+"""Signs requests to the NoSQL API with an account's key."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ OF_PARTITIONS = "/operations/partitionkeydelete"
 
 
 def whose(path):
-    """What a path names: the type of the resource, and the link that is signed."""
+    """Returns what a path names: the type of the resource, and the link that is signed."""
     link = path.split("?")[0].strip("/")
     if link.endswith(OF_PARTITIONS):
         return "partitionkey", link.removesuffix(OF_PARTITIONS)
@@ -26,13 +26,15 @@ def whose(path):
 
 
 def signature(verb, kind, link, date, key=KEY):
-    """The base64 form of a request's signature."""
+    """Returns a request's signature in base64."""
     text = f"{verb.lower()}\n{kind.lower()}\n{link}\n{date.lower()}\n\n"
-    digest = hmac.new(base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256)
+    digest = hmac.new(
+        base64.b64decode(key), text.encode("utf-8", "surrogateescape"), hashlib.sha256
+    )
     return base64.b64encode(digest.digest()).decode()
 
 
 def authorization(verb, kind, link, date, key=KEY):
-    """The header of a request that is signed well."""
+    """Returns the authorization header of a correctly signed request."""
     signed = signature(verb, kind, link, date, key)
     return urllib.parse.quote(f"type=master&ver=1.0&sig={signed}", safe="")

@@ -1,4 +1,4 @@
-"""Texts of errors of the NoSQL door that clients know by heart."""
+"""Error texts of the NoSQL API that clients compare with."""
 
 NO_ENTITY = "Entity with the specified id does not exist in the system."
 NO_RESOURCE = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
@@ -20,7 +20,7 @@ COMPOSITE = (
 
 
 def bad_ttl(value):
-    """What is said of an item's ttl; the value is quoted as it came."""
+    """Returns the error for an item's ttl; the value is quoted as it was sent."""
     return (
         f"The input ttl '{value}' is invalid. Ensure to provide a nonzero positive integer less "
         "than or equal to '2147483647', or '-1' which means never expire."

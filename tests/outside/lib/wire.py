@@ -1,5 +1,4 @@
-"""One connection that a test writes raw bytes to; what the answers are, the wire of each door knows.
-"""
+"""One connection to which a test writes raw bytes. The wire of each API reads the replies."""
 
 import os
 import socket
@@ -13,7 +12,7 @@ ENDS = ("silence", "FIN", "RST", "half")
 
 
 class Silence(AssertionError):
-    """The server neither answered nor closed in time."""
+    """The server neither replied nor closed the connection in time."""
 
 
 class Wire:
@@ -45,11 +44,11 @@ class Wire:
         self.socket.close()
 
     def leave(self, number):
-        """Every other client leaves with RST."""
+        """Closes the connection, every other time with RST."""
         self.reset() if number % 2 else self.close()
 
     def send(self, data, within=10.0):
-        """Sends as much as the server takes; answers whether it took all."""
+        """Sends as much as the server takes; returns whether it took all."""
         Wire.sends += 1
         self.socket.settimeout(within)
         try:
@@ -59,11 +58,11 @@ class Wire:
             return False
 
     def half_close(self):
-        """Sends nothing more, and still reads."""
+        """Stops sending, but still reads."""
         self.socket.shutdown(socket.SHUT_WR)
 
     def silent(self, seconds):
-        """Nothing arrives and nothing is closed for this long."""
+        """Checks that nothing arrives and nothing is closed for so long."""
         self.socket.settimeout(seconds)
         try:
             self.read += self.socket.recv(1)
@@ -74,7 +73,8 @@ class Wire:
         return False
 
     def leave_within(self, data, sent, end):
-        """Sends so many bytes of a message (-1: all but one) and ends; of a half more may be read."""
+        """Sends so many bytes of a message (-1: all but one) and closes; of every other one,
+        replies may still be read."""
         self.send(data[:sent] if sent >= 0 else data[:-1])
         if end == "half":
             self.half_close()

@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-
 from lib.server import Server
 
 #: Containers of a database, which may have 500 of them.

@@ -1,17 +1,21 @@
-"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the data.
-"""
+"""Runs the matrix of items: all paths x one kind of death x the instants, in one state of the
+data."""
 
 from lib import matrix
 from lib.matrix import INSTANTS
 from lib.nosql import ALL_VERSIONS, stripped
 from lib.paths import FILLERS
+
 from nosql.paths import READS, WRITES, Cell
 
 POLICY = {
-    "indexingMode": "consistent", "automatic": True, "includedPaths": [{"path": "/*"}],
+    "indexingMode": "consistent",
+    "automatic": True,
+    "includedPaths": [{"path": "/*"}],
     "excludedPaths": [{"path": "/plain/?"}, {"path": "/pad/?"}, {"path": '/"_etag"/?'}],
-    "compositeIndexes": [[{"path": "/g", "order": "ascending"},
-                          {"path": "/k", "order": "descending"}]],
+    "compositeIndexes": [
+        [{"path": "/g", "order": "ascending"}, {"path": "/k", "order": "descending"}]
+    ],
 }
 VERSIONS = {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
 #: name: what its definition has beside the default. `r`, `v` and `h` are read, `w` and `x` written;
@@ -21,8 +25,10 @@ CONTAINERS = {
     "w": {"indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]}},
     "v": {"indexingPolicy": POLICY, **VERSIONS},
     "x": {"indexingPolicy": POLICY, **VERSIONS},
-    "h": {"indexingPolicy": POLICY, "partitionKey": {
-        "paths": ["/pk", "/kind", "/id"], "kind": "MultiHash", "version": 2}},
+    "h": {
+        "indexingPolicy": POLICY,
+        "partitionKey": {"paths": ["/pk", "/kind", "/id"], "kind": "MultiHash", "version": 2},
+    },
 }
 #: Bytes that make dead items worth reaping, in states that reap.
 PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
@@ -30,17 +36,29 @@ PADS = {"r": 12 * 1024, "w": 1_200, "x": 4 * 1024}
 
 def body(id, pk, kind, n, **more):
     return {
-        "id": id, "pk": pk, "kind": kind, "n": n, "k": id, "plain": id, "g": 1, "same": 1,
-        "arr": [f"{id}-0", f"{id}-1"], "tags": [{"name": id}], "sub": {"a": id}, **more,
+        "id": id,
+        "pk": pk,
+        "kind": kind,
+        "n": n,
+        "k": id,
+        "plain": id,
+        "g": 1,
+        "same": 1,
+        "arr": [f"{id}-0", f"{id}-1"],
+        "tags": [{"name": id}],
+        "sub": {"a": id},
+        **more,
     }
 
 
 def items_of(kind, pad):
     """The items that are read: controls first, then the mortal ones."""
-    controls = [body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life)
-                for i, life in enumerate(kind.controls)]
-    mortals = [body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **kind.mortal)
-               for i in range(FILLERS)]
+    controls = [
+        body(f"c{i}", "ab"[i % 2], "c", 900 + i, **life) for i, life in enumerate(kind.controls)
+    ]
+    mortals = [
+        body(f"f{i}", "ab"[i % 2], "m", 910 + i, **pad, **kind.mortal) for i in range(FILLERS)
+    ]
     return [*controls, *mortals, body("t", "a", "m", 999, only_t=True, **kind.mortal)]
 
 
@@ -154,10 +172,20 @@ class Matrix(matrix.Matrix):
         pk = f"{path.name} {instant}"
         name, old = self.old[pk] if own else ("r", None)
         return Cell(
-            c=self.containers[name], v=self.containers["v"], h=self.containers["h"], items=self.items,
-            server=self.server, mortal=self.kind.mortal, now=getattr(self, "now", 0), default=self.default,
-            patched=self.kind.patched, dies_at=self.dies_at, pk=pk if own else "a",
-            old=old, before=self.before)
+            c=self.containers[name],
+            v=self.containers["v"],
+            h=self.containers["h"],
+            items=self.items,
+            server=self.server,
+            mortal=self.kind.mortal,
+            now=getattr(self, "now", 0),
+            default=self.default,
+            patched=self.kind.patched,
+            dies_at=self.dies_at,
+            pk=pk if own else "a",
+            old=old,
+            before=self.before,
+        )
 
     def prepare(self):
         self.prepared = {}

@@ -42,8 +42,11 @@ def settled(events):
     writes = [event for event in events if event.kind != "expired"]
     deaths = [event for event in events if event.kind == "expired"]
     by_id = operator.attrgetter("id")
-    return [*runs(writes, commit, by_id), *runs(deaths, operator.attrgetter("second"), by_id),
-            *sorted(events, key=by_id)]
+    return [
+        *runs(writes, commit, by_id),
+        *runs(deaths, operator.attrgetter("second"), by_id),
+        *sorted(events, key=by_id),
+    ]
 
 
 @dataclass

@@ -2,13 +2,16 @@
 
 from lib import pair
 from lib.nosql import ALL_VERSIONS, stripped
+
 from nosql.model import Event, Items, runs, settled
 
 POLICY = {
-    "indexingMode": "consistent", "includedPaths": [{"path": "/*"}],
+    "indexingMode": "consistent",
+    "includedPaths": [{"path": "/*"}],
     "excludedPaths": [{"path": "/pad/?"}],
-    "compositeIndexes": [[{"path": "/g", "order": "ascending"},
-                          {"path": "/k", "order": "ascending"}]],
+    "compositeIndexes": [
+        [{"path": "/g", "order": "ascending"}, {"path": "/k", "order": "ascending"}]
+    ],
 }
 
 
@@ -41,9 +44,14 @@ class Pair(pair.Pair):
 
     def definition(self, default):
         return {
-            "indexingPolicy": POLICY, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]},
+            "indexingPolicy": POLICY,
+            "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/u"]}]},
             **({} if default == "off" else {"defaultTtl": default}),
-            **({"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}} if self.versions else {}),
+            **(
+                {"changeFeedPolicy": {"retentionDuration": 10_080, "retainPreviousImages": True}}
+                if self.versions
+                else {}
+            ),
         }
 
     # Items. `k` and `u` are the id, so that every index leads to it.
@@ -51,8 +59,17 @@ class Pair(pair.Pair):
     def full(self, id, body, one_of_many=False):
         self.writes += 1
         self.commits += not one_of_many
-        return {"id": id, "pk": id[-1], "k": id, "u": id, "g": 1, "write": self.writes,
-                "commit": self.commits, **self.pad, **body}
+        return {
+            "id": id,
+            "pk": id[-1],
+            "k": id,
+            "u": id,
+            "g": 1,
+            "write": self.writes,
+            "commit": self.commits,
+            **self.pad,
+            **body,
+        }
 
     def refuses(self, body):
         return self.model.default != "off" and "ttl" in body and not meaningful(body["ttl"])
@@ -91,8 +108,11 @@ class Pair(pair.Pair):
         change = {**change, "write": self.writes, "commit": self.commits}
         operations = [
             {"op": "set", "path": f"/{name}", "value": value}
-            if value is not None else {"op": "remove", "path": f"/{name}"}
-            for name, value in change.items() if value is not None or name in body]
+            if value is not None
+            else {"op": "remove", "path": f"/{name}"}
+            for name, value in change.items()
+            if value is not None or name in body
+        ]
         body.update(change)
         body = {name: value for name, value in body.items() if value is not None}
         reply = self.container.patch(id, id[-1], operations)
@@ -114,10 +134,11 @@ class Pair(pair.Pair):
         ids = [id for id in dict.fromkeys(ids) if id[-1] == ids[0][-1]]
         self.commits += 1
         fulls = [self.full(id, body, True) for id in ids]
-        reply = self.container.batch(ids[0][-1], [
-            {"operationType": kind, "resourceBody": full} for full in fulls])
+        reply = self.container.batch(
+            ids[0][-1], [{"operationType": kind, "resourceBody": full} for full in fulls]
+        )
         there = [id in self.model.live for id in ids]
-        fails = self.refuses(body) or kind == "Create" and any(there)
+        fails = self.refuses(body) or (kind == "Create" and any(there))
         self.judge(reply, 207 if fails else 200, f"batch of {kind} of {ids}")
         if not fails:
             for full in fulls:
@@ -179,11 +200,12 @@ class Pair(pair.Pair):
         rows, after = self.container.changes(etag, ALL_VERSIONS, choose([None, 1, 3]))
         found, expected = settled(map(event, rows)), settled(self.model.events[since:])
         if found != expected:
-            at = [one == other for one, other in zip(found, expected)]
+            at = [one == other for one, other in zip(found, expected, strict=False)]
             at = at.index(False) if False in at else len(at)
             raise AssertionError(
-                f"all versions since {since}, at {at}: {list(map(str, found[at:at + 3]))}, "
-                f"expected {list(map(str, expected[at:at + 3]))}")
+                f"all versions since {since}, at {at}: {list(map(str, found[at : at + 3]))}, "
+                f"expected {list(map(str, expected[at : at + 3]))}"
+            )
         self.all.append((after, len(self.model.events)))
 
 

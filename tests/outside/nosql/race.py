@@ -1,4 +1,5 @@
-"""The race of items, by the default and by their own `ttl`; what all versions tell is judged too."""
+"""The race of items, by the default and by their own `ttl`; what all versions tell is judged
+too."""
 
 import time
 
@@ -27,8 +28,9 @@ class Client(races.Racer):
         return reply.json["life"] if reply.status == 200 else None
 
     def begin(self, id, life):
-        reply = self.container.create({
-            "id": f"{id}", "pk": "ab"[id % 2], "k": id, "life": life, **KINDS[self.kind][1]})
+        reply = self.container.create(
+            {"id": f"{id}", "pk": "ab"[id % 2], "k": id, "life": life, **KINDS[self.kind][1]}
+        )
         assert reply.status in (201, 409), reply
 
     def point(self, id):
@@ -47,7 +49,9 @@ class Client(races.Racer):
     def scans(self):
         c = self.container
         return (
-            lambda: c.rows(), lambda: c.rows("SELECT * FROM c"), lambda: c.changes()[0],
+            c.rows,
+            lambda: c.rows("SELECT * FROM c"),
+            lambda: c.changes()[0],
             lambda: c.rows("SELECT * FROM c WHERE c.k >= 0"),
             lambda: c.rows("SELECT * FROM c ORDER BY c.k", size=5),
             lambda: c.rows("SELECT c.k, c.life FROM c GROUP BY c.k, c.life"),

@@ -4,7 +4,6 @@ import os
 import random
 
 import pytest
-
 from lib.seed import SEED, TORTURE
 from lib.server import Server
 
@@ -65,7 +64,8 @@ class Doors:
         assert self.container.rows("SELECT VALUE COUNT(1) FROM c") == [count] == [len(items)]
         mongo, nosql = (
             self.server.admin(f"/_ebb/databases/d/collections/d/expiry?door={door}")
-            for door in ("mongo", "nosql"))
+            for door in ("mongo", "nosql")
+        )
         for part in ("live", "dies_within"):
             assert documents_of(mongo[part]) == documents_of(nosql[part]), part
         assert mongo["default"] == nosql["default"]
@@ -80,31 +80,32 @@ def documents_of(amounts):
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))
 def test_both_doors(seed):
-    dice = random.Random(f"{seed} both")
+    rng = random.Random(f"{seed} both")
     with Server(data_dir=seed % 2 == 0, flags=["--reap-delay", "0"], nosql=True) as server:
         doors, steps = Doors(server), []
         for n in range(STEPS):
-            steps.append(step(doors, dice, n))
+            steps.append(step(doors, rng, n))
             try:
                 doors.compare()
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}: {error} after {steps}") from error
 
 
-def step(doors, dice, n):
+def step(doors, rng, n):
     """One step of a random kind; answers what it was."""
-    id = dice.choice(IDS)
-    kind = dice.choices(
-        ["write", "touch", "delete", "move", "default", "restart"], [20, 8, 3, 16, 6, 1])[0]
+    id = rng.choice(IDS)
+    kind = rng.choices(
+        ["write", "touch", "delete", "move", "default", "restart"], [20, 8, 3, 16, 6, 1]
+    )[0]
     if kind == "write":
         # Values that both doors take for meaningful ones.
-        args = id, n, dice.choice([None, None, -1, 1, 5, 10, 20])
+        args = id, n, rng.choice([None, None, -1, 1, 5, 10, 20])
     elif kind == "touch":
         args = id, n
     elif kind == "move":
-        args = (dice.choice([1, 500, 999, 1_000, 2_500, 5_000, 9_999]),)
+        args = (rng.choice([1, 500, 999, 1_000, 2_500, 5_000, 9_999]),)
     elif kind == "default":
-        args = (dice.choice([None, -1, 3, 10, 30]),)
+        args = (rng.choice([None, -1, 3, 10, 30]),)
     else:
         args = (id,) if kind == "delete" else ()
     if kind == "move":

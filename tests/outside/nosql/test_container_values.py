@@ -4,7 +4,6 @@ A refusal changes nothing.
 """
 
 import pytest
-
 from lib.texts import MODE_NONE
 
 OUT = object()
@@ -112,9 +111,14 @@ class TestIndexingMode:
         assert container.redefine(indexingPolicy=CONSISTENT, defaultTtl=ttl).status == 200
         assert default_of(container) == ttl
 
-    @pytest.mark.parametrize("policy", [
-        {"indexingMode": "lazy"}, {"indexingMode": "Consistent"},
-        {"indexingMode": "consistent", "includedPaths": [], "excludedPaths": [{"path": "/*"}]}])
+    @pytest.mark.parametrize(
+        "policy",
+        [
+            {"indexingMode": "lazy"},
+            {"indexingMode": "Consistent"},
+            {"indexingMode": "consistent", "includedPaths": [], "excludedPaths": [{"path": "/*"}]},
+        ],
+    )
     def test_other_modes_expire(self, server, container, ttl, policy):
         assert container.define(indexingPolicy=policy, defaultTtl=ttl).status == 201
         assert container.create({"id": "a", "pk": "a", "ttl": 3}).status == 201

@@ -1,4 +1,5 @@
-"""Resource ids hold characters that paths escape: a client that escapes them signs what they mean."""
+"""Resource ids hold characters that paths escape: a client that escapes them signs what they
+mean."""
 
 from lib.server import Server
 

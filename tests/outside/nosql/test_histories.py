@@ -8,9 +8,9 @@ beginning, and from places that were kept, in pages. HISTORIES says how many (de
 import os
 
 import pytest
-
-from lib import ahead, history
+from lib import history, prefetch
 from lib.seed import SEED, TORTURE
+
 from nosql.pair import Pair
 
 COUNT = int(os.environ.get("HISTORIES", 200 if TORTURE else 20))
@@ -20,7 +20,7 @@ class History(history.History):
     """One seed's walk through items and their default."""
 
     STEPS = 60
-    IDS = [f"id{i}{pk}" for i in range(5) for pk in "ab"]
+    IDS = tuple(f"id{i}{pk}" for i in range(5) for pk in "ab")
 
     def begin(self):
         disk, pad = self.seed % 3 != 0, self.seed % 2 == 0
@@ -28,8 +28,15 @@ class History(history.History):
 
     def weights(self):
         return {
-            self.insert: 20, self.change: 14, self.replace: 12, self.delete: 4, self.batch: 6,
-            self.move: 24, self.default: 10, self.reap: 3, self.restart: 3,
+            self.insert: 20,
+            self.change: 14,
+            self.replace: 12,
+            self.delete: 4,
+            self.batch: 6,
+            self.move: 24,
+            self.default: 10,
+            self.reap: 3,
+            self.restart: 3,
         }
 
     def look(self):
@@ -56,7 +63,7 @@ class History(history.History):
         self.pair.batch(ids, body, kind)
 
 
-histories = ahead.fixture(lambda seed: History(seed, "items").run(), "seed")
+histories = prefetch.fixture(lambda seed: History(seed, "items").run(), "seed")
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + COUNT))

@@ -7,7 +7,6 @@ spread over ids and keys, so an answer that mixes two instants is none that any 
 import random
 
 import pytest
-
 from lib import instant
 from lib.instant import PAD, Clock
 from lib.marks import ON_DISK
@@ -26,9 +25,9 @@ class Items:
     """`deadline[k]` is the second in which the item with this key dies."""
 
     def __init__(self, server, kind):
-        dice = random.Random(f"{SEED} items {kind}")
+        rng = random.Random(f"{SEED} items {kind}")
         keys = list(range(COUNT))
-        dice.shuffle(keys)
+        rng.shuffle(keys)
         self.clock = Clock(server)
         assert server.items.create_database("i").status == 201
         self.container = server.items.container("i", "i")
@@ -39,7 +38,7 @@ class Items:
         self.deadline = {k: SPAN + 1 + at // each for at, k in enumerate(keys)}
         for second in range(SPAN if kind == "default" else 1):
             self.clock.to(second)
-            some = keys[second * each:(second + 1) * each] if kind == "default" else keys
+            some = keys[second * each : (second + 1) * each] if kind == "default" else keys
             self.write([self.body(kind, k) for k in some])
         self.clock.to(SPAN)
 
@@ -49,9 +48,16 @@ class Items:
 
     def write(self, bodies):
         for at in range(0, len(bodies), 100):
-            reply = self.container.bulk([
-                {"operationType": "Create", "resourceBody": body,
-                 "partitionKey": f'["{body["pk"]}"]'} for body in bodies[at:at + 100]])
+            reply = self.container.bulk(
+                [
+                    {
+                        "operationType": "Create",
+                        "resourceBody": body,
+                        "partitionKey": f'["{body["pk"]}"]',
+                    }
+                    for body in bodies[at : at + 100]
+                ]
+            )
             assert {one["statusCode"] for one in reply.json} == {201}, reply
 
     def alive(self, second):
@@ -66,7 +72,7 @@ class Reader(instant.Reader):
         self.items = items
         self.container = items.container.through(items.container.client.again())
 
-    def ways(self):
+    def questions(self):
         return [self.count, self.total, self.group, self.whole, self.top, self.paged, self.changes]
 
     def ask(self, query, **more):
@@ -82,19 +88,24 @@ class Reader(instant.Reader):
 
     def count(self):
         where = self.random.choice(["", " WHERE c.k >= 0", " WHERE c.pad > ''"])
-        self.one("count", f"SELECT VALUE COUNT(1) FROM c{where}",
-                 lambda second: len(self.items.alive(second)))
+        self.one(
+            "count",
+            f"SELECT VALUE COUNT(1) FROM c{where}",
+            lambda second: len(self.items.alive(second)),
+        )
 
     def total(self):
         def expect(second):
             alive = self.items.alive(second)
             # The sum of nothing is undefined.
             return {"n": len(alive), **({"s": sum(alive)} if alive else {})}
+
         self.one("sum and count", "SELECT COUNT(1) AS n, SUM(c.k) AS s FROM c", expect)
 
     def group(self):
         rows, after, seconds = self.ask(
-            "SELECT c.pk, COUNT(1) AS n FROM c GROUP BY c.pk", headers=ALL_OF_THEM)
+            "SELECT c.pk, COUNT(1) AS n FROM c GROUP BY c.pk", headers=ALL_OF_THEM
+        )
         assert after is None
         found = [sum(row["n"] for row in rows)]
         self.judge("groups", found, seconds, lambda second: [len(self.items.alive(second))])
@@ -110,8 +121,11 @@ class Reader(instant.Reader):
         self.judge("top", rows, seconds, lambda second: self.items.alive(second)[::-1][:20])
 
     def changes(self):
-        reply, seconds = self.timed(lambda: self.container.client.call(
-            "GET", self.container.docs, None, {**LATEST, **ALL_OF_THEM}))
+        reply, seconds = self.timed(
+            lambda: self.container.client.call(
+                "GET", self.container.docs, None, {**LATEST, **ALL_OF_THEM}
+            )
+        )
         found = sorted(row["k"] for row in reply.json["Documents"]) if reply.status == 200 else []
         if len(reply.body) < 1_000_000:
             self.judge("changes", found, seconds, self.items.alive)
@@ -121,12 +135,19 @@ class Reader(instant.Reader):
         size, last, after = self.random.choice([7, 60, 400]), -1, None
         while True:
             rows, after, seconds = self.ask(
-                "SELECT VALUE c.k FROM c ORDER BY c.k", size=size, after=after)
+                "SELECT VALUE c.k FROM c ORDER BY c.k", size=size, after=after
+            )
             self.parts += 1
             end = rows[-1] + 1 if rows and after else COUNT if after is None else last + 1
             begin = last + 1
-            self.judge("page", rows, seconds, lambda second: [
-                k for k in self.items.alive(second) if begin <= k < end])
+            self.judge(
+                "page",
+                rows,
+                seconds,
+                lambda second, part=range(begin, end): [
+                    k for k in self.items.alive(second) if k in part
+                ],
+            )
             if after is None or self.ended.is_set():
                 return
             last = end - 1
@@ -138,7 +159,8 @@ def test_an_answer_is_of_one_instant(kind, disk):
     with Server(data_dir=disk, flags=AT_ONCE, nosql=True) as server:
         items = Items(server, kind)
         readers = instant.watched(
-            items.clock, lambda *which: Reader(items, *which), range(SPAN, 2 * SPAN + 2))
+            items.clock, lambda *which: Reader(items, *which), range(SPAN, 2 * SPAN + 2)
+        )
         assert items.container.rows("SELECT VALUE COUNT(1) FROM c") == [0]
         server.end()
     instant.judge(readers)

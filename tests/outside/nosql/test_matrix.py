@@ -5,10 +5,10 @@ disk, each kind to at least one. `--torture` runs all of them.
 """
 
 import pytest
-
-from lib import ahead
+from lib import prefetch
 from lib.matrix import INSTANTS, Left, all_are_dealt, dealt
-from nosql.deaths import kinds
+
+from nosql.expiry_kinds import kinds
 from nosql.matrix import Matrix, items_of
 from nosql.paths import READS, WRITES, Cell
 from nosql.paths.shapes import SHAPES
@@ -19,7 +19,7 @@ PATHS = [path.name for path in [*READS, *WRITES]]
 
 
 PAIRS = dealt(KINDS, " items")
-matrices = ahead.fixture(lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind")
+matrices = prefetch.fixture(lambda state, kind: Matrix(KINDS[kind], state).run(), "state", "kind")
 
 
 def test_the_table_has_no_name_twice():
@@ -37,12 +37,13 @@ def test_every_shape_tells_the_living_from_the_dead(shape):
         items = items_of(kind, {})
         cell = Cell(None, None, items, None, kind.mortal)
         for scope in (None, "a"):
-            alive, dead = (sorted(map(plain, shape.answer(cell.living(life, scope))))
-                           for life in (True, False))
+            alive, dead = (
+                sorted(map(plain, shape.answer(cell.living(life, scope)))) for life in (True, False)
+            )
             assert alive != dead, (kind.name, scope)
 
 
-@pytest.mark.parametrize("state, kind", PAIRS)
+@pytest.mark.parametrize(("state", "kind"), PAIRS)
 class TestMatrix(Left):
     """One row is one path through a state and a kind of death, at all instants."""
 

@@ -1,15 +1,15 @@
 """The values of an item's `ttl`: what is taken, what is refused, in what words, and what they mean.
 
-Every value by every way, with TTL on and off; a refusal changes nothing.
+Every value by every write_path, with TTL on and off; a refusal changes nothing.
 """
 
 import json
 
 import pytest
-
 from lib.server import Server
 from lib.texts import NO_ENTITY, bad_ttl
-from nosql.way import WAYS, Way
+
+from nosql.write_path import WRITE_PATHS, WritePath
 
 OUT = object()
 
@@ -37,19 +37,20 @@ DEFAULTS = {"off": None, "-1": -1, "n": 1_000}
 
 
 @pytest.mark.parametrize("default", DEFAULTS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("write_path", WRITE_PATHS)
 @pytest.mark.parametrize("value", ITEM_VALUES)
-def test_item(server, container, value, way, default):
+def test_item(server, container, value, write_path, default):
     text, seconds = ITEM_VALUES[value]
     on = DEFAULTS[default]
     assert container.define(**({} if on is None else {"defaultTtl": on})).status == 201
-    attempt = Way(container, way, text)
+    attempt = WritePath(container, write_path, text)
     before = attempt.prepare()
     reply, status = attempt.run()
     if on is not None and seconds is OUT:
         assert status == 400, reply
-        if not way.startswith(("batch", "bulk")):
-            assert reply.substatus == 0 and reply.json["code"] == "BadRequest"
+        if not write_path.startswith(("batch", "bulk")):
+            assert reply.substatus == 0
+            assert reply.json["code"] == "BadRequest"
             assert reply.error == bad_ttl(text.strip('"'))
         left = container.read("a", "a")
         assert left.json == before if before else left.status == 404
@@ -68,9 +69,15 @@ def test_item(server, container, value, way, default):
 
 def test_ttl_is_of_the_root_and_lower_case(server, container):
     assert container.define(defaultTtl=-1).status == 201
-    for number, more in enumerate([
-        {"Ttl": 0}, {"TTL": "x"}, {"a": {"ttl": 0}}, {"a": [{"ttl": None}]}, {"ttl ": -5},
-    ]):
+    for number, more in enumerate(
+        [
+            {"Ttl": 0},
+            {"TTL": "x"},
+            {"a": {"ttl": 0}},
+            {"a": [{"ttl": None}]},
+            {"ttl ": -5},
+        ]
+    ):
         body = {"id": f"{number}", "pk": "a", **more}
         assert container.create(body).status == 201, more
     server.advance(100_000)
@@ -80,8 +87,10 @@ def test_ttl_is_of_the_root_and_lower_case(server, container):
 def test_ttl_is_never_added(container):
     assert container.define(defaultTtl=1_000).status == 201
     for reply in (
-        container.create({"id": "a", "pk": "a"}), container.upsert({"id": "a", "pk": "a"}),
-        container.replace({"id": "a", "pk": "a", "n": 1}), container.read("a", "a"),
+        container.create({"id": "a", "pk": "a"}),
+        container.upsert({"id": "a", "pk": "a"}),
+        container.replace({"id": "a", "pk": "a", "n": 1}),
+        container.read("a", "a"),
         container.patch("a", "a", [{"op": "incr", "path": "/n", "value": 1}]),
     ):
         assert reply.status in (200, 201), reply
@@ -98,7 +107,7 @@ class TestKeptFromWhenItWasOff:
     @pytest.fixture
     def kept(self, container, value):
         assert container.define().status == 201
-        reply, status = Way(container, "create", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(container, "create", ITEM_VALUES[value][0]).run()
         assert status == 201, reply
         assert container.redefine(defaultTtl=1_000).status == 200
         self.stored = container.read("a", "a").json["ttl"]
@@ -111,12 +120,12 @@ class TestKeptFromWhenItWasOff:
         assert kept.read("a", "a").code == (404, 0)
 
     def test_a_replace_needs_a_meaningful_one(self, kept, value):
-        reply, status = Way(kept, "replace", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(kept, "replace", ITEM_VALUES[value][0]).run()
         assert (status, reply.error) == (400, bad_ttl(ITEM_VALUES[value][0].strip('"')))
         assert kept.replace({"id": "a", "pk": "a"}).status == 200
 
     def test_an_upsert_needs_a_meaningful_one(self, kept, value):
-        reply, status = Way(kept, "upsert", ITEM_VALUES[value][0]).run()
+        reply, status = WritePath(kept, "upsert", ITEM_VALUES[value][0]).run()
         assert status == 400, reply
         assert kept.upsert({"id": "a", "pk": "a", "ttl": 5}).status == 200
 
@@ -133,7 +142,7 @@ class TestKeptFromWhenItWasOff:
 
     def test_a_patch_of_it(self, server, kept, value):
         text = ITEM_VALUES[value][0]
-        reply, status = Way(kept, "patch set", text).run()
+        reply, status = WritePath(kept, "patch set", text).run()
         assert status == 400 and reply.error == bad_ttl(text.strip('"')), reply
         assert kept.patch("a", "a", [{"op": "set", "path": "/ttl", "value": 3}]).status == 200
         server.advance(3_000)
@@ -153,13 +162,15 @@ def test_each_write_restarts_the_countdown(server, container, write, life):
     assert container.create(body).status == 201
     server.advance(9_000)
     reply = {
-        "upsert": lambda: container.upsert(body), "replace": lambda: container.replace(body),
+        "upsert": lambda: container.upsert(body),
+        "replace": lambda: container.replace(body),
         "patch": lambda: container.patch("a", "a", change["operations"]),
-        "batch": lambda: container.batch("a", [
-            {"operationType": "Patch", "id": "a", "resourceBody": change}]),
-        "bulk": lambda: container.bulk([
-            {"operationType": "Replace", "id": "a", "resourceBody": body,
-             "partitionKey": '["a"]'}]),
+        "batch": lambda: container.batch(
+            "a", [{"operationType": "Patch", "id": "a", "resourceBody": change}]
+        ),
+        "bulk": lambda: container.bulk(
+            [{"operationType": "Replace", "id": "a", "resourceBody": body, "partitionKey": '["a"]'}]
+        ),
     }[write]()
     assert reply.status == 200, reply
     ts = container.read("a", "a").json["_ts"]
@@ -182,7 +193,9 @@ def test_the_matrix_of_classes(server, container, default):
     for id, more in lives.items():
         assert container.create({"id": id, "pk": "a", **more}).status == 201
     dies = {
-        "off": {}, "-1": {"own": 10, "longer": 30}, "n": {"none": 20, "own": 10, "longer": 30},
+        "off": {},
+        "-1": {"own": 10, "longer": 30},
+        "n": {"none": 20, "own": 10, "longer": 30},
     }[default]
     for second in (9, 10, 11, 19, 20, 21, 29, 30, 31, 100_000):
         server.move_to((start + second) * 1000)
@@ -207,7 +220,10 @@ def test_the_edges_of_32_bit_time():
                 reply = container.create({"id": id, "pk": "a", **more})
                 assert (reply.status, reply.json["_ts"]) == (201, edge - 10)
             for instant, dead in (
-                (1_999, set()), (2_000, {"own"}), (9_999, {"own"}), (10_000, {"own", "inherit"}),
+                (1_999, set()),
+                (2_000, {"own"}),
+                (9_999, {"own"}),
+                (10_000, {"own", "inherit"}),
             ):
                 server.move_to(edge * 1000 + instant)
                 server.wait_for_passes(2)

@@ -2,6 +2,7 @@
 they should, show nothing that has died meanwhile, and leave nothing behind."""
 
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import urllib.request
@@ -9,7 +10,6 @@ import urllib.request
 import pymongo
 import pymongo.errors
 import pytest
-
 from lib.server import Server
 
 #: 160 MB of documents, where a stage may hold 100 MB.
@@ -20,8 +20,13 @@ MEMORY = ["--memory", "1GB"]
 def documents():
     for at in range(COUNT):
         # A step that is no divisor of the count: every rank is there once.
-        yield {"_id": at, "rank": at * 7919 % COUNT, "user": at % 4000, "third": at % 3,
-               "text": f"{at:06d}" * (SIZE // 6)}
+        yield {
+            "_id": at,
+            "rank": at * 7919 % COUNT,
+            "user": at % 4000,
+            "third": at % 3,
+            "text": f"{at:06d}" * (SIZE // 6),
+        }
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,7 @@ def server():
         found = server.client.db.c
         batch = list(documents())
         for begin in range(0, COUNT, 1000):
-            found.insert_many(batch[begin:begin + 1000])
+            found.insert_many(batch[begin : begin + 1000])
         yield server
 
 
@@ -45,10 +50,8 @@ def deleted_files(server):
     folder = pathlib.Path(f"/proc/{server.process.pid}/fd")
     links = []
     for file in folder.iterdir():
-        try:
+        with contextlib.suppress(OSError):
             links.append(os.readlink(file))
-        except OSError:
-            pass
     return [link for link in links if "/tmp/" in link and link.endswith("(deleted)")]
 
 
@@ -56,36 +59,65 @@ def test_a_sort_that_memory_does_not_hold(server):
     found = server.client.db.c
     ranks = [document["rank"] for document in found.find({}, {"rank": 1}).sort("rank", -1)]
     assert ranks == list(range(COUNT - 1, -1, -1))
-    ties = [(it["third"], it["_id"]) for it in
-            found.aggregate([{"$sort": {"third": 1}}, {"$project": {"third": 1}}])]
+    ties = [
+        (it["third"], it["_id"])
+        for it in found.aggregate([{"$sort": {"third": 1}}, {"$project": {"third": 1}}])
+    ]
     assert ties == sorted(ties)
     page = list(found.find().sort("rank", 1).skip(15_000).limit(3))
     assert [it["rank"] for it in page] == [15_000, 15_001, 15_002]
-    assert temporary_bytes(server) == 0 and deleted_files(server) == []
+    assert temporary_bytes(server) == 0
+    assert deleted_files(server) == []
 
 
 def test_groups_that_memory_does_not_hold(server):
     found = server.client.db.c
-    groups = {it["_id"]: it for it in found.aggregate(
-        [{"$group": {"_id": "$user", "texts": {"$push": "$text"}, "n": {"$sum": "$rank"},
-                     "first": {"$first": "$_id"}, "ids": {"$addToSet": "$_id"}}}])}
+    groups = {
+        it["_id"]: it
+        for it in found.aggregate(
+            [
+                {
+                    "$group": {
+                        "_id": "$user",
+                        "texts": {"$push": "$text"},
+                        "n": {"$sum": "$rank"},
+                        "first": {"$first": "$_id"},
+                        "ids": {"$addToSet": "$_id"},
+                    }
+                }
+            ]
+        )
+    }
     assert len(groups) == 4000
     for user, group in groups.items():
         members = range(user, COUNT, 4000)
-        assert group["first"] == user and sorted(group["ids"]) == list(members)
+        assert group["first"] == user
+        assert sorted(group["ids"]) == list(members)
         assert group["n"] == sum(at * 7919 % COUNT for at in members)
         assert [text[:6] for text in group["texts"]] == [f"{at:06d}" for at in members]
     buckets = list(found.aggregate([{"$bucketAuto": {"groupBy": "$rank", "buckets": 4}}]))
     assert [it["count"] for it in buckets] == [COUNT // 4] * 4
-    both = list(found.aggregate([
-        {"$sort": {"rank": 1}}, {"$group": {"_id": "$_id", "t": {"$push": "$$ROOT"}}},
-        {"$sort": {"_id": -1}}, {"$project": {"_id": 1}}]))
+    both = list(
+        found.aggregate(
+            [
+                {"$sort": {"rank": 1}},
+                {"$group": {"_id": "$_id", "t": {"$push": "$$ROOT"}}},
+                {"$sort": {"_id": -1}},
+                {"$project": {"_id": 1}},
+            ]
+        )
+    )
     assert [it["_id"] for it in both] == list(range(COUNT - 1, -1, -1))
 
 
-@pytest.mark.parametrize("stage", [
-    {"$sort": {"rank": 1}}, {"$group": {"_id": "$user", "texts": {"$push": "$text"}}},
-    {"$bucketAuto": {"groupBy": "$rank", "buckets": 2}}])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        {"$sort": {"rank": 1}},
+        {"$group": {"_id": "$user", "texts": {"$push": "$text"}}},
+        {"$bucketAuto": {"groupBy": "$rank", "buckets": 2}},
+    ],
+)
 def test_who_does_not_allow_it_is_refused(server, stage):
     with pytest.raises(pymongo.errors.OperationFailure) as refused:
         list(server.client.db.c.aggregate([stage], allowDiskUse=False))
@@ -113,9 +145,11 @@ def test_many_at_once_share_the_memory(server):
 def test_an_open_cursor_holds_a_file_and_gives_it_back(server):
     cursor = server.client.db.c.find({}, {"rank": 1}, batch_size=10).sort("rank", 1)
     next(cursor)
-    assert 100 << 20 < temporary_bytes(server) and len(deleted_files(server)) == 1
+    assert temporary_bytes(server) > 100 << 20
+    assert len(deleted_files(server)) == 1
     cursor.close()
-    assert temporary_bytes(server) == 0 and deleted_files(server) == []
+    assert temporary_bytes(server) == 0
+    assert deleted_files(server) == []
 
 
 def test_what_dies_while_it_waits_in_a_file_is_not_shown():
@@ -123,9 +157,12 @@ def test_what_dies_while_it_waits_in_a_file_is_not_shown():
         found = server.client.db.c
         found.create_index("_ts", expireAfterSeconds=1_000_000)
         for begin in range(0, COUNT, 1000):
-            found.insert_many([
-                {"_id": at, "rank": -at, "text": "x" * SIZE, **({"ttl": 60} if at % 2 else {})}
-                for at in range(begin, begin + 1000)])
+            found.insert_many(
+                [
+                    {"_id": at, "rank": -at, "text": "x" * SIZE, **({"ttl": 60} if at % 2 else {})}
+                    for at in range(begin, begin + 1000)
+                ]
+            )
         cursor = found.find({}, {"rank": 1}, batch_size=100).sort("rank", 1)
         shown = [next(cursor)["_id"] for _ in range(100)]
         assert shown == list(range(COUNT - 1, COUNT - 101, -1))
@@ -138,11 +175,14 @@ def test_a_killed_server_leaves_no_file():
     with Server(data_dir=True, flags=MEMORY) as server:
         found = server.client.db.c
         for begin in range(0, COUNT, 1000):
-            found.insert_many([{"rank": -at, "text": "x" * SIZE} for at in range(begin, begin + 1000)])
+            found.insert_many(
+                [{"rank": -at, "text": "x" * SIZE} for at in range(begin, begin + 1000)]
+            )
         cursor = found.find(batch_size=10).sort("rank", 1)
         next(cursor)
         folder = pathlib.Path(server.data_dir) / "tmp"
-        assert folder.is_dir() and list(folder.iterdir()) == []
+        assert folder.is_dir()
+        assert list(folder.iterdir()) == []
         (folder / ".tmp-of-another-system").write_bytes(b"x")
         server.kill()
         server.start()

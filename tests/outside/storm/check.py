@@ -2,6 +2,7 @@
 the same; and no name is there that nobody made."""
 
 from crash.check import hinted
+
 from storm import documents, items
 
 #: Documents, indexes and names that a walk meets; an error of one of them is of that one alone.
@@ -29,14 +30,16 @@ def collections(server, known):
 
 
 def halves(collection, rows):
-    ways = {"count": collection.estimated_document_count(),
-            "countDocuments": collection.count_documents({})}
+    counts = {
+        "count": collection.estimated_document_count(),
+        "countDocuments": collection.count_documents({}),
+    }
     for index, about in collection.index_information().items():
         if about["key"][0][0] == "_ts":
             # A rule, and nothing to read by.
             continue
-        ways[index] = len({row["_id"] for row in hinted(collection, index, 20)})
-    wrong = [f"{n} by {way}, {len(rows)} rows" for way, n in ways.items() if n != len(rows)]
+        counts[index] = len({row["_id"] for row in hinted(collection, index, 20)})
+    wrong = [f"{n} by {way}, {len(rows)} rows" for way, n in counts.items() if n != len(rows)]
     reply = collection.database.command("validate", collection.name)
     return wrong if reply["valid"] else [*wrong, f"validate: {reply['errors'][:3]}"]
 
@@ -70,10 +73,15 @@ def item_halves(container, rows):
         if sorted(found) != rows:
             wrong.append(f"{len(found)} by {how}, {len(rows)} rows")
     [n] = container.rows("SELECT VALUE COUNT(1) FROM c")
-    usage = container.get({"x-ms-documentdb-populatequotainfo": "True"}).headers["x-ms-resource-usage"]
+    usage = container.get({"x-ms-documentdb-populatequotainfo": "True"}).headers[
+        "x-ms-resource-usage"
+    ]
     told = dict(it.split("=") for it in usage.split(";") if it)
-    wrong += [f"{n} by {how}, {len(rows)} rows" for how, n in (
-        ("COUNT", n), ("the quota's header", int(told["documentsCount"]))) if n != len(rows)]
+    wrong += [
+        f"{n} by {how}, {len(rows)} rows"
+        for how, n in (("COUNT", n), ("the quota's header", int(told["documentsCount"])))
+        if n != len(rows)
+    ]
     return wrong
 
 
@@ -90,8 +98,10 @@ def compare(server, clients, shared):
         found.update({name: ids for name, ids in walked.items() if name[1] in door.COMMON})
         for client in own:
             try:
-                wrong += [f"client {client.number}: {text}" for text in client.world.settle(
-                    door.world_of(server, client))]
+                wrong += [
+                    f"client {client.number}: {text}"
+                    for text in client.world.settle(door.world_of(server, client))
+                ]
             except Exception as error:
                 wrong.append(f"client {client.number}: {error!r}")
     return wrong + shared.settle(found)

@@ -4,7 +4,8 @@ names of all."""
 import random
 import threading
 
-from lib.dice import weighted
+from lib.random_choice import weighted
+
 from storm.world import World
 
 

@@ -1,5 +1,5 @@
-"""A client of the MongoDB door: collections that are made by hand and by writing, get other names and
-go; indexes and rules of time to live."""
+"""A client of the MongoDB door: collections that are made by hand and by writing, get other names
+and go; indexes and rules of time to live."""
 
 from pymongo import InsertOne, UpdateOne
 from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError
@@ -9,11 +9,13 @@ from storm.client import Client, Ended, Refused
 #: Databases and collections of one client, few enough to be met again soon.
 DATABASES, NAMES = ("a", "b"), ("p", "q", "r", "s")
 #: What all clients use.
-COMMON, ROOMS = ("common0", "common1"), ("m", "n", "o")
+COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 INDEXES = {
-    "n_1": ([("n", 1)], {}), "n_-1_t_1": ([("n", -1), ("t", 1)], {}), "u": ([("_id", 1), ("n", 1)], {}),
-    "_ts_1": ([("_ts", 1)], {"expireAfterSeconds": 9_000}), "at_1": ([("at", 1)], {
-        "expireAfterSeconds": 8_000}),
+    "n_1": ([("n", 1)], {}),
+    "n_-1_t_1": ([("n", -1), ("t", 1)], {}),
+    "u": ([("_id", 1), ("n", 1)], {}),
+    "_ts_1": ([("_ts", 1)], {"expireAfterSeconds": 9_000}),
+    "at_1": ([("at", 1)], {"expireAfterSeconds": 8_000}),
 }
 MOST = 60
 
@@ -36,16 +38,29 @@ class Documents(Client):
 
     def connect(self):
         self.client = self.server.connect(
-            retryWrites=False, retryReads=False, maxPoolSize=1, serverSelectionTimeoutMS=2_000)
+            retryWrites=False, retryReads=False, maxPoolSize=1, serverSelectionTimeoutMS=2_000
+        )
 
     def close(self):
         self.client.close()
 
     def weights(self):
         return {
-            self.insert: 8, self.make: 3, self.imply: 8, self.rename: 5, self.drop: 3,
-            self.drop_database: 1, self.index: 4, self.forget: 2, self.retime: 2, self.look: 3,
-            self.put: 8, self.carry: 3, self.clear: 2, self.clear_database: 0.5, self.index_common: 2,
+            self.insert: 8,
+            self.make: 3,
+            self.imply: 8,
+            self.rename: 5,
+            self.drop: 3,
+            self.drop_database: 1,
+            self.index: 4,
+            self.forget: 2,
+            self.retime: 2,
+            self.look: 3,
+            self.put: 8,
+            self.carry: 3,
+            self.clear: 2,
+            self.clear_database: 0.5,
+            self.index_common: 2,
         }
 
     def ask(self, request):
@@ -94,8 +109,11 @@ class Documents(Client):
     def make(self):
         if key := self.free():
             database = self.client[key[1]]
-            self.own(f"create {key}", lambda: self.ask(lambda: database.command("create", key[2])),
-                     self.world.with_(key, self.holding({})))
+            self.own(
+                f"create {key}",
+                lambda: self.ask(lambda: database.command("create", key[2])),
+                self.world.with_(key, self.holding({})),
+            )
 
     def insert(self):
         """Several documents, which are there in their order when no answer comes."""
@@ -107,18 +125,24 @@ class Documents(Client):
         held = self.world.held.get(key, self.holding({}))
         rows = [self.row(id) for id in ids]
         worlds = [
-            self.world.with_(key, {**held, "rows": {**held["rows"], **{
-                row["_id"]: row for row in rows[:count]}}})
+            self.world.with_(
+                key, {**held, "rows": {**held["rows"], **{row["_id"]: row for row in rows[:count]}}}
+            )
             for count in range(len(rows) + 1)
         ]
-        self.own(f"insert into {key}", lambda: self.ask(
-            lambda: self.at(key).insert_many([dict(row) for row in rows])), *worlds)
+        self.own(
+            f"insert into {key}",
+            lambda: self.ask(lambda: self.at(key).insert_many([dict(row) for row in rows])),
+            *worlds,
+        )
 
     def imply(self):
         """A collection is made because something is written to it."""
         if key := self.free():
             [id] = self.new_ids()
-            self.random.choice([self.by_insert, self.by_update, self.by_modify, self.by_bulk])(key, id)
+            self.random.choice([self.by_insert, self.by_update, self.by_modify, self.by_bulk])(
+                key, id
+            )
 
     def by_insert(self, key, id):
         self.add(key, [id])
@@ -130,16 +154,23 @@ class Documents(Client):
         self.own(f"upsert into {key}", lambda: self.ask(lambda: request(change)), *worlds)
 
     def by_update(self, key, id):
-        self.upserted(key, id, lambda change: self.at(key).update_one(
-            {"_id": id}, change, upsert=True))
+        self.upserted(
+            key, id, lambda change: self.at(key).update_one({"_id": id}, change, upsert=True)
+        )
 
     def by_modify(self, key, id):
-        self.upserted(key, id, lambda change: self.at(key).find_one_and_update(
-            {"_id": id}, change, upsert=True))
+        self.upserted(
+            key,
+            id,
+            lambda change: self.at(key).find_one_and_update({"_id": id}, change, upsert=True),
+        )
 
     def by_bulk(self, key, id):
-        self.upserted(key, id, lambda change: self.at(key).bulk_write(
-            [UpdateOne({"_id": id}, change, upsert=True)]))
+        self.upserted(
+            key,
+            id,
+            lambda change: self.at(key).bulk_write([UpdateOne({"_id": id}, change, upsert=True)]),
+        )
 
     def rename(self):
         """To a free name, or onto one that has documents: all of it or nothing."""
@@ -148,10 +179,18 @@ class Documents(Client):
             return
         replaces = target in self.world.held
         after = {**self.world.without(source), target: self.world.held[source]}
-        self.own(f"rename {source} to {target}{', which goes' if replaces else ''}", lambda: self.ask(
-            lambda: self.client.admin.command(
-                "renameCollection", f"{source[1]}.{source[2]}", to=f"{target[1]}.{target[2]}",
-                dropTarget=replaces or self.random.random() < 0.5)), after)
+        self.own(
+            f"rename {source} to {target}{', which goes' if replaces else ''}",
+            lambda: self.ask(
+                lambda: self.client.admin.command(
+                    "renameCollection",
+                    f"{source[1]}.{source[2]}",
+                    to=f"{target[1]}.{target[2]}",
+                    dropTarget=replaces or self.random.random() < 0.5,
+                )
+            ),
+            after,
+        )
 
     def drop(self):
         if key := self.pick():
@@ -160,8 +199,11 @@ class Documents(Client):
     def drop_database(self):
         database = self.random.choice(self.databases)
         if keys := [key for key in self.world.names("coll") if key[1] == database]:
-            self.own(f"dropDatabase {database}", lambda: self.ask(
-                lambda: self.client.drop_database(database)), *self.world.without_some(keys))
+            self.own(
+                f"dropDatabase {database}",
+                lambda: self.ask(lambda: self.client.drop_database(database)),
+                *self.world.without_some(keys),
+            )
 
     # Indexes and rules.
 
@@ -173,17 +215,38 @@ class Documents(Client):
         names = [name for name in names if name not in held["indexes"]]
         if not names:
             return
-        specs = [{"name": name, "key": dict(INDEXES[name][0]), **INDEXES[name][1]} for name in names]
-        worlds = [self.world.with_(key, {**held, "indexes": {**held["indexes"], **{
-            name: seconds(INDEXES[name][1]) for name in some}}})
-            for some in ([], names[:1], names[1:], names)]
-        self.own(f"createIndexes {names} of {key}", lambda: self.ask(
-            lambda: self.client[key[1]].command("createIndexes", key[2], indexes=specs)), *worlds)
+        specs = [
+            {"name": name, "key": dict(INDEXES[name][0]), **INDEXES[name][1]} for name in names
+        ]
+        worlds = [
+            self.world.with_(
+                key,
+                {
+                    **held,
+                    "indexes": {
+                        **held["indexes"],
+                        **{name: seconds(INDEXES[name][1]) for name in some},
+                    },
+                },
+            )
+            for some in ([], names[:1], names[1:], names)
+        ]
+        self.own(
+            f"createIndexes {names} of {key}",
+            lambda: self.ask(
+                lambda: self.client[key[1]].command("createIndexes", key[2], indexes=specs)
+            ),
+            *worlds,
+        )
 
     def indexed(self, wanted=lambda seconds: True):
         """A collection and one of its indexes."""
-        found = [(key, name) for key in self.world.names("coll")
-                 for name, own in self.world.held[key]["indexes"].items() if wanted(own)]
+        found = [
+            (key, name)
+            for key in self.world.names("coll")
+            for name, own in self.world.held[key]["indexes"].items()
+            if wanted(own)
+        ]
         return self.random.choice(found) if found else None
 
     def reindexed(self, key, indexes):
@@ -194,86 +257,113 @@ class Documents(Client):
             key, name = found
             indexes = {**self.world.held[key]["indexes"]}
             del indexes[name]
-            self.own(f"dropIndexes {name} of {key}", lambda: self.ask(
-                lambda: self.at(key).drop_index(name)), self.reindexed(key, indexes))
+            self.own(
+                f"dropIndexes {name} of {key}",
+                lambda: self.ask(lambda: self.at(key).drop_index(name)),
+                self.reindexed(key, indexes),
+            )
 
     def retime(self):
         if found := self.indexed(lambda own: own is not None):
             key, name = found
             after = self.random.choice([-1, 7_000, 6_000] if name == "_ts_1" else [5_000, 4_000])
             indexes = {**self.world.held[key]["indexes"], name: after}
-            self.own(f"collMod {name} of {key}", lambda: self.ask(
-                lambda: self.client[key[1]].command(
-                    "collMod", key[2], index={"name": name, "expireAfterSeconds": after})),
-                self.reindexed(key, indexes))
+            self.own(
+                f"collMod {name} of {key}",
+                lambda: self.ask(
+                    lambda: self.client[key[1]].command(
+                        "collMod", key[2], index={"name": name, "expireAfterSeconds": after}
+                    )
+                ),
+                self.reindexed(key, indexes),
+            )
 
     def look(self):
         """What was acknowledged is there; a name that is only asked for is not made by it."""
         key = self.any_key()
         wanted = self.world.held.get(key, self.holding({}))["rows"]
         other = self.random.choice(NAMES)
-        pipeline = [{"$lookup": {"from": other, "localField": "_id", "foreignField": "_id", "as": "x"}},
-                    {"$unset": "x"}]
+        pipeline = [
+            {"$lookup": {"from": other, "localField": "_id", "foreignField": "_id", "as": "x"}},
+            {"$unset": "x"},
+        ]
         found = self.ask(lambda: list(self.at(key).aggregate(pipeline)))
         if {row["_id"]: row for row in found} != wanted:
             self.wrong.append(f"{key} has {len(found)} documents, {len(wanted)} were acknowledged")
 
     # Names of all.
 
-    def room(self):
-        return "mongo", self.random.choice(COMMON), self.random.choice(ROOMS)
+    def shared_name(self):
+        return "mongo", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
 
     def meet(self, name):
         self.put_into(("mongo", COMMON[0], name))
 
     def put(self):
-        self.put_into(self.room())
+        self.put_into(self.shared_name())
 
     def put_into(self, name):
         [id] = self.new_ids()
         row, target = self.row(id), self.client[name[1]][name[2]]
-        how = self.random.choice([
-            lambda: target.insert_one(row),
-            lambda: target.replace_one({"_id": id}, row, upsert=True),
-            lambda: target.find_one_and_replace({"_id": id}, row, upsert=True),
-            lambda: target.bulk_write([InsertOne(row)]),
-        ])
+        how = self.random.choice(
+            [
+                lambda: target.insert_one(row),
+                lambda: target.replace_one({"_id": id}, row, upsert=True),
+                lambda: target.find_one_and_replace({"_id": id}, row, upsert=True),
+                lambda: target.bulk_write([InsertOne(row)]),
+            ]
+        )
         self.common(f"insert into {name}", lambda: self.ask(how), self.shared.insert([id], name))
 
     def carry(self):
-        source, target = self.room(), self.room()
+        source, target = self.shared_name(), self.shared_name()
         if source == target:
             return
         replaces = self.random.random() < 0.4
         entries = self.shared.change(
-            source=source, target=target, gone=(lambda name: name == target) if replaces else None)
-        self.common(f"rename {source} to {target}", lambda: self.ask(
-            lambda: self.client.admin.command(
-                "renameCollection", ".".join(source[1:]), to=".".join(target[1:]),
-                dropTarget=replaces)), entries)
+            source=source, target=target, gone=(lambda name: name == target) if replaces else None
+        )
+        self.common(
+            f"rename {source} to {target}",
+            lambda: self.ask(
+                lambda: self.client.admin.command(
+                    "renameCollection",
+                    ".".join(source[1:]),
+                    to=".".join(target[1:]),
+                    dropTarget=replaces,
+                )
+            ),
+            entries,
+        )
 
     def clear(self):
-        name = self.room()
+        name = self.shared_name()
         entries = self.shared.change(gone=lambda other: other == name)
         self.common(f"drop {name}", lambda: self.ask(self.client[name[1]][name[2]].drop), entries)
 
     def clear_database(self):
         database = self.random.choice(COMMON)
         entries = self.shared.change(gone=lambda name: name[:2] == ("mongo", database))
-        self.common(f"dropDatabase {database}", lambda: self.ask(
-            lambda: self.client.drop_database(database)), entries)
+        self.common(
+            f"dropDatabase {database}",
+            lambda: self.ask(lambda: self.client.drop_database(database)),
+            entries,
+        )
 
     def index_common(self):
-        name, chosen = self.room(), self.random.choice(sorted(INDEXES))
+        name, chosen = self.shared_name(), self.random.choice(sorted(INDEXES))
         keys, options = INDEXES[chosen]
         target = self.client[name[1]][name[2]]
-        how = self.random.choice([
-            lambda: target.create_index(keys, name=chosen, **options),
-            lambda: target.drop_index(chosen),
-            lambda: target.drop_indexes(),
-            lambda: target.database.command("collMod", name[2], index={
-                "name": "_ts_1", "expireAfterSeconds": 3_000}),
-        ])
+        how = self.random.choice(
+            [
+                lambda: target.create_index(keys, name=chosen, **options),
+                lambda: target.drop_index(chosen),
+                target.drop_indexes,
+                lambda: target.database.command(
+                    "collMod", name[2], index={"name": "_ts_1", "expireAfterSeconds": 3_000}
+                ),
+            ]
+        )
         self.common(f"indexes of {name}", lambda: self.ask(how), [])
 
 
@@ -285,7 +375,10 @@ def world_of(server, client):
             collection = server.client[database][name]
             found["coll", database, name] = {
                 "rows": {row["_id"]: row for row in collection.find()},
-                "indexes": {index["name"]: index.get("expireAfterSeconds")
-                            for index in collection.list_indexes() if index["name"] != "_id_"},
+                "indexes": {
+                    index["name"]: index.get("expireAfterSeconds")
+                    for index in collection.list_indexes()
+                    if index["name"] != "_id_"
+                },
             }
     return found

@@ -1,21 +1,30 @@
-"""A client of the NoSQL door: databases, containers, users, permissions and offers that come, change
-and go, and items in them."""
+"""A client of the NoSQL door: databases, containers, users, permissions and offers that come,
+change and go, and items in them."""
 
 import http.client
 
 from lib import nosql
+
 from storm.client import Client, Ended, Refused
 
 CONTAINERS, USERS, PERMISSIONS = ("p", "q", "r"), ("u", "v"), ("x", "y")
 #: What all clients use.
-COMMON, ROOMS = ("common0", "common1"), ("m", "n", "o")
+COMMON, SHARED_NAMES = ("common0", "common1"), ("m", "n", "o")
 LIVES = (None, -1, 7_000, 9_000)
 POLICIES = {
     "all": {"indexingMode": "consistent", "includedPaths": [{"path": "/*"}]},
-    "n": {"indexingMode": "consistent", "includedPaths": [{"path": "/n/?"}],
-          "excludedPaths": [{"path": "/*"}]},
-    "composite": {"indexingMode": "consistent", "includedPaths": [{"path": "/*"}], "compositeIndexes": [
-        [{"path": "/n", "order": "ascending"}, {"path": "/t", "order": "descending"}]]},
+    "n": {
+        "indexingMode": "consistent",
+        "includedPaths": [{"path": "/n/?"}],
+        "excludedPaths": [{"path": "/*"}],
+    },
+    "composite": {
+        "indexingMode": "consistent",
+        "includedPaths": [{"path": "/*"}],
+        "compositeIndexes": [
+            [{"path": "/n", "order": "ascending"}, {"path": "/t", "order": "descending"}]
+        ],
+    },
 }
 #: A container without a figure of its own has this one, unless its database has one for all.
 LEAST = 400
@@ -47,10 +56,24 @@ class Items(Client):
 
     def weights(self):
         return {
-            self.make_database: 3, self.drop_database: 0.5, self.make: 6, self.replace: 4, self.drop: 3,
-            self.insert: 8, self.upsert: 3, self.bulk: 3, self.look: 3,
-            self.make_user: 2, self.drop_user: 1, self.permit: 3, self.revoke: 1, self.offer: 2,
-            self.put: 8, self.clear: 2, self.clear_database: 0.5, self.make_common: 5,
+            self.make_database: 3,
+            self.drop_database: 0.5,
+            self.make: 6,
+            self.replace: 4,
+            self.drop: 3,
+            self.insert: 8,
+            self.upsert: 3,
+            self.bulk: 3,
+            self.look: 3,
+            self.make_user: 2,
+            self.drop_user: 1,
+            self.permit: 3,
+            self.revoke: 1,
+            self.offer: 2,
+            self.put: 8,
+            self.clear: 2,
+            self.clear_database: 0.5,
+            self.make_common: 5,
             self.replace_common: 2,
         }
 
@@ -59,9 +82,9 @@ class Items(Client):
             reply = self.client.call(method, path, body, headers)
         except (ConnectionError, http.client.HTTPException) as error:
             raise Ended from error
-        if reply.status in (500, 503) and b"shutting down" in reply.body or reply.status == 503:
+        if (reply.status in (500, 503) and b"shutting down" in reply.body) or reply.status == 503:
             raise Ended
-        if 400 <= reply.status:
+        if reply.status >= 400:
             raise Refused(reply.status, f"{method} {path}: {reply}")
         return reply
 
@@ -80,8 +103,11 @@ class Items(Client):
         if ("db", name) not in self.world.held:
             units = self.random.choice([None, None, 1_000])
             worlds = [self.world.with_(("db", name), {"units": some}) for some in (None, units)]
-            self.own(f"create database {name}", lambda: self.ask(
-                "POST", "dbs", {"id": name}, throughput(units)), *worlds)
+            self.own(
+                f"create database {name}",
+                lambda: self.ask("POST", "dbs", {"id": name}, throughput(units)),
+                *worlds,
+            )
 
     def drop_database(self):
         """Containers may go one after the other, and lose their figures before they go."""
@@ -89,10 +115,19 @@ class Items(Client):
             inside = [key for key in self.world.held if key[0] == "coll" and key[1] == name]
             users = [key for key in self.world.held if key[0] == "user" and key[1] == name]
             partly = self.world.without_some(inside) if inside else []
-            partly += [{key: {**value, "units": None} if key == ("db", name) else value
-                        for key, value in world.items()} for world in [self.world.held, *partly]]
-            self.own(f"delete database {name}", lambda: self.ask("DELETE", f"dbs/{name}"), *partly,
-                     self.world.without(("db", name), *inside, *users))
+            partly += [
+                {
+                    key: {**value, "units": None} if key == ("db", name) else value
+                    for key, value in world.items()
+                }
+                for world in [self.world.held, *partly]
+            ]
+            self.own(
+                f"delete database {name}",
+                lambda: self.ask("DELETE", f"dbs/{name}"),
+                *partly,
+                self.world.without(("db", name), *inside, *users),
+            )
 
     # Containers.
 
@@ -101,8 +136,11 @@ class Items(Client):
         return f"dbs/{key[1]}/colls/{key[2]}"
 
     def definition(self, key, held):
-        body = {"id": key[2], "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2},
-                "indexingPolicy": POLICIES[held["policy"]]}
+        body = {
+            "id": key[2],
+            "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2},
+            "indexingPolicy": POLICIES[held["policy"]],
+        }
         if held["ttl"] is not None:
             body["defaultTtl"] = held["ttl"]
         if held["unique"]:
@@ -110,8 +148,11 @@ class Items(Client):
         return body
 
     def drawn(self):
-        return {"ttl": self.random.choice(LIVES), "policy": self.random.choice(sorted(POLICIES)),
-                "unique": self.random.random() < 0.2}
+        return {
+            "ttl": self.random.choice(LIVES),
+            "policy": self.random.choice(sorted(POLICIES)),
+            "unique": self.random.random() < 0.2,
+        }
 
     def make(self):
         database, name = self.any_database(), self.random.choice(CONTAINERS)
@@ -123,24 +164,43 @@ class Items(Client):
         units = asked or (None if shared else LEAST)
         held = {**self.drawn(), "items": {}}
         worlds = [self.world.with_(key, {**held, "units": some}) for some in (None, units)]
-        self.own(f"create container {key}", lambda: self.ask(
-            "POST", f"dbs/{database}/colls", self.definition(key, held), throughput(asked)), *worlds)
+        self.own(
+            f"create container {key}",
+            lambda: self.ask(
+                "POST", f"dbs/{database}/colls", self.definition(key, held), throughput(asked)
+            ),
+            *worlds,
+        )
 
     def replace(self):
         if key := self.pick():
-            held = {**self.world.held[key], **self.drawn(), "unique": self.world.held[key]["unique"]}
-            self.own(f"replace container {key}", lambda: self.ask(
-                "PUT", self.link(key), self.definition(key, held)), self.world.with_(key, held))
+            held = {
+                **self.world.held[key],
+                **self.drawn(),
+                "unique": self.world.held[key]["unique"],
+            }
+            self.own(
+                f"replace container {key}",
+                lambda: self.ask("PUT", self.link(key), self.definition(key, held)),
+                self.world.with_(key, held),
+            )
 
     def drop(self):
         if key := self.pick():
-            self.own(f"delete container {key}", lambda: self.ask("DELETE", self.link(key)),
-                     self.world.without(key))
+            self.own(
+                f"delete container {key}",
+                lambda: self.ask("DELETE", self.link(key)),
+                self.world.without(key),
+            )
 
     def offer(self):
         """Another figure for a container or a database that has one of its own."""
-        keys = [key for kind in ("db", "coll") for key in self.world.names(kind)
-                if self.world.held[key]["units"] is not None]
+        keys = [
+            key
+            for kind in ("db", "coll")
+            for key in self.world.names(kind)
+            if self.world.held[key]["units"] is not None
+        ]
         if not keys:
             return
         key = self.random.choice(keys)
@@ -152,8 +212,11 @@ class Items(Client):
             return
         units = self.random.choice([500, 600, 700])
         offer = {**offer, "content": {**offer["content"], "offerThroughput": units}}
-        self.own(f"replace the offer of {key}", lambda: self.ask("PUT", f"offers/{offer['id']}", offer),
-                 self.world.with_(key, {**self.world.held[key], "units": units}))
+        self.own(
+            f"replace the offer of {key}",
+            lambda: self.ask("PUT", f"offers/{offer['id']}", offer),
+            self.world.with_(key, {**self.world.held[key], "units": units}),
+        )
 
     # Users and permissions.
 
@@ -161,13 +224,19 @@ class Items(Client):
         database = self.any_database()
         key = "user", database, self.random.choice(USERS)
         if database and key not in self.world.held:
-            self.own(f"create {key}", lambda: self.ask("POST", f"dbs/{database}/users", {"id": key[2]}),
-                     self.world.with_(key, {"permissions": {}}))
+            self.own(
+                f"create {key}",
+                lambda: self.ask("POST", f"dbs/{database}/users", {"id": key[2]}),
+                self.world.with_(key, {"permissions": {}}),
+            )
 
     def drop_user(self):
         if key := self.pick("user"):
-            self.own(f"delete {key}", lambda: self.ask("DELETE", f"dbs/{key[1]}/users/{key[2]}"),
-                     self.world.without(key))
+            self.own(
+                f"delete {key}",
+                lambda: self.ask("DELETE", f"dbs/{key[1]}/users/{key[2]}"),
+                self.world.without(key),
+            )
 
     def permitted(self, key, permissions):
         return self.world.with_(key, {"permissions": permissions})
@@ -182,8 +251,11 @@ class Items(Client):
         # One resource has one permission of a user.
         body = {"id": name, "permissionMode": mode, "resource": f"dbs/{key[1]}/colls/{name}"}
         method, path = ("PUT", f"{feed}/{name}") if name in held else ("POST", feed)
-        self.own(f"permission {name} of {key}", lambda: self.ask(method, path, body),
-                 self.permitted(key, {**held, name: mode}))
+        self.own(
+            f"permission {name} of {key}",
+            lambda: self.ask(method, path, body),
+            self.permitted(key, {**held, name: mode}),
+        )
 
     def revoke(self):
         keys = [key for key in self.world.names("user") if self.world.held[key]["permissions"]]
@@ -193,8 +265,11 @@ class Items(Client):
         held = {**self.world.held[key]["permissions"]}
         name = self.random.choice(sorted(held))
         del held[name]
-        self.own(f"delete permission {name} of {key}", lambda: self.ask(
-            "DELETE", f"dbs/{key[1]}/users/{key[2]}/permissions/{name}"), self.permitted(key, held))
+        self.own(
+            f"delete permission {name} of {key}",
+            lambda: self.ask("DELETE", f"dbs/{key[1]}/users/{key[2]}/permissions/{name}"),
+            self.permitted(key, held),
+        )
 
     # Items.
 
@@ -203,8 +278,9 @@ class Items(Client):
 
     def holding(self, key, items):
         held = self.world.held[key]
-        return self.world.with_(key, {**held, "items": {
-            **held["items"], **{item["id"]: item for item in items}}})
+        return self.world.with_(
+            key, {**held, "items": {**held["items"], **{item["id"]: item for item in items}}}
+        )
 
     def roomy(self):
         key = self.pick()
@@ -213,9 +289,16 @@ class Items(Client):
     def insert(self, headers=()):
         if key := self.roomy():
             item = self.item(*self.new_ids())
-            self.own(f"create item in {key}", lambda: self.ask(
-                "POST", f"{self.link(key)}/docs", item, {**nosql.of_partition("a"), **dict(headers)}),
-                self.holding(key, [item]))
+            self.own(
+                f"create item in {key}",
+                lambda: self.ask(
+                    "POST",
+                    f"{self.link(key)}/docs",
+                    item,
+                    {**nosql.of_partition("a"), **dict(headers)},
+                ),
+                self.holding(key, [item]),
+            )
 
     def upsert(self):
         self.insert(nosql.UPSERT)
@@ -224,61 +307,80 @@ class Items(Client):
         """A batch: all of it or nothing."""
         if key := self.roomy():
             items = [self.item(id) for id in self.new_ids(5)]
-            headers = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
-                       **nosql.of_partition("a")}
+            headers = {
+                "x-ms-cosmos-is-batch-request": "True",
+                "x-ms-cosmos-batch-atomic": "True",
+                **nosql.of_partition("a"),
+            }
             body = [{"operationType": "Create", "resourceBody": item} for item in items]
-            self.own(f"batch in {key}", lambda: self.ask(
-                "POST", f"{self.link(key)}/docs", body, headers), self.holding(key, items))
+            self.own(
+                f"batch in {key}",
+                lambda: self.ask("POST", f"{self.link(key)}/docs", body, headers),
+                self.holding(key, items),
+            )
 
     def look(self):
         if key := self.pick():
             reply = self.ask("GET", f"{self.link(key)}/docs", None, {"x-ms-max-item-count": "1000"})
             found = {row["id"]: nosql.stripped(row) for row in reply.json["Documents"]}
             if found != self.world.held[key]["items"]:
-                self.wrong.append(f"{key} has {len(found)} items, "
-                                  f"{len(self.world.held[key]['items'])} were acknowledged")
+                self.wrong.append(
+                    f"{key} has {len(found)} items, "
+                    f"{len(self.world.held[key]['items'])} were acknowledged"
+                )
 
     # Names of all.
 
-    def room(self):
-        return "nosql", self.random.choice(COMMON), self.random.choice(ROOMS)
+    def shared_name(self):
+        return "nosql", self.random.choice(COMMON), self.random.choice(SHARED_NAMES)
 
     def meet(self, name):
         """A container is made by one of them, and written by all."""
         name = "nosql", COMMON[0], name
         self.request(f"create database {name[1]}", "POST", "dbs", {"id": name[1]})
-        self.request(f"create {name}", "POST", f"dbs/{name[1]}/colls", self.definition(name, self.drawn()))
+        self.request(
+            f"create {name}", "POST", f"dbs/{name[1]}/colls", self.definition(name, self.drawn())
+        )
         self.put_into(name)
 
     def request(self, what, method, path, body=None, headers=(), entries=()):
         return self.common(what, lambda: self.ask(method, path, body, headers), list(entries))
 
     def put(self):
-        self.put_into(self.room())
+        self.put_into(self.shared_name())
 
     def put_into(self, name):
         [id] = self.new_ids()
-        self.request(f"create item in {name}", "POST", f"{self.link(name)}/docs", self.item(id),
-                     nosql.of_partition("a"), self.shared.insert([id], name))
+        self.request(
+            f"create item in {name}",
+            "POST",
+            f"{self.link(name)}/docs",
+            self.item(id),
+            nosql.of_partition("a"),
+            self.shared.insert([id], name),
+        )
 
     def make_common(self):
-        name = self.room()
+        name = self.shared_name()
         self.request(f"create database {name[1]}", "POST", "dbs", {"id": name[1]})
-        self.request(f"create {name}", "POST", f"dbs/{name[1]}/colls", self.definition(name, self.drawn()))
+        self.request(
+            f"create {name}", "POST", f"dbs/{name[1]}/colls", self.definition(name, self.drawn())
+        )
 
     def replace_common(self):
         """Others may have made it with another unique key, which cannot be changed."""
-        name = self.room()
+        name = self.shared_name()
         try:
             held = self.ask("GET", self.link(name)).json
         except Refused:
             return
         drawn = {**self.drawn(), "unique": bool(held.get("uniqueKeyPolicy", {}).get("uniqueKeys"))}
-        self.request(f"replace {name}", "PUT", self.link(name), self.definition(name, drawn),
-                     if_match(held))
+        self.request(
+            f"replace {name}", "PUT", self.link(name), self.definition(name, drawn), if_match(held)
+        )
 
     def clear(self):
-        name = self.room()
+        name = self.shared_name()
         entries = self.shared.change(gone=lambda other: other == name)
         self.request(f"delete {name}", "DELETE", self.link(name), entries=entries)
 
@@ -310,6 +412,7 @@ def policy_of(policy):
 
 def world_of(server, client):
     """What the server has in the databases of one client, as its world."""
+
     def ask(method, path, headers=()):
         reply = server.items.call(method, path, None, headers)
         assert reply.status == 200, f"{method} {path}: {reply}"
@@ -323,13 +426,17 @@ def world_of(server, client):
         for container in ask("GET", f"dbs/{name}/colls").json["DocumentCollections"]:
             rows = server.items.container(name, container["id"]).rows()
             found["coll", name, container["id"]] = {
-                "ttl": container.get("defaultTtl"), "units": units_of(offers, container),
+                "ttl": container.get("defaultTtl"),
+                "units": units_of(offers, container),
                 "policy": policy_of(container["indexingPolicy"]),
                 "unique": bool(container.get("uniqueKeyPolicy", {}).get("uniqueKeys")),
                 "items": {row["id"]: nosql.stripped(row) for row in rows},
             }
         for user in ask("GET", f"dbs/{name}/users").json["Users"]:
-            permissions = ask("GET", f"dbs/{name}/users/{user['id']}/permissions").json["Permissions"]
+            permissions = ask("GET", f"dbs/{name}/users/{user['id']}/permissions").json[
+                "Permissions"
+            ]
             found["user", name, user["id"]] = {
-                "permissions": {it["id"]: it["permissionMode"] for it in permissions}}
+                "permissions": {it["id"]: it["permissionMode"] for it in permissions}
+            }
     return found

@@ -1,10 +1,10 @@
 """What is known of names that all clients use: where a document that was acknowledged may be, and
 whether it may be gone.
 
-Documents have ids that are given once. A request that drops, renames or replaces a name is kept with
-the time of its begin and of its end (none: it was never answered, and was done before the crash or
-not at all). A document may be where renames can have carried it, and may be gone only where something
-that drops was under way, or came, after its insertion had begun.
+Documents have ids that are given once. A request that drops, renames or replaces a name is kept
+with the time of its begin and of its end (none: it was never answered, and was done before the
+crash or not at all). A document may be where renames can have carried it, and may be gone only
+where something that drops was under way, or came, after its insertion had begun.
 """
 
 import threading
@@ -50,7 +50,7 @@ class Shared:
     def insert(self, ids, name):
         entry = [Insert(name, now()) for _ in ids]
         with self.lock:
-            self.inserts.update(zip(ids, entry))
+            self.inserts.update(zip(ids, entry, strict=True))
         return entry
 
     def change(self, **what):
@@ -80,17 +80,22 @@ class Shared:
         return reached
 
     def may_be_gone(self, reached):
-        return any(change.gone and not change.refused and since <= change.end and change.gone(name)
-                   for name, since in reached.items() for change in self.changes)
+        return any(
+            change.gone and not change.refused and since <= change.end and change.gone(name)
+            for name, since in reached.items()
+            for change in self.changes
+        )
 
     def is_gone(self, insert, reached):
         """It was never carried anywhere, and something was dropped after it had come for sure."""
         return len(reached) == 1 and any(
             change.acked and change.gone and change.gone(insert.name) and insert.end < change.begin
-            for change in self.changes)
+            for change in self.changes
+        )
 
     def settle(self, found):
-        """What is wrong with what was found: ids by name. What is there now is the new beginning."""
+        """What is wrong with what was found: ids by name. What is there now is the new
+        beginning."""
         wrong, where = [], {}
         for name, ids in found.items():
             for id in ids:
@@ -107,7 +112,7 @@ class Shared:
     def judge(self, id, insert, names):
         reached = self.places(insert)
         told = f"{id}, put into {insert.name}"
-        if 1 < len(names):
+        if len(names) > 1:
             return [f"{told}, is there twice: {names}"]
         if names and insert.refused:
             return [f"{told}, was refused and is in {names}"]

@@ -5,7 +5,6 @@ import threading
 
 import pymongo
 import pytest
-
 from lib.nosql import Client
 from lib.server import Server
 
@@ -41,7 +40,8 @@ def differences(verified):
 
 
 class Makers:
-    """Clients of both doors, each with a connection of its own, and what was acknowledged to them."""
+    """Clients of both doors, each with a connection of its own, and what was acknowledged to
+    them."""
 
     def __init__(self, server, count):
         self.server = server
@@ -89,17 +89,20 @@ class Makers:
             if door == "mongo":
                 collection = self.server.client[database][name]
                 found = {row["_id"] for row in collection.find()}
-                ways = {"count": collection.estimated_document_count()}
+                counts = {"count": collection.estimated_document_count()}
                 for index in collection.index_information():
-                    ways[index] = len(list(collection.find().hint(index)))
+                    counts[index] = len(list(collection.find().hint(index)))
             else:
                 container = self.server.items.container(database, name)
                 found = {row["id"] for row in container.rows()}
-                ways = {"COUNT": container.rows("SELECT VALUE COUNT(1) FROM c")[0]}
+                counts = {"COUNT": container.rows("SELECT VALUE COUNT(1) FROM c")[0]}
             if found != ids:
                 wrong.append(f"{door} {database}.{name} has {len(found)} of {len(ids)}")
-            wrong += [f"{door} {database}.{name}: {n} by {way}, there were {len(ids)}"
-                      for way, n in ways.items() if n != len(ids)]
+            wrong += [
+                f"{door} {database}.{name}: {n} by {way}, there were {len(ids)}"
+                for way, n in counts.items()
+                if n != len(ids)
+            ]
         return wrong
 
 
@@ -113,7 +116,8 @@ def eight_collections(makers):
 
 def both_doors(makers):
     return [makers.insert(at, "app", f"c{at}") for at in range(6)] + [
-        makers.contain(at, "app", f"c{at}") for at in range(6)]
+        makers.contain(at, "app", f"c{at}") for at in range(6)
+    ]
 
 
 def indexes(makers):
@@ -126,8 +130,9 @@ def indexes_and_rows(makers):
     return indexes(makers) + [makers.insert(at, "app", "one") for at in range(4, 8)]
 
 
-@pytest.mark.parametrize("kind", [one_collection, eight_collections, both_doors, indexes,
-                                  indexes_and_rows])
+@pytest.mark.parametrize(
+    "kind", [one_collection, eight_collections, both_doors, indexes, indexes_and_rows]
+)
 def test_made_at_the_same_moment(kind, torture):
     """All rounds are made before the judgment, so that a failure says how many went wrong. Every
     other one ends by SIGKILL."""
@@ -173,4 +178,5 @@ def test_many_new_collections():
         server.start()
         wrong += [f"after a restart: {it}" for it in makers.lost()]
     assert not wrong and not verified.returncode, (
-        f"{len(wrong)} of what was made: {wrong[:6]}; verify: {differences(verified)}")
+        f"{len(wrong)} of what was made: {wrong[:6]}; verify: {differences(verified)}"
+    )

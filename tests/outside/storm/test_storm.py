@@ -1,6 +1,6 @@
-"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has a
-name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name, what
-was dropped is gone, counts are right and the directory is whole.
+"""The catalog storm: twelve clients of both doors make, fill, rename, change and drop whatever has
+a name, until SIGTERM or SIGKILL. Then every acknowledged document is there under its last name,
+what was dropped is gone, counts are right and the directory is whole.
 
 ROUNDS says how many (default 10; 200 with --torture), SEED where they begin.
 """
@@ -12,6 +12,7 @@ import time
 
 from lib.seed import SEED, TORTURE
 from lib.server import Server
+
 from storm.check import compare
 from storm.documents import COMMON, Documents
 from storm.items import Items
@@ -27,10 +28,11 @@ class Storm:
     """A server and its clients over all rounds."""
 
     def __init__(self, server):
-        self.server, self.shared, self.dice = server, Shared(), random.Random(SEED)
+        self.server, self.shared, self.rng = server, Shared(), random.Random(SEED)
         self.clients = [Documents(n, SEED, self.shared, server) for n in range(DOCUMENT_CLIENTS)]
-        self.clients += [Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server)
-                         for n in range(ITEM_CLIENTS)]
+        self.clients += [
+            Items(DOCUMENT_CLIENTS + n, SEED, self.shared, server) for n in range(ITEM_CLIENTS)
+        ]
 
     def fresh(self, round):
         """A name that is free at both doors, for all to meet in."""
@@ -51,8 +53,8 @@ class Storm:
         name, gate = self.fresh(round), threading.Barrier(len(self.clients))
         for client in self.clients:
             client.begin(gate, name)
-        time.sleep(self.dice.uniform(0.3, 1.2))
-        end = self.dice.choice(["kill", "stop"])
+        time.sleep(self.rng.uniform(0.3, 1.2))
+        end = self.rng.choice(["kill", "stop"])
         if end == "kill":
             self.server.kill()
         else:
@@ -71,8 +73,10 @@ class Storm:
         self.server.start()
         wrong = compare(self.server, self.clients, self.shared)
         if verified.returncode:
-            wrong.append(f"verify ends with {verified.returncode}: {verified.stdout[-500:]}"
-                         f"{verified.stderr[-500:]}")
+            wrong.append(
+                f"verify ends with {verified.returncode}: {verified.stdout[-500:]}"
+                f"{verified.stderr[-500:]}"
+            )
         return wrong
 
 
@@ -90,8 +94,13 @@ def test_storm(capsys):
             ends[end] += 1
             assert wrong == [], f"{told} ({end}), {len(wrong)} things:\n" + "\n".join(wrong[:12])
         server.end()
-    acks, yields = (sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields"))
+    acks, yields = (
+        sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields")
+    )
     with capsys.disabled():
-        print(f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): {acks} requests "
-              f"acknowledged, {yields} refused because others were faster, 0 documents lost")
+        print(
+            f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): "
+            f"{acks} requests acknowledged, {yields} refused because others were faster, "
+            "0 documents lost"
+        )
     assert all(client.acks > ROUNDS for client in storm.clients), "hardly any storm"

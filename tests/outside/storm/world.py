@@ -1,8 +1,9 @@
-"""What one client knows of the names that are its own: exactly, but for one request without an answer.
+"""What one client knows of the names that are its own: exactly, but for one request without an
+answer.
 
-A world maps what there is (("coll", database, name), ("db", name), ("user", database, name)) to what
-it holds. A request says before it is sent which worlds it may leave behind; an answer makes the last
-of them the world that is, and after a crash it is one of them.
+A world maps what there is (("coll", database, name), ("db", name), ("user", database, name)) to
+what it holds. A request says before it is sent which worlds it may leave behind; an answer makes
+the last of them the world that is, and after a crash it is one of them.
 """
 
 from itertools import combinations
@@ -27,7 +28,9 @@ class World:
 
     def without_some(self, keys):
         """The worlds in which some of these are gone, and last the one without any of them."""
-        return [self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)]
+        return [
+            self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)
+        ]
 
     def intend(self, *worlds):
         self.perhaps = list(worlds)
@@ -40,7 +43,8 @@ class World:
         self.perhaps = []
 
     def settle(self, found):
-        """Compares with what a restarted server has; answers what is wrong, and believes the rest."""
+        """Compares with what a restarted server has; answers what is wrong, and believes the
+        rest."""
         legal = [self.held, *self.perhaps]
         self.perhaps = []
         if found in legal:
@@ -48,7 +52,7 @@ class World:
             return []
         nearest = min(legal, key=lambda world: len(differences(found, world)))
         self.held = found
-        return differences(found, nearest)[:5] + [f"({len(legal)} worlds were possible)"]
+        return [*differences(found, nearest)[:5], f"({len(legal)} worlds were possible)"]
 
 
 def differences(found, wanted):
@@ -61,8 +65,11 @@ def differences(found, wanted):
         if a is None or b is None:
             texts.append(f"{key} is {'not there' if a is None else 'there'}: {short(a or b)}")
             continue
-        texts += [f"{key} {part}: found {short(a.get(part))}, wanted {short(b.get(part))}"
-                  for part in sorted(a.keys() | b.keys()) if a.get(part) != b.get(part)]
+        texts += [
+            f"{key} {part}: found {short(a.get(part))}, wanted {short(b.get(part))}"
+            for part in sorted(a.keys() | b.keys())
+            if a.get(part) != b.get(part)
+        ]
     return texts
 
 

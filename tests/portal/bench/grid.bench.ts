@@ -10,7 +10,10 @@ for (const door of ['nosql', 'mongo'] as const) {
       const collection = (await server.mongo()).db('app').collection('rows');
       await collection.createIndex({ _ts: 1 }, { expireAfterSeconds: 86_400 });
       for (let at = 0; at < ROWS; at += 10_000) {
-        const made = Array.from({ length: 10_000 }, (_, n) => ({ user: `user ${at + n}`, n: at + n }));
+        const made = Array.from({ length: 10_000 }, (_, n) => ({
+          user: `user ${at + n}`,
+          n: at + n,
+        }));
         await collection.insertMany(made as never);
       }
     } else {
@@ -28,8 +31,9 @@ for (const door of ['nosql', 'mongo'] as const) {
     const began = Date.now();
     await page.goto(`/${door}/app/rows/items`);
     await page.getByRole('button', { name: 'Load all' }).click();
-    await expect(page.getByText('100,000 items loaded').or(page.getByText('100,000 documents loaded')))
-      .toBeVisible({ timeout: 300_000 });
+    await expect(
+      page.getByText('100,000 items loaded').or(page.getByText('100,000 documents loaded')),
+    ).toBeVisible({ timeout: 300_000 });
     console.log(`${door}: loaded in ${Date.now() - began} ms`);
     const frames = await page.evaluate(async (count) => {
       const box = document.querySelector<HTMLElement>('[role=grid]');

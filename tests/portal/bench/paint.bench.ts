@@ -10,7 +10,11 @@ function median(values: number[]): number {
 
 test('first paint', async ({ browser, server }) => {
   await (await browser.newContext()).request.post(`${server.url}/_ebb/quickstart`, { data: {} });
-  for (const path of ['/', '/nosql/quickstart/sessions/items', '/nosql/quickstart/sessions/settings']) {
+  for (const path of [
+    '/',
+    '/nosql/quickstart/sessions/items',
+    '/nosql/quickstart/sessions/settings',
+  ]) {
     const [first, shown]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round += 1) {
       const context = await browser.newContext();
@@ -26,7 +30,9 @@ test('first paint', async ({ browser, server }) => {
       await context.close();
     }
     const [paint, heading] = [median(first), median(shown)].map((ms) => ms.toFixed(0));
-    console.log(`${path}: first contentful paint ${paint} ms, heading there ${heading} ms (median of ${ROUNDS})`);
+    console.log(
+      `${path}: first contentful paint ${paint} ms, heading there ${heading} ms (median of ${ROUNDS})`,
+    );
     expect(first.every((ms) => ms > 0)).toBe(true);
   }
 });

@@ -1,8 +1,8 @@
 // The two doors as a test sees them: a container and a collection that are filled, changed and asked
 // by their official clients.
-import { type Container } from '@azure/cosmos';
-import { type Collection } from 'mongodb';
-import { Server } from './server';
+import type { Container } from '@azure/cosmos';
+import type { Collection } from 'mongodb';
+import type { Server } from './server';
 
 export type Fields = Record<string, unknown>;
 export type Stored = Fields & { _id: string };
@@ -59,7 +59,9 @@ export const nosql: Door = {
     return Object.fromEntries(own);
   },
   ids: async (server) => {
-    const { resources } = await container(server).items.query('SELECT VALUE c.id FROM c').fetchAll();
+    const { resources } = await container(server)
+      .items.query('SELECT VALUE c.id FROM c')
+      .fetchAll();
     return (resources as string[]).sort();
   },
   text: (id, fields) => `{ "id": ${JSON.stringify(id)}, ${fields} }`,
@@ -76,7 +78,7 @@ export const mongo: Door = {
   },
   setDefault: async (server, defaultTtl) => {
     const log = await collection(server);
-    const held = (await log.indexes()).some(({ key }) => key['_ts'] !== undefined);
+    const held = (await log.indexes()).some(({ key }) => key._ts !== undefined);
     if (held) await log.dropIndex('_ts_1');
     if (defaultTtl !== null) await log.createIndex({ _ts: 1 }, { expireAfterSeconds: defaultTtl });
   },
@@ -98,14 +100,21 @@ export const DOORS: readonly Door[] = [nosql, mongo];
 
 /** Writes n items: `n` counts from 0, every tenth is ada's, the others bob's; ids n000, n001, … */
 export async function fillWith(server: Server, door: Door, n: number): Promise<void> {
-  const made = Array.from({ length: n }, (_, at) => ({ n: at, user: at % 10 === 0 ? 'ada' : 'bob' }));
+  const made = Array.from({ length: n }, (_, at) => ({
+    n: at,
+    user: at % 10 === 0 ? 'ada' : 'bob',
+  }));
   if (door.name === 'mongo') {
-    await (await collection(server)).insertMany(made.map((one) => ({ _id: numbered(one.n), ...one })));
+    await (await collection(server)).insertMany(
+      made.map((one) => ({ _id: numbered(one.n), ...one })),
+    );
     return;
   }
   const { items } = container(server);
   for (let at = 0; at < n; at += 50) {
-    await Promise.all(made.slice(at, at + 50).map((one) => items.create({ id: numbered(one.n), ...one })));
+    await Promise.all(
+      made.slice(at, at + 50).map((one) => items.create({ id: numbered(one.n), ...one })),
+    );
   }
 }
 

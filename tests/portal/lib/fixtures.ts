@@ -2,7 +2,7 @@
 // something by policy, when a script throws, or when a dialog opens that nobody expects.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BrowserContext, expect, test as base } from '@playwright/test';
+import { type BrowserContext, test as base, expect } from '@playwright/test';
 import { type Options, Server } from './server';
 
 interface Fixtures {
@@ -16,7 +16,7 @@ const API = /^\/(_portal|_ebb|_explorer|metrics$|status$|livez$|readyz$)/;
 
 /** For work on the pages: EBB_PORTAL_PAGES names a built folder, served in place of the binary's. */
 async function replacePages(context: BrowserContext): Promise<void> {
-  const folder = process.env['EBB_PORTAL_PAGES'];
+  const folder = process.env.EBB_PORTAL_PAGES;
   if (folder === undefined) return;
   await context.route('**/*', async (route) => {
     const { pathname } = new URL(route.request().url());

@@ -1,6 +1,6 @@
 // What a person does on the page of items: rows of the grid, the item beside it, its editor.
 import { expect, type Locator, type Page } from '@playwright/test';
-import { type Door } from './door';
+import type { Door } from './door';
 import { noted } from './pane';
 
 /** Rows that have these ids. */
@@ -10,7 +10,10 @@ export function row(page: Page, door: Door, id: string): Locator {
 }
 
 export function rows(page: Page): Locator {
-  return page.getByRole('grid').getByRole('row').filter({ has: page.getByRole('gridcell') });
+  return page
+    .getByRole('grid')
+    .getByRole('row')
+    .filter({ has: page.getByRole('gridcell') });
 }
 
 /** What the row says of the end. */

@@ -25,14 +25,17 @@ async function stop(page: Page): Promise<Stop | null> {
     const root = frame.getRootNode() as Document | ShadowRoot;
     const at = root.elementFromPoint((left + right) / 2, (top + bottom) / 2);
     const label = element.closest('label');
-    const near = (one: Element | null) => one !== null && at !== null && (one.contains(at) || at.contains(one));
+    const near = (one: Element | null) =>
+      one !== null && at !== null && (one.contains(at) || at.contains(one));
     // A control may be drawn by its parts: a radio's frame is its label's.
     const drawn = label === null ? [frame] : [frame, label];
     const style = (one: Element) => getComputedStyle(one);
     return {
       name: `${element.tagName} ${element.getAttribute('aria-label') ?? element.id} "${(element.textContent ?? '').slice(0, 30)}"`,
       inSight: right - left >= 4 && bottom - top >= 4 && (near(frame) || near(label)),
-      outlined: drawn.some((one) => style(one).outlineStyle !== 'none' && parseFloat(style(one).outlineWidth) >= 1),
+      outlined: drawn.some(
+        (one) => style(one).outlineStyle !== 'none' && parseFloat(style(one).outlineWidth) >= 1,
+      ),
     };
   });
 }
@@ -51,7 +54,11 @@ export async function focusSeen(page: Page): Promise<void> {
 }
 
 /** Presses Tab, or Shift and Tab, until the element has the focus; every stop on the way shows itself. */
-export async function tabTo(page: Page, element: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+export async function tabTo(
+  page: Page,
+  element: Locator,
+  key: 'Tab' | 'Shift+Tab' = 'Tab',
+): Promise<void> {
   await expect(element).toBeVisible();
   for (let stops = 0; stops < MOST_STOPS; stops += 1) {
     if (await isFocused(element)) return;

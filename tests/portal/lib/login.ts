@@ -1,7 +1,7 @@
 // An account with keys of its own, and signing in with one of them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import type { Options } from './server';
 
 const made = (text: string) => Buffer.from(text.padEnd(64, '.')).toString('base64');
@@ -11,7 +11,7 @@ export const PRIMARY = made('primary of the tests');
 /** May only read. */
 export const READER = made('reader of the tests');
 
-const folder = process.env['EBB_PORTAL_OUT'] ?? '/tmp/ebb-portal-tests';
+const folder = process.env.EBB_PORTAL_OUT ?? '/tmp/ebb-portal-tests';
 const file = join(folder, `keys-${process.pid}`);
 mkdirSync(folder, { recursive: true });
 writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`, { mode: 0o600 });

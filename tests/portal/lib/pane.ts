@@ -5,7 +5,10 @@ import { expect, type Locator, type Page } from '@playwright/test';
 export async function openFromTree(page: Page, door: string, database: string, collection: string) {
   const badge = door === 'nosql' ? 'NoSQL' : 'MongoDB';
   const tree = page.getByRole('tree');
-  const branch = tree.getByRole('treeitem').filter({ hasText: database }).filter({ hasText: badge });
+  const branch = tree
+    .getByRole('treeitem')
+    .filter({ hasText: database })
+    .filter({ hasText: badge });
   if ((await branch.first().getAttribute('aria-expanded')) !== 'true') await branch.first().click();
   await tree.getByRole('treeitem', { name: collection, exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`/${door}/${database}/${collection}`));

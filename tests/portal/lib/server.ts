@@ -38,7 +38,7 @@ export class Server {
   ) {}
 
   static async start(options: Options = {}): Promise<Server> {
-    const binary = process.env['EBB_BIN'];
+    const binary = process.env.EBB_BIN;
     if (binary === undefined) throw new Error('EBB_BIN names no server');
     const folder = mkdtempSync(join(tmpdir(), 'ebb-portal-'));
     const ready = join(folder, 'ready.json');
@@ -47,7 +47,15 @@ export class Server {
     const { mongo = free, cosmos = free, admin = free } = options.ports ?? {};
     const flags = ['--mongo-addr', mongo, '--cosmos-addr', cosmos, '--admin-addr', admin];
     const clock = ['--clock', options.clock ?? 'manual'];
-    const all = ['serve', ...kept, ...clock, ...flags, '--ready-file', ready, ...(options.flags ?? [])];
+    const all = [
+      'serve',
+      ...kept,
+      ...clock,
+      ...flags,
+      '--ready-file',
+      ready,
+      ...(options.flags ?? []),
+    ];
     const child = spawn(binary, all, { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (part: Buffer) => (said += part.toString()));

@@ -11,7 +11,10 @@ test.beforeEach(async ({ server }) => {
   await container.items.create({ id: 'one' });
 });
 
-test('a key opens the page that was asked for, and leaving closes it', async ({ page, context }) => {
+test('a key opens the page that was asked for, and leaving closes it', async ({
+  page,
+  context,
+}) => {
   await page.goto('/nosql/app/sessions/settings');
   await signIn(page, Buffer.alloc(64).toString('base64'));
   await expect(page.getByRole('alert')).toBeVisible();

@@ -1,12 +1,12 @@
 // No violation of WCAG 2.1 AA that axe finds, on any page and in any dialog, light and dark, at 100
 // and 200 %.
 import AxeBuilder from '@axe-core/playwright';
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { chooseTtl } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
 /** 200 % of zoom halves what fits. */
@@ -27,10 +27,16 @@ async function fill(server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: 600 };
   const { container } = await database.containers.create(definition);
-  const collection = (await server.mongo()).db('app').collection<{ _id: string; ttl?: number }>('log');
+  const collection = (await server.mongo())
+    .db('app')
+    .collection<{ _id: string; ttl?: number }>('log');
   await collection.createIndex({ _ts: 1 }, { expireAfterSeconds: 600 });
   await collection.createIndex({ at: 1 }, { expireAfterSeconds: 60 });
-  for (const [id, ttl] of [['short', 30], ['pinned', -1], ['plain', undefined]] as const) {
+  for (const [id, ttl] of [
+    ['short', 30],
+    ['pinned', -1],
+    ['plain', undefined],
+  ] as const) {
     await container.items.create({ id, ttl, user: 'ada' });
     await collection.insertOne(ttl === undefined ? { _id: id } : { _id: id, ttl });
   }
@@ -87,11 +93,14 @@ async function dialogs(page: Page, server: Server, door: string) {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await look('confirm');
   if (door === 'nosql') {
-    await server.cosmos.database('app').container('log').replace({
-      id: 'log',
-      partitionKey: { paths: ['/id'] },
-      defaultTtl: 700,
-    });
+    await server.cosmos
+      .database('app')
+      .container('log')
+      .replace({
+        id: 'log',
+        partitionKey: { paths: ['/id'] },
+        defaultTtl: 700,
+      });
   } else {
     const change = { keyPattern: { _ts: 1 }, expireAfterSeconds: 700 };
     await (await server.mongo()).db('app').command({ collMod: 'log', index: change });

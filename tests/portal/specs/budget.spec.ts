@@ -7,7 +7,7 @@ import { expect, test } from '@playwright/test';
 const BUDGET_BYTES = 300 * 1024;
 
 test('the whole portal stays within its budget', () => {
-  const dist = process.env['EBB_PORTAL_DIST'] ?? '';
+  const dist = process.env.EBB_PORTAL_DIST ?? '';
   const files = readdirSync(dist, { recursive: true, withFileTypes: true });
   const sizes = files
     .filter((file) => file.isFile())

@@ -30,7 +30,7 @@ for (const [year, now, then] of [
     await server.advance(9);
     await expect(page.getByRole('grid').getByRole('row').filter({ hasText: 'one' })).toHaveCount(1);
     await server.advance(1);
-    await expect(page.getByText(/This item died at/)).toContainText(then);
+    await expect(page.getByText(/This item expired at/)).toContainText(then);
     await expect(page.getByRole('grid').getByText('pinned')).toBeVisible();
     expect(await collection.countDocuments()).toBe(0);
     expect((await container.item('one', 'one').read()).statusCode).toBe(404);

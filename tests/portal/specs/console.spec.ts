@@ -5,9 +5,15 @@ import { edit, open } from '../lib/items';
 
 test('a request that failed has the activity id of the server', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one' });
-  await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+  await (await server.mongo())
+    .db('app')
+    .collection<{ _id: string }>('log')
+    .insertOne({ _id: 'one' });
   await page.goto('/nosql/app/log/query');
   const lines = page.getByRole('list', { name: 'Requests and outcomes' }).getByRole('listitem');
   await page.getByRole('button', { name: /^\W*Console/ }).click();
@@ -25,7 +31,9 @@ test('a request that failed has the activity id of the server', async ({ page, s
   await expect(line).toContainText('400');
 
   await page.goto('/mongo/app/log/query');
-  const answered = page.waitForResponse((response) => response.request().postData()?.includes('$nope') === true);
+  const answered = page.waitForResponse(
+    (response) => response.request().postData()?.includes('$nope') === true,
+  );
   await page.getByRole('textbox', { name: 'Filter', exact: true }).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('{ a: { $nope: 1 } }');
@@ -36,18 +44,24 @@ test('a request that failed has the activity id of the server', async ({ page, s
 });
 
 test('what succeeded is said in the bar', async ({ page, server }) => {
-  await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+  await (await server.mongo())
+    .db('app')
+    .collection<{ _id: string }>('log')
+    .insertOne({ _id: 'one' });
   await page.goto('/mongo/app/log/items');
   await open(page, 'one');
   await edit(page, 'n: 1');
   await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('region', { name: 'Console' })).toContainText('Successfully updated document');
+  await expect(page.getByRole('region', { name: 'Console' })).toContainText(
+    'Successfully updated document',
+  );
 });
 
 test('the theme stays over a reload', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto('/');
-  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const ground = () =>
+    page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await ground();
   await page.getByLabel('Theme').selectOption('Dark');
   await expect.poll(ground).not.toBe(light);

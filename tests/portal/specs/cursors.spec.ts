@@ -1,14 +1,17 @@
 // The portal holds a cursor at the server only while somebody may still read on.
-import { expect, test } from '../lib/fixtures';
+
 import { fillWith, mongo } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { KEYED, PRIMARY, READER, signIn } from '../lib/login';
-import { type Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const MANY = 250;
 
 /** How many cursors are open at the MongoDB door. */
 async function cursors(server: Server, headers: Record<string, string> = {}): Promise<number> {
-  const status = (await (await fetch(`${server.url}/status`, { headers })).json()) as { mongo: { cursors: number } };
+  const status = (await (await fetch(`${server.url}/status`, { headers })).json()) as {
+    mongo: { cursors: number };
+  };
   return status.mongo.cursors;
 }
 
@@ -86,7 +89,10 @@ test('a page of a query that was lost is not passed over', async ({ page, server
 test.describe('signed in', () => {
   test.use({ options: KEYED });
 
-  for (const [who, key] of [['writes', PRIMARY], ['only reads', READER]] as const) {
+  for (const [who, key] of [
+    ['writes', PRIMARY],
+    ['only reads', READER],
+  ] as const) {
     test(`of somebody who ${who} and signs out`, async ({ page, server }) => {
       await fill(server);
       const status = async () => {

@@ -1,8 +1,8 @@
 // Making and deleting through the dialogs: every option of time to live arrives as chosen, and nothing
 // is deleted whose name was not typed.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const CHOICES: [option: string, seconds: string | undefined, value: number | undefined][] = [
   ['Off', undefined, undefined],
@@ -23,7 +23,9 @@ async function create(page: Page) {
 
 async function defaultOf(server: Server, collection: string): Promise<number | undefined> {
   const indexes = await (await server.mongo()).db('app').collection(collection).indexes();
-  return indexes.find((found) => found.key['_ts'] !== undefined)?.expireAfterSeconds as number | undefined;
+  return indexes.find((found) => found.key._ts !== undefined)?.expireAfterSeconds as
+    | number
+    | undefined;
 }
 
 test('containers with every time to live', async ({ page, server }) => {
@@ -49,7 +51,9 @@ test('containers with every time to live', async ({ page, server }) => {
     const { resource } = await server.cosmos.database('app').container(`c ${at}`).read();
     expect(resource?.defaultTtl).toBe(value);
     expect(resource?.partitionKey?.paths).toEqual(at === 1 ? ['/tenant', '/user'] : ['/user']);
-    expect(resource?.uniqueKeyPolicy?.uniqueKeys ?? []).toEqual(at === 2 ? [{ paths: ['/mail'] }] : []);
+    expect(resource?.uniqueKeyPolicy?.uniqueKeys ?? []).toEqual(
+      at === 2 ? [{ paths: ['/mail'] }] : [],
+    );
     await page.goto('/nosql/app');
   }
 });
@@ -99,7 +103,10 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
 });
 
 async function askDelete(page: Page, line: string | RegExp) {
-  await page.getByRole('tree').getByRole('treeitem', { name: line, exact: true }).click({ button: 'right' });
+  await page
+    .getByRole('tree')
+    .getByRole('treeitem', { name: line, exact: true })
+    .click({ button: 'right' });
   await page.getByRole('menuitem', { name: /^Delete/ }).click();
 }
 
@@ -121,7 +128,8 @@ test('a container and a database are deleted by name', async ({ page, server }) 
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'one', partitionKey: { paths: ['/id'] } });
   await database.containers.create({ id: 'two', partitionKey: { paths: ['/id'] } });
-  const left = async () => (await database.containers.readAll().fetchAll()).resources.map(({ id }) => id);
+  const left = async () =>
+    (await database.containers.readAll().fetchAll()).resources.map(({ id }) => id);
   await page.goto('/nosql/app/one/items');
   await askDelete(page, 'one');
   await expect(page.getByRole('dialog')).toContainText('one');
@@ -142,7 +150,8 @@ test('a collection and a MongoDB database are deleted by name', async ({ page, s
   const client = await server.mongo();
   await client.db('app').collection('one').insertOne({ n: 1 });
   await client.db('app').createCollection('two');
-  const left = async () => (await client.db('app').listCollections().toArray()).map(({ name }) => name);
+  const left = async () =>
+    (await client.db('app').listCollections().toArray()).map(({ name }) => name);
   await page.goto('/mongo/app/two/settings');
   await askDelete(page, 'one');
   await typeName(page, 'one');

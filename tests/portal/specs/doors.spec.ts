@@ -7,7 +7,10 @@ test.describe('without MongoDB', () => {
 
   test('the NoSQL door works alone', async ({ page, server }) => {
     const { database } = await server.cosmos.databases.create({ id: 'app' });
-    const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+    const { container } = await database.containers.create({
+      id: 'log',
+      partitionKey: { paths: ['/id'] },
+    });
     await container.items.create({ id: 'one' });
     await page.goto('/');
     await expect(page.getByRole('main').getByText(/off/).first()).toBeVisible();
@@ -24,7 +27,7 @@ test.describe('without MongoDB', () => {
     await expect(page.getByRole('grid').getByText('one')).toBeVisible();
     for (const view of ['items', 'settings', 'query', 'metrics']) {
       await page.goto(`/mongo/app/log/${view}`);
-      await expect(page.getByText('The MongoDB door is off').first()).toBeVisible();
+      await expect(page.getByText('The MongoDB API is off').first()).toBeVisible();
     }
     for (const path of ['/monitor', '/features']) {
       await page.goto(path);
@@ -49,13 +52,13 @@ test.describe('without NoSQL', () => {
     await page.goto('/mongo/app/log/settings');
     await chooseTtl(page, 'On (no default)');
     await save(page, 'Successfully updated collection log');
-    const index = (await collection.indexes()).find((found) => found.key['_ts'] !== undefined);
+    const index = (await collection.indexes()).find((found) => found.key._ts !== undefined);
     expect(index?.expireAfterSeconds).toBe(-1);
     await page.goto('/mongo/app/log/items');
     await expect(page.getByRole('grid').getByText('one')).toBeVisible();
     for (const view of ['items', 'settings', 'query', 'metrics']) {
       await page.goto(`/nosql/app/log/${view}`);
-      await expect(page.getByText('The NoSQL door is off').first()).toBeVisible();
+      await expect(page.getByText('The NoSQL API is off').first()).toBeVisible();
     }
   });
 });

@@ -3,7 +3,9 @@
 import { expect, test } from '../lib/fixtures';
 
 test('off and on again', async ({ page, server }) => {
-  const collection = (await server.mongo()).db('app').collection<{ _id: string; ttl?: number }>('log');
+  const collection = (await server.mongo())
+    .db('app')
+    .collection<{ _id: string; ttl?: number }>('log');
   await collection.createIndex({ _ts: 1 }, { expireAfterSeconds: 100 });
   await collection.insertOne({ _id: 'before', ttl: 20 });
   const { database } = await server.cosmos.databases.create({ id: 'app' });

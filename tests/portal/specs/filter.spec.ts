@@ -1,7 +1,7 @@
 // The filter in each door's own language, what it says of a mistake, and rows beyond the first page.
-import { type Locator, type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Locator, Page } from '@playwright/test';
 import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { row, rows } from '../lib/items';
 
 const MANY = 250;
@@ -86,7 +86,10 @@ const COUNTED = [
 ] as const;
 
 for (const [door, filter] of COUNTED) {
-  test(`all ${door.noun}s that fit a filter are counted when asked for`, async ({ page, server }) => {
+  test(`all ${door.noun}s that fit a filter are counted when asked for`, async ({
+    page,
+    server,
+  }) => {
     await door.create(server, null);
     await fillWith(server, door, MANY);
     await page.goto(`/${door.name}/app/log/items`);
@@ -94,11 +97,17 @@ for (const [door, filter] of COUNTED) {
     await expect(page.getByText(`${MANY} live`)).toBeVisible();
     await expect(count).toHaveCount(0);
     await apply(page, filter);
-    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await expect(
+      page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true }),
+    ).toBeVisible();
     await count.click();
-    await expect(page.getByText(`100 ${door.noun}s loaded, 225 fit`, { exact: true })).toBeVisible();
+    await expect(
+      page.getByText(`100 ${door.noun}s loaded, 225 fit`, { exact: true }),
+    ).toBeVisible();
     await page.getByRole('main').getByRole('button', { name: 'Refresh', exact: true }).click();
-    await expect(page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true })).toBeVisible();
+    await expect(
+      page.getByText(`100 ${door.noun}s loaded, more may fit`, { exact: true }),
+    ).toBeVisible();
     await page.getByRole('button', { name: 'Load all' }).click();
     await expect(page.getByText(`225 ${door.noun}s fit`, { exact: true })).toBeVisible();
     await expect(count).toHaveCount(0);
@@ -143,7 +152,13 @@ async function everyRow(page: Page): Promise<string[]> {
   const seen = new Map<string, string>();
   for (let active = 2; ; ) {
     const drawn = await rows(page).evaluateAll((found) =>
-      found.map((one) => [one.ariaRowIndex ?? '', one.querySelector('[role=gridcell]')?.textContent ?? ''] as const),
+      found.map(
+        (one) =>
+          [
+            one.ariaRowIndex ?? '',
+            one.querySelector('[role=gridcell]')?.textContent ?? '',
+          ] as const,
+      ),
     );
     for (const [index, id] of drawn) seen.set(index, id);
     if (active === MANY + 1) return [...seen.values()];

@@ -1,7 +1,7 @@
 // The front page: what to connect to, and the sample whose sessions die before the reader's eyes.
 import { CosmosClient } from '@azure/cosmos';
+import type { Page } from '@playwright/test';
 import { MongoClient } from 'mongodb';
-import { type Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 
 /** What a button copies, with the browser's clipboard and without. */
@@ -18,7 +18,10 @@ test('connection strings work as they stand', async ({ page, server, context }) 
   await page.goto('/');
   const uri = await copied(page, 'MongoDB connection string');
   const client = await new MongoClient(uri).connect();
-  await client.db('app').collection<{ _id: string }>('log').insertOne({ _id: 'by the copied string' });
+  await client
+    .db('app')
+    .collection<{ _id: string }>('log')
+    .insertOne({ _id: 'by the copied string' });
   await client.close();
   expect(await (await server.mongo()).db('app').collection('log').countDocuments()).toBe(1);
   const cosmos = new CosmosClient(await copied(page, 'NoSQL connection string'));

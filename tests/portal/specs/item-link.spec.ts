@@ -1,7 +1,8 @@
 // The address names the item that is open: it can be sent to somebody, survives a reload, and going
 // back closes it.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { edit, editor, openItem, rows, saveItem, write } from '../lib/items';
 import { noted } from '../lib/pane';
 
@@ -41,7 +42,10 @@ for (const door of DOORS) {
     await expect(editor(page)).toBeVisible();
   });
 
-  test(`${door.noun}: the address of what was made, and of what is gone`, async ({ page, server }) => {
+  test(`${door.noun}: the address of what was made, and of what is gone`, async ({
+    page,
+    server,
+  }) => {
     await door.create(server, null);
     await page.goto(`/${door.name}/app/log/items`);
     await page.getByRole('button', { name: `New ${door.Noun}` }).click();

@@ -1,6 +1,7 @@
 // The item beside the list: its keys, small windows, and what becomes of a text that is left.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { edit, editor, openItem, row, rows, write } from '../lib/items';
 import { chooseTtl, noted } from '../lib/pane';
 
@@ -44,7 +45,10 @@ test('Escape closes what is open, not what is typed', async ({ page, server }) =
 test('an editor that takes Tab says how it is left', async ({ page, server }) => {
   await nosql.create(server, null);
   const way = page.getByText('Escape, then Tab leaves the editor.');
-  for (const [view, name] of [['query', 'Query'], ['settings?section=indexing', /^Indexing policy/]] as const) {
+  for (const [view, name] of [
+    ['query', 'Query'],
+    ['settings?section=indexing', /^Indexing policy/],
+  ] as const) {
     await page.goto(`/nosql/app/log/${view}`);
     const box = page.getByRole('textbox', { name });
     await expect(box).toHaveAttribute('aria-description', /Escape, then Tab/);
@@ -82,13 +86,16 @@ for (const [what, size] of [
 ] as const) {
   test(`an item lies over the list on ${what}`, async ({ page, server }) => {
     await mongo.create(server, 7200);
-    for (const id of ['one', 'two']) await mongo.put(server, id, { user: 'ada', n: 1, deep: { er: 2 } });
+    for (const id of ['one', 'two'])
+      await mongo.put(server, id, { user: 'ada', n: 1, deep: { er: 2 } });
     await page.setViewportSize(size);
     await page.goto('/mongo/app/log/items');
     await expect(rows(page)).toHaveCount(2);
     await row(page, mongo, 'two').click();
     await expect(page.getByRole('heading', { name: '"two"' })).toBeInViewport({ ratio: 1 });
-    await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeInViewport({ ratio: 1 });
+    await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeInViewport({
+      ratio: 1,
+    });
     await expect(rows(page).first()).toBeHidden();
     await page.getByRole('button', { name: 'Back' }).click();
     await expect(page.getByRole('grid')).toBeFocused();
@@ -107,7 +114,10 @@ test('a telephone shows when each expires', async ({ page, server }) => {
   expect(await grid.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
 });
 
-test('what a container held is not shown when it is not there any more', async ({ page, server }) => {
+test('what a container held is not shown when it is not there any more', async ({
+  page,
+  server,
+}) => {
   await nosql.create(server, 7200);
   await nosql.put(server, 'one', {});
   await page.goto('/nosql/app/log/items');
@@ -121,7 +131,11 @@ test('what a container held is not shown when it is not there any more', async (
 
 test('the front page counts the sample as soon as it is loaded', async ({ page }) => {
   await page.goto('/');
-  const live = page.getByRole('main').locator('dl > div').filter({ hasText: /^Live documents/ }).locator('dd');
+  const live = page
+    .getByRole('main')
+    .locator('dl > div')
+    .filter({ hasText: /^Live documents/ })
+    .locator('dd');
   await expect(live).toContainText('0');
   const asked = page.waitForResponse((response) => response.url().includes('/_ebb/quickstart'));
   await page.getByRole('button', { name: 'Load the sample' }).click();
@@ -141,6 +155,8 @@ test('rows whose long ids differ at the end can be told apart', async ({ page, s
     await expect(end).toBeInViewport({ ratio: 1 });
     // All of the end lies within the cell.
     const [outer, inner] = [await cell.boundingBox(), await end.boundingBox()];
-    expect((inner?.x ?? 0) + (inner?.width ?? 0)).toBeLessThanOrEqual((outer?.x ?? 0) + (outer?.width ?? 0));
+    expect((inner?.x ?? 0) + (inner?.width ?? 0)).toBeLessThanOrEqual(
+      (outer?.x ?? 0) + (outer?.width ?? 0),
+    );
   }
 });

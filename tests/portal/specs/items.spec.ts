@@ -1,7 +1,8 @@
 // Making, changing and deleting items and documents; and what happens when somebody else was faster,
 // or time was.
-import { expect, test } from '../lib/fixtures';
+
 import { DOORS } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, row, rows, saveItem, write } from '../lib/items';
 
 for (const door of DOORS) {
@@ -77,7 +78,7 @@ for (const door of DOORS) {
     const pane = await openItem(page, door, 'one');
     await write(page, editor(pane), text('one', '"n": "half a thou"'));
     await server.advance(60);
-    await expect(pane.getByText(`This ${noun} died at `)).toBeVisible();
+    await expect(pane.getByText(`This ${noun} expired at `)).toBeVisible();
     await expect(row(page, door, 'one')).toHaveCount(0);
     await expect(editor(pane)).toContainText('half a thou');
     await editor(pane).focus();

@@ -1,10 +1,10 @@
 // The journey of a person who sets time to live: find the container, Scale & Settings, Off, On (no
 // default), On, save, watch items die on the manual clock, turn it off, and nothing more dies. The
 // same for a MongoDB collection. What the page says is checked with official clients.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { Server } from '../lib/server';
 import { chooseTtl, openFromTree, save } from '../lib/pane';
+import type { Server } from '../lib/server';
 
 interface Door {
   name: 'nosql' | 'mongo';
@@ -49,16 +49,18 @@ const mongo: Door = {
   noun: 'collection',
   prepare: async (server) => {
     const collection = (await server.mongo()).db('app').collection<{ _id: string }>('sessions');
-    await collection.insertMany(ITEMS.map(({ id, ...rest }) => ({ _id: id, user: 'ada', ...rest })));
+    await collection.insertMany(
+      ITEMS.map(({ id, ...rest }) => ({ _id: id, user: 'ada', ...rest })),
+    );
   },
   alive: async (server) => {
     const collection = (await server.mongo()).db('app').collection('sessions');
     const found = await collection.find().project({ _id: 1 }).toArray();
-    return found.map((document) => String(document['_id'])).sort();
+    return found.map((document) => String(document._id)).sort();
   },
   setting: async (server) => {
     const collection = (await server.mongo()).db('app').collection('sessions');
-    const index = (await collection.indexes()).find((found) => found.key['_ts'] !== undefined);
+    const index = (await collection.indexes()).find((found) => found.key._ts !== undefined);
     return index?.expireAfterSeconds as number | undefined;
   },
 };

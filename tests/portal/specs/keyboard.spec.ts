@@ -1,10 +1,10 @@
 // The journey of journey.spec.ts for a container with the keyboard alone, the confirmation of deaths
 // and the editor of an item included. The focus is seen at every stop, and the mouse never moves.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { focusSeen, tabTo, typeOver } from '../lib/keyboard';
 import { noted } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 async function prepare(server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
@@ -23,7 +23,8 @@ const saveButton = (page: Page) => page.getByRole('button', { name: 'Save', exac
 /** From the checked option to another one of Time to Live. */
 async function choose(page: Page, from: string, key: 'ArrowDown' | 'ArrowUp', to: string) {
   await tabTo(page, radio(page, from));
-  for (let at = 0; at < 2 && !(await radio(page, to).isChecked()); at += 1) await page.keyboard.press(key);
+  for (let at = 0; at < 2 && !(await radio(page, to).isChecked()); at += 1)
+    await page.keyboard.press(key);
   await expect(radio(page, to)).toBeChecked();
   await expect(radio(page, to)).toBeFocused();
   await focusSeen(page);
@@ -39,7 +40,13 @@ async function saveByKey(page: Page) {
 }
 
 /** From a tab of the page to the one beside it. */
-async function toTab(page: Page, by: 'Tab' | 'Shift+Tab', from: RegExp, key: 'ArrowRight' | 'ArrowLeft', to: RegExp) {
+async function toTab(
+  page: Page,
+  by: 'Tab' | 'Shift+Tab',
+  from: RegExp,
+  key: 'ArrowRight' | 'ArrowLeft',
+  to: RegExp,
+) {
   await tabTo(page, page.getByRole('tab', { name: from }), by);
   await page.keyboard.press(key);
   const tab = page.getByRole('tab', { name: to });
@@ -49,7 +56,11 @@ async function toTab(page: Page, by: 'Tab' | 'Shift+Tab', from: RegExp, key: 'Ar
 }
 
 const [ITEMS, SETTINGS] = [/^Items/, /^Scale & Settings/];
-const rows = (page: Page) => page.getByRole('grid').getByRole('row').filter({ has: page.getByRole('gridcell') });
+const rows = (page: Page) =>
+  page
+    .getByRole('grid')
+    .getByRole('row')
+    .filter({ has: page.getByRole('gridcell') });
 
 /** Time to live of 30 seconds, by its radio and field. */
 async function turnOn(page: Page) {
@@ -140,7 +151,9 @@ test('a container, with the keyboard alone', async ({ page, server }) => {
   await expect(async () => {
     await page.keyboard.type('sess');
     const active = await tree.getAttribute('aria-activedescendant');
-    await expect(page.locator(`[id="${active}"]`)).toHaveAccessibleName('sessions', { timeout: 100 });
+    await expect(page.locator(`[id="${active}"]`)).toHaveAccessibleName('sessions', {
+      timeout: 100,
+    });
   }).toPass();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/nosql\/app\/sessions\/items/);

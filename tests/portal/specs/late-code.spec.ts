@@ -3,13 +3,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { editor } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
 
 test.use({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads what a fixture needs from it.
   options: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'ebb-late-'));
     await use({ dataDir: join(folder, 'data') });
@@ -25,7 +26,9 @@ const anew = (page: Page) => page.getByRole('button', { name: 'New Item' });
 
 /** The page of an empty container; nothing else has been loaded, nor is before the route is taken away. */
 async function openItems(page: Page, server: Server, answer: 'none' | 'not found') {
-  await page.route(APART, (route) => (answer === 'none' ? route.abort() : route.fulfill({ status: 404, body: '' })));
+  await page.route(APART, (route) =>
+    answer === 'none' ? route.abort() : route.fulfill({ status: 404, body: '' }),
+  );
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'log', partitionKey: { paths: ['/user'] } });
   await page.goto('/nosql/app/log/items');
@@ -49,7 +52,11 @@ for (const noticed of [true, false]) {
       await page.keyboard.type('ada');
       await pane.getByRole('button', { name: 'Save', exact: true }).click();
       await noted(page, /Successfully created item/);
-      const { resources } = await again.cosmos.database('app').container('log').items.query('SELECT VALUE c.user FROM c').fetchAll();
+      const { resources } = await again.cosmos
+        .database('app')
+        .container('log')
+        .items.query('SELECT VALUE c.user FROM c')
+        .fetchAll();
       expect(resources).toEqual(['ada']);
     } finally {
       await again.stop();
@@ -57,7 +64,10 @@ for (const noticed of [true, false]) {
   });
 }
 
-test('a page that is opened while the server is away is whole when it comes', async ({ page, server }) => {
+test('a page that is opened while the server is away is whole when it comes', async ({
+  page,
+  server,
+}) => {
   await openItems(page, server, 'none');
   await server.kill();
   await page.getByRole('link', { name: 'Metrics' }).click();
@@ -94,7 +104,10 @@ test.describe('missing', () => {
   // React says in the console what a page failed with.
   test.use({ expected: [/Failed to fetch dynamically imported module/] });
 
-  test('a page whose code was missing is loaded when a person tries again', async ({ page, server }) => {
+  test('a page whose code was missing is loaded when a person tries again', async ({
+    page,
+    server,
+  }) => {
     await openItems(page, server, 'not found');
     await page.getByRole('link', { name: 'Metrics' }).click();
     await expect(page.getByText('This page could not be shown')).toBeVisible();
@@ -109,9 +122,12 @@ test('what was loaded early is shown while the server is away', async ({ page, s
   await database.containers.create({ id: 'log', partitionKey: { paths: ['/user'] } });
   await page.goto('/nosql/app/log/items');
   // Whatever is loaded early: nothing more comes then.
-  const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  const loaded = () =>
+    page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
   for (const name of ['editor', 'codemirror', 'pages']) {
-    await expect.poll(async () => (await loaded()).some((url) => url.includes(`/assets/${name}-`))).toBe(true);
+    await expect
+      .poll(async () => (await loaded()).some((url) => url.includes(`/assets/${name}-`)))
+      .toBe(true);
   }
   await page.waitForLoadState('networkidle');
   await server.kill();

@@ -1,8 +1,8 @@
 // The life of an item: it leaves at its second and not one earlier, Extend, Touch and Never do what
 // they say, and the last hour is red.
-import { type Locator } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Locator } from '@playwright/test';
 import { DOORS } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, expires, openItem, row, write } from '../lib/items';
 import { noted } from '../lib/pane';
 

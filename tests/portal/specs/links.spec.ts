@@ -38,7 +38,8 @@ test('names with separators and a filter survive', async ({ page, server }) => {
   for (const one of ['one', 'two']) await container.items.create({ id: one });
   const documents = [{ _id: 'one' }, { _id: 'two' }] as never[];
   await (await server.mongo()).db('ab').collection(collection).insertMany(documents);
-  const cell = (name: string) => page.getByRole('grid').getByRole('gridcell', { name, exact: true });
+  const cell = (name: string) =>
+    page.getByRole('grid').getByRole('gridcell', { name, exact: true });
   const filters: [parts: string[], filter: string, shown: string, hidden: string][] = [
     [['nosql', databaseId, id], "WHERE c.id = 'two'", 'two', 'one'],
     [['mongo', 'ab', collection], '{ _id: "two" }', '"two"', '"one"'],

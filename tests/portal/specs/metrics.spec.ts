@@ -1,9 +1,9 @@
 // Figures and charts say what the clients see; the clock moves by the page, forward alone; the
 // account's page counts what the doors do.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, DOORS } from '../lib/door';
-import { Server } from '../lib/server';
+import { expect, test } from '../lib/fixtures';
+import type { Server } from '../lib/server';
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
 /** How many live how long; a death on the full hour belongs to the hour that it ends. */
@@ -16,7 +16,9 @@ const LIVES: [count: number, seconds: number][] = [
 ];
 
 function figure(page: Page, name: string) {
-  return page.locator('.figure').filter({ has: page.getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }) });
+  return page
+    .locator('.figure')
+    .filter({ has: page.getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }) });
 }
 
 function chart(page: Page, title: RegExp) {
@@ -25,7 +27,9 @@ function chart(page: Page, title: RegExp) {
 
 /** The numbers of a chart's bars, as their names say them. */
 async function bars(page: Page, title: RegExp): Promise<number[]> {
-  const names = await chart(page, title).locator('.chart-slot').evaluateAll((found) => found.map((one) => one.ariaLabel ?? ''));
+  const names = await chart(page, title)
+    .locator('.chart-slot')
+    .evaluateAll((found) => found.map((one) => one.ariaLabel ?? ''));
   return names.map((name) => Number(/: ([\d,]+) /.exec(name)?.[1]?.replace(',', '')));
 }
 
@@ -41,9 +45,9 @@ for (const door of DOORS) {
     await door.put(server, 'endless', {});
     await page.goto(`/${door.name}/app/log/metrics`);
     await expect(figure(page, 'Live')).toContainText(`16 ${plural}`);
-    await expect(figure(page, 'Dies within an hour')).toContainText(`3 ${plural}`);
-    await expect(figure(page, 'Dies within a day')).toContainText(`12 ${plural}`);
-    await expect(figure(page, 'Dies within a week')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Expires within an hour')).toContainText(`3 ${plural}`);
+    await expect(figure(page, 'Expires within a day')).toContainText(`12 ${plural}`);
+    await expect(figure(page, 'Expires within a week')).toContainText(`12 ${plural}`);
     await expect(figure(page, 'Time to Live')).toContainText('On (no default)');
 
     const [hours, days] = [/per hour/, /per day/];
@@ -57,7 +61,10 @@ for (const door of DOORS) {
     const [inHours, inDays] = [sum(await bars(page, hours)), sum(await bars(page, days))];
     // The table has the numbers of the bars.
     await chart(page, hours).getByText('As a table').click();
-    const cells = await chart(page, hours).getByRole('row').locator('td:nth-child(3)').allInnerTexts();
+    const cells = await chart(page, hours)
+      .getByRole('row')
+      .locator('td:nth-child(3)')
+      .allInnerTexts();
     expect(cells.map(Number)).toEqual(await bars(page, hours));
 
     // And so it comes to pass.
@@ -90,9 +97,9 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   const moved = (ms: number) => expect.poll(async () => (await clockOf(server)) - start).toBe(ms);
   await expect(figure(page, 'Live').first()).toContainText('4 documents');
   await moves.getByRole('button', { name: '+1 min' }).hover();
-  await expect(moves.getByRole('status')).toContainText('0 documents of both doors die by');
+  await expect(moves.getByRole('status')).toContainText('0 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 h' }).hover();
-  await expect(moves.getByRole('status')).toContainText('4 documents of both doors die by');
+  await expect(moves.getByRole('status')).toContainText('4 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 min' }).click();
   await moved(60_000);
   await moves.getByLabel('Forward by').fill('1.5');
@@ -100,7 +107,11 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   await moves.getByRole('button', { name: 'Advance' }).click();
   await moved(150_000);
 
-  for (const [text, said] of [['-5', /only moves forward/], ['0', /more than 0/], ['soon', /not a number/]] as const) {
+  for (const [text, said] of [
+    ['-5', /only moves forward/],
+    ['0', /more than 0/],
+    ['soon', /not a number/],
+  ] as const) {
     await moves.getByLabel('Forward by').fill(text);
     await moves.getByRole('button', { name: 'Advance' }).click();
     await expect(moves.getByText(said)).toBeVisible();
@@ -124,7 +135,9 @@ test('what the doors do is counted', async ({ page, server }) => {
   await page.goto('/monitor');
   const total = async (name: string) => {
     const line = page.getByRole('region', { name: 'Counters' }).getByRole('row');
-    const cells = line.filter({ has: page.getByRole('rowheader', { name, exact: true }) }).getByRole('cell');
+    const cells = line
+      .filter({ has: page.getByRole('rowheader', { name, exact: true }) })
+      .getByRole('cell');
     return Number((await cells.last().innerText()).replaceAll(',', ''));
   };
   await expect.poll(() => total('MongoDB inserts')).toBeGreaterThanOrEqual(0);
@@ -137,7 +150,9 @@ test('what the doors do is counted', async ({ page, server }) => {
 
   await page.getByLabel('Latencies of').selectOption('all since the start');
   const latencies = page.getByRole('region', { name: 'Latencies' }).getByRole('row');
-  const insert = latencies.filter({ has: page.getByRole('rowheader', { name: 'insert', exact: true }) });
+  const insert = latencies.filter({
+    has: page.getByRole('rowheader', { name: 'insert', exact: true }),
+  });
   await expect(insert).toContainText('mongo');
   await expect(insert.getByRole('cell').nth(2)).toHaveText('7');
   await expect(insert.getByRole('cell').last()).toHaveText(/\d (µs|ms|s)$/);

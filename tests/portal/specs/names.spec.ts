@@ -1,24 +1,35 @@
 // Names with every odd character that the doors take work in every view, in the tree and in the
 // dialogs. What a browser would turn into another address is not asked for.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { editor, open } from '../lib/items';
-import { save, chooseTtl } from '../lib/pane';
+import { chooseTtl, save } from '../lib/pane';
 
 /** Of databases and containers of the NoSQL door, and of items. */
 const NOSQL = [`it's "a b"`, 'ü 雪 🙂', 'a.b...', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:$!*~|^`{}[]()'];
 /** Of collections; those of databases take fewer. */
-const MONGO = [`it's "a b"`, ' ü 雪 🙂 ', 'a/b?c#d\\e', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:!*~|^`{}[]()'];
+const MONGO = [
+  `it's "a b"`,
+  ' ü 雪 🙂 ',
+  'a/b?c#d\\e',
+  '100%a%20b%2Fc',
+  'a+b&c=d<i>;,@:!*~|^`{}[]()',
+];
 const MONGO_DATABASES = ["it's", 'ü雪🙂', 'a?b#c', '100%a%20b', 'a+b&c=d(x);,@!~^`{}[]'];
 
-async function works(page: Page, door: 'nosql' | 'mongo', database: string, collection: string, item: string) {
+async function works(
+  page: Page,
+  door: 'nosql' | 'mongo',
+  database: string,
+  collection: string,
+  item: string,
+) {
   const link = `/${door}/${encodeURIComponent(database)}/${encodeURIComponent(collection)}`;
   await page.goto(`${link}/items`);
   await expect(page.getByRole('heading', { level: 1 })).toContainText(collection);
-  await expect(page.getByRole('tree').getByRole('treeitem', { name: collection, exact: true })).toHaveAttribute(
-    'aria-selected',
-    'true',
-  );
+  await expect(
+    page.getByRole('tree').getByRole('treeitem', { name: collection, exact: true }),
+  ).toHaveAttribute('aria-selected', 'true');
   await open(page, item);
   await expect(editor(page)).toContainText(door === 'nosql' ? JSON.stringify(item) : 'kept');
   await page.getByRole('tab', { name: /^Query/ }).click();
@@ -28,15 +39,23 @@ async function works(page: Page, door: 'nosql' | 'mongo', database: string, coll
   await expect(page.getByRole('main')).toContainText(/Live/i);
   await page.getByRole('tab', { name: /^Scale & Settings/ }).click();
   await chooseTtl(page, 'On (no default)');
-  await save(page, `Successfully updated ${door === 'nosql' ? 'container' : 'collection'} ${collection}`);
-  expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(`/${door}/${database}/${collection}/settings`);
+  await save(
+    page,
+    `Successfully updated ${door === 'nosql' ? 'container' : 'collection'} ${collection}`,
+  );
+  expect(decodeURIComponent(new URL(page.url()).pathname)).toBe(
+    `/${door}/${database}/${collection}/settings`,
+  );
   await expect(page.getByRole('alert')).toHaveText([]);
 }
 
 test('of the NoSQL door', async ({ page, server }) => {
   for (const name of NOSQL) {
     const { database } = await server.cosmos.databases.create({ id: name });
-    const { container } = await database.containers.create({ id: name, partitionKey: { paths: ['/id'] } });
+    const { container } = await database.containers.create({
+      id: name,
+      partitionKey: { paths: ['/id'] },
+    });
     await container.items.create({ id: name });
   }
   for (const name of NOSQL) {
@@ -50,25 +69,33 @@ test('of the MongoDB door', async ({ page, server }) => {
   const client = await server.mongo();
   for (const [at, name] of MONGO.entries()) {
     const database = client.db(MONGO_DATABASES[at]);
-    await database.collection<{ _id: string; kept: number }>(name).insertOne({ _id: 'one', kept: 1 });
+    await database
+      .collection<{ _id: string; kept: number }>(name)
+      .insertOne({ _id: 'one', kept: 1 });
   }
   for (const [at, name] of MONGO.entries()) {
     const database = MONGO_DATABASES[at] ?? '';
     await works(page, 'mongo', database, name, 'one');
     const indexes = await client.db(database).collection(name).indexes();
-    expect(indexes.find((found) => found.key['_ts'] !== undefined)?.expireAfterSeconds).toBe(-1);
+    expect(indexes.find((found) => found.key._ts !== undefined)?.expireAfterSeconds).toBe(-1);
   }
 });
 
 test('dots alone lead nowhere else', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: '..' });
   await database.containers.create({ id: '..', partitionKey: { paths: ['/id'] } });
   await page.goto('/nosql/app/log/items');
   await page.getByRole('grid').getByRole('row').nth(1).click();
   await expect(page.getByText(/A browser cannot ask for something named/)).toBeVisible();
-  await page.getByRole('tree').getByRole('treeitem', { name: '..', exact: true }).click({ button: 'right' });
+  await page
+    .getByRole('tree')
+    .getByRole('treeitem', { name: '..', exact: true })
+    .click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Delete container' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill('..');

@@ -1,13 +1,15 @@
 // A new item: what is typed goes into its editor at once, and none takes the id of another.
-import { type Locator, type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Locator, Page } from '@playwright/test';
 import { DOORS, mongo } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, rows, saveItem } from '../lib/items';
 
 /** What is selected in the editor that has the keyboard; its own, since it lies in a shadow root. */
 function typedOver(page: Page): Promise<string> {
   return page.evaluate(() => {
-    const root = document.activeElement?.shadowRoot as (ShadowRoot & { getSelection?: () => Selection }) | null;
+    const root = document.activeElement?.shadowRoot as
+      | (ShadowRoot & { getSelection?: () => Selection })
+      | null;
     return root?.getSelection?.().toString() ?? '';
   });
 }
@@ -24,18 +26,26 @@ async function openNew(page: Page, Noun: string, how: 'mouse' | 'keyboard'): Pro
   return pane;
 }
 
-test('what is typed becomes the key of a new item, and two get two ids', async ({ page, server }) => {
+test('what is typed becomes the key of a new item, and two get two ids', async ({
+  page,
+  server,
+}) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   const definition = { id: 'log', partitionKey: { paths: ['/user'] } };
   const { container } = await database.containers.create(definition);
   await page.goto('/nosql/app/log/items');
-  for (const [at, how, user] of [[1, 'mouse', 'ada'], [2, 'keyboard', 'bob']] as const) {
+  for (const [at, how, user] of [
+    [1, 'mouse', 'ada'],
+    [2, 'keyboard', 'bob'],
+  ] as const) {
     const pane = await openNew(page, 'Item', how);
     await page.keyboard.type(user);
     await saveItem(page, pane, 'created item');
     await expect(rows(page)).toHaveCount(at);
   }
-  const { resources } = await container.items.query('SELECT c.id, c.user FROM c ORDER BY c.user').fetchAll();
+  const { resources } = await container.items
+    .query('SELECT c.id, c.user FROM c ORDER BY c.user')
+    .fetchAll();
   const made = resources as { id: string; user: string }[];
   expect(made.map(({ user }) => user)).toEqual(['ada', 'bob']);
   for (const { id } of made) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -44,7 +54,10 @@ test('what is typed becomes the key of a new item, and two get two ids', async (
 
 test('where the id is the key, it is what is typed over', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await page.goto('/nosql/app/log/items');
   const pane = await openNew(page, 'Item', 'mouse');
   expect(await typedOver(page)).toMatch(/^[0-9a-f-]{36}$/);
@@ -56,7 +69,10 @@ test('where the id is the key, it is what is typed over', async ({ page, server 
 test('a new document is typed at once, and two get two ids', async ({ page, server }) => {
   await mongo.create(server, null);
   await page.goto('/mongo/app/log/items');
-  for (const [at, name] of [[1, 'ada'], [2, 'bob']] as const) {
+  for (const [at, name] of [
+    [1, 'ada'],
+    [2, 'bob'],
+  ] as const) {
     const pane = await openNew(page, 'Document', 'mouse');
     await page.keyboard.type(`"user": "${name}"`);
     await saveItem(page, pane, 'created document');

@@ -1,5 +1,5 @@
 // 20 MB pasted into a field: refused with its size, what was there stays, and the page lives on.
-import { type Locator, type Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 
@@ -10,9 +10,15 @@ test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
 test.beforeEach(async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one', kept: 'here' });
-  await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+  await (await server.mongo())
+    .db('app')
+    .collection<{ _id: string }>('log')
+    .insertOne({ _id: 'one' });
   await page.goto('/');
   await page.evaluate((n) => navigator.clipboard.writeText('x'.repeat(n)), CHARACTERS);
 });
@@ -67,7 +73,10 @@ test('into a query', async ({ page }) => {
 });
 
 test('into the filter', async ({ page }) => {
-  for (const [door, filter] of [['nosql', "WHERE c.id = 'one'"], ['mongo', "{ _id: 'one' }"]] as const) {
+  for (const [door, filter] of [
+    ['nosql', "WHERE c.id = 'one'"],
+    ['mongo', "{ _id: 'one' }"],
+  ] as const) {
     await page.goto(`/${door}/app/log/items`);
     const field = page.getByRole('textbox', { name: 'Filter', exact: true });
     await field.fill(filter);

@@ -1,8 +1,8 @@
 // What Save would do is said before, and then exactly that happens.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { chooseTtl, impact, noted } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const COUNT = 40;
 
@@ -37,7 +37,10 @@ async function check(page: Page, door: string, count: () => Promise<number>) {
     const said = dying > 0 ? `${dying} of ${COUNT} ` : `None of the ${COUNT} `;
     await expect(impact(page)).toContainText(said);
     // The table does not leave out what the sentence says.
-    const atOnce = impact(page).getByRole('row', { name: /^At once/ }).getByRole('cell').last();
+    const atOnce = impact(page)
+      .getByRole('row', { name: /^At once/ })
+      .getByRole('cell')
+      .last();
     await expect(atOnce).toHaveText(new RegExp(`^${dying}\\b`));
   }
   await chooseTtl(page, 'On', '200');
@@ -61,7 +64,9 @@ test('a container', async ({ page, server }) => {
 });
 
 test('a MongoDB collection', async ({ page, server }) => {
-  const collection = (await server.mongo()).db('app').collection<{ _id: string; ttl?: number }>('log');
+  const collection = (await server.mongo())
+    .db('app')
+    .collection<{ _id: string; ttl?: number }>('log');
   await age(server, async (id, ttl) => {
     await collection.insertOne(ttl === undefined ? { _id: id } : { _id: id, ttl });
   });

@@ -1,8 +1,8 @@
 // Queries of both doors: results and pages, figures as the official clients have them, errors with
 // their place, history, the keys that run and the button that stops.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { write } from '../lib/items';
 
 const MANY = 250;
@@ -18,7 +18,9 @@ async function results(page: Page): Promise<string> {
 }
 
 async function figure(page: Page, name: string): Promise<string> {
-  const line = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  const line = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name, exact: true }) });
   return line.getByRole('cell').first().innerText();
 }
 
@@ -51,18 +53,27 @@ test('SQL: results, pages, figures', async ({ page, server }) => {
   await write(page, box(page, 'Query'), query);
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('2 results, run at ');
-  const asked = container(server).items.query(query, { populateQueryMetrics: true, maxItemCount: 100 });
+  const asked = container(server).items.query(query, {
+    populateQueryMetrics: true,
+    maxItemCount: 100,
+  });
   const answer = await asked.fetchNext();
   expect(JSON.parse(await results(page))).toEqual(answer.resources);
 
   await page.getByRole('tab', { name: 'Statistics' }).click();
   await expect(page.getByRole('rowheader', { name: 'Request charge' })).toBeVisible();
-  expect(await figure(page, 'Request charge')).toBe(`${Number(answer.requestCharge.toFixed(2))} RU`);
+  expect(await figure(page, 'Request charge')).toBe(
+    `${Number(answer.requestCharge.toFixed(2))} RU`,
+  );
   expect(await figure(page, 'Documents returned')).toBe(String(answer.resources.length));
   // The client's types call this a text.
-  const metrics = Object.values(answer.queryMetrics as unknown as Record<string, { retrievedDocumentCount: number }>)[0];
+  const metrics = Object.values(
+    answer.queryMetrics as unknown as Record<string, { retrievedDocumentCount: number }>,
+  )[0];
   expect(metrics?.retrievedDocumentCount).toBeGreaterThan(0);
-  expect(await figure(page, 'Documents examined (retrieved)')).toBe(String(metrics?.retrievedDocumentCount));
+  expect(await figure(page, 'Documents examined (retrieved)')).toBe(
+    String(metrics?.retrievedDocumentCount),
+  );
 
   await page.getByRole('tab', { name: 'Results' }).click();
   await write(page, box(page, 'Query'), 'SELECT VALUE c.n FROM c ORDER BY c.n');
@@ -93,14 +104,22 @@ test('find and pipeline: results, pages, figures', async ({ page, server }) => {
   await expect(examined).toBeVisible();
   const options = { projection: { n: 1, _id: 0 }, sort: { n: -1 as const }, limit: 3 };
   const plan = await log.find({ n: { $gte: 240 } }, options).explain('executionStats');
-  const stats = plan['executionStats'] as { totalDocsExamined: number; totalKeysExamined: number; nReturned: number };
+  const stats = plan.executionStats as {
+    totalDocsExamined: number;
+    totalKeysExamined: number;
+    nReturned: number;
+  };
   expect(await figure(page, 'Documents examined')).toBe(String(stats.totalDocsExamined));
   expect(await figure(page, 'Index keys examined')).toBe(String(stats.totalKeysExamined));
   expect(await figure(page, 'Documents returned')).toBe('3');
   expect(await figure(page, 'Index used')).toBe('n_1');
 
   await page.getByRole('radio', { name: 'Pipeline' }).check();
-  await write(page, box(page, 'Pipeline'), '[{ $group: { _id: "$user", all: { $sum: 1 } } }, { $sort: { _id: 1 } }]');
+  await write(
+    page,
+    box(page, 'Pipeline'),
+    '[{ $group: { _id: "$user", all: { $sum: 1 } } }, { $sort: { _id: 1 } }]',
+  );
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('2 results');
   await page.getByRole('tab', { name: 'Results' }).click();
@@ -140,7 +159,9 @@ for (const door of DOORS) {
 
   test(`${door.name}: history, Cancel, and what is old`, async ({ page, server }) => {
     const [field, first, second] =
-      door === nosql ? ['Query', 'SELECT VALUE 1', 'SELECT VALUE 2'] : ['Filter', '{ n: 1 }', '{ n: 2 }'];
+      door === nosql
+        ? ['Query', 'SELECT VALUE 1', 'SELECT VALUE 2']
+        : ['Filter', '{ n: 1 }', '{ n: 2 }'];
     await door.create(server, null);
     await fillWith(server, door, 3);
     await start(page, door);

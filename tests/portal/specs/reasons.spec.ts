@@ -1,8 +1,8 @@
 // Why an item dies or does not: the column Expires for every kind of ttl, under every kind of default.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { Decimal128, Double, Int32, Long } from 'mongodb';
-import { expect, test } from '../lib/fixtures';
 import { collection, type Door, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { expires } from '../lib/items';
 
 /** What Expires says under no TTL, without a default, with one of a minute. */
@@ -15,7 +15,11 @@ const DIES = /\d\d:\d\d:\d\d 00:20$/;
 
 function ignored(why: string): Said {
   const said = `ttl ignored: ${why}; `;
-  return [OFF, `${said}never (no default)`, new RegExp(`01:00${escaped(`${said}dies by the default`)}$`)];
+  return [
+    OFF,
+    `${said}never (no default)`,
+    new RegExp(`01:00${escaped(`${said}expires by the default`)}$`),
+  ];
 }
 
 function escaped(text: string): string {
@@ -50,7 +54,10 @@ test('items', async ({ page, server }) => {
   for (const [id, ttl] of ITEMS) await nosql.put(server, id, ttl === undefined ? {} : { ttl });
   await page.goto('/nosql/app/log/items');
   await check(page, nosql, ITEMS, 0);
-  for (const [at, value] of [[1, -1], [2, 60]] as const) {
+  for (const [at, value] of [
+    [1, -1],
+    [2, 60],
+  ] as const) {
     await nosql.setDefault(server, value);
     await page.reload();
     await check(page, nosql, ITEMS, at);
@@ -69,7 +76,11 @@ const DOCUMENTS: Kind[] = [
   ['large', Long.fromString('2147483648'), ignored('2147483648 is larger than 2147483647')],
   ['text', '20', ignored('"20" is not an int, long or double')],
   ['null', null, ignored('null is not an int, long or double')],
-  ['decimal', Decimal128.fromString('20'), ignored('NumberDecimal("20") is not an int, long or double')],
+  [
+    'decimal',
+    Decimal128.fromString('20'),
+    ignored('NumberDecimal("20") is not an int, long or double'),
+  ],
 ];
 
 test('documents', async ({ page, server }) => {
@@ -77,7 +88,10 @@ test('documents', async ({ page, server }) => {
   for (const [id, ttl] of DOCUMENTS) await mongo.put(server, id, ttl === undefined ? {} : { ttl });
   await page.goto('/mongo/app/log/items');
   await check(page, mongo, DOCUMENTS, 0);
-  for (const [at, value] of [[1, -1], [2, 60]] as const) {
+  for (const [at, value] of [
+    [1, -1],
+    [2, 60],
+  ] as const) {
     await mongo.setDefault(server, value);
     await page.reload();
     await check(page, mongo, DOCUMENTS, at);
@@ -89,18 +103,21 @@ test('documents with a date, and from while per-document TTL was off', async ({ 
   const log = await collection(server);
   await log.createIndex({ at: 1 }, { name: 'by-date', expireAfterSeconds: 10 });
   const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
-  const at = (seconds: number) => new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
+  const at = (seconds: number) =>
+    new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
   await mongo.put(server, 'dated', { at: at(20) });
   await mongo.put(server, 'many dates', { at: [at(40), at(5)] });
   await mongo.put(server, 'dated later', { at: at(90) });
-  const switched = await page.request.put(`${server.url}/_ebb/features`, { data: { per_document_ttl: false } });
+  const switched = await page.request.put(`${server.url}/_ebb/features`, {
+    data: { per_document_ttl: false },
+  });
   expect(switched.ok()).toBe(true);
   await mongo.put(server, 'unheard', { ttl: new Int32(20) });
   await page.goto('/mongo/app/log/items');
   await expect(expires(page, mongo, 'dated')).toHaveText(/00:30by index by-date$/);
   await expect(expires(page, mongo, 'many dates')).toHaveText(/00:15by index by-date$/);
   await expect(expires(page, mongo, 'dated later')).toHaveText(/01:00$/);
-  const ignoredFor = 'ttl ignored: written while per-document TTL was off; dies by the default';
+  const ignoredFor = 'ttl ignored: written while per-document TTL was off; expires by the default';
   await expect(expires(page, mongo, 'unheard')).toHaveText(new RegExp(`01:00${ignoredFor}$`));
   await server.advance(15);
   await expect(page.getByRole('gridcell', { name: '"many dates"' })).toHaveCount(0);

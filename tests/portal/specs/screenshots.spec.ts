@@ -6,15 +6,17 @@ import { expect, test } from '../lib/fixtures';
 import { impact } from '../lib/pane';
 
 const out =
-  process.env['EBB_SCREENSHOTS'] === '1'
-    ? join(process.env['EBB_ROOT'] ?? '.', 'docs/images')
-    : join(process.env['EBB_PORTAL_OUT'] ?? '/tmp', 'images');
+  process.env.EBB_SCREENSHOTS === '1'
+    ? join(process.env.EBB_ROOT ?? '.', 'docs/images')
+    : join(process.env.EBB_PORTAL_OUT ?? '/tmp', 'images');
 
 test.use({ deviceScaleFactor: 1 });
 
 test('pictures', async ({ page, server }) => {
   mkdirSync(out, { recursive: true });
-  await (await server.mongo()).db('admin').command({ ebbClock: 1, set: new Date('2030-03-01T09:00:00Z') });
+  await (await server.mongo())
+    .db('admin')
+    .command({ ebbClock: 1, set: new Date('2030-03-01T09:00:00Z') });
   await page.request.post(`${server.url}/_ebb/quickstart`, { data: {} });
   await server.advance(8);
   const picture = (name: string) => page.screenshot({ path: join(out, `${name}.png`) });

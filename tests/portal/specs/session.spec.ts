@@ -8,7 +8,10 @@ test.use({ options: KEYED });
 
 test.beforeEach(async ({ server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one' });
 });
 
@@ -38,8 +41,13 @@ test('a session that ends while something is typed', async ({ page, context, ser
 test('the section that was asked for comes after signing in', async ({ page }) => {
   await page.goto('/nosql/app/log/settings?section=indexing');
   await signIn(page, PRIMARY);
-  await expect(page.getByRole('tab', { name: /^Indexing Policy/ })).toHaveAttribute('aria-selected', 'true');
-  await expect(page.getByRole('textbox', { name: /^Indexing policy/ })).toContainText('includedPaths');
+  await expect(page.getByRole('tab', { name: /^Indexing Policy/ })).toHaveAttribute(
+    'aria-selected',
+    'true',
+  );
+  await expect(page.getByRole('textbox', { name: /^Indexing policy/ })).toContainText(
+    'includedPaths',
+  );
   expect(new URL(page.url()).search).toBe('?section=indexing');
 });
 

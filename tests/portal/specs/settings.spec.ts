@@ -1,13 +1,14 @@
 // Settings beside the default time to live: indexing policy, throughput and change feed of a
 // container, date TTL indexes of a collection, and what somebody else saved meanwhile.
-import { type Page } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page } from '@playwright/test';
 import { collection, container, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { write } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
-const section = (page: Page, name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
+const section = (page: Page, name: string) =>
+  page.getByRole('tab', { name: new RegExp(`^${name}`) }).click();
 const saveButton = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
 const policy = (page: Page) => page.getByRole('textbox', { name: /^Indexing policy/ });
 
@@ -36,7 +37,9 @@ test('indexing policy, and that none excludes a time to live', async ({ page, se
   await expect(saveButton(page)).toBeDisabled();
   await write(page, policy(page), PICKED);
   await save(page, 'Successfully updated container log');
-  expect(await record(server)).toMatchObject({ indexingPolicy: { includedPaths: [{ path: '/user/?' }] } });
+  expect(await record(server)).toMatchObject({
+    indexingPolicy: { includedPaths: [{ path: '/user/?' }] },
+  });
 
   await write(page, policy(page), NONE);
   await section(page, 'Time to Live');
@@ -60,7 +63,10 @@ test('indexing policy, and that none excludes a time to live', async ({ page, se
   await page.getByRole('button', { name: 'Reset to default' }).click();
   await expect(conflict).toHaveCount(0);
   await save(page, 'Successfully updated container log');
-  expect(await record(server)).toMatchObject({ defaultTtl: -1, indexingPolicy: { indexingMode: 'consistent' } });
+  expect(await record(server)).toMatchObject({
+    defaultTtl: -1,
+    indexingPolicy: { indexingMode: 'consistent' },
+  });
 });
 
 test('throughput and change feed', async ({ page, server }) => {
@@ -69,7 +75,11 @@ test('throughput and change feed', async ({ page, server }) => {
   await section(page, 'Throughput');
   const units = page.getByLabel(/request units per second \(RU\/s\)/i);
   await expect(units).toHaveValue('400');
-  for (const [text, said] of [['300', /too little/], ['450', /steps of 100/], ['x', /whole number/]] as const) {
+  for (const [text, said] of [
+    ['300', /too little/],
+    ['450', /steps of 100/],
+    ['x', /whole number/],
+  ] as const) {
     await units.fill(text);
     await expect(page.getByRole('alert').filter({ hasText: said })).toBeVisible();
     await expect(saveButton(page)).toBeDisabled();
@@ -92,7 +102,9 @@ test('throughput and change feed', async ({ page, server }) => {
   await units.fill('4000');
   await save(page, 'Successfully updated container log');
   expect(await offer()).toMatchObject({ offerAutopilotSettings: { maxThroughput: 4000 } });
-  const kept = (await record(server))['changeFeedPolicy'] as { retentionDuration?: number } | undefined;
+  const kept = (await record(server)).changeFeedPolicy as
+    | { retentionDuration?: number }
+    | undefined;
   expect(kept?.retentionDuration ?? 0).toBe(0);
   await page.reload();
   await expect(page.getByRole('radio', { name: 'Autoscale' })).toBeChecked();
@@ -109,9 +121,11 @@ test('a container that somebody else has changed', async ({ page, server }) => {
   await chooseTtl(page, 'On', '100');
   await theirs({ indexingPolicy: JSON.parse(PICKED) as object });
   await saveButton(page).click();
-  await expect(dialog.getByRole('table', { name: 'On the server now' })).toContainText('Indexing policy');
+  await expect(dialog.getByRole('table', { name: 'On the server now' })).toContainText(
+    'Indexing policy',
+  );
   await expect(dialog.getByRole('table', { name: 'What you want' })).toContainText('Time to Live');
-  expect((await record(server))['defaultTtl']).toBeUndefined();
+  expect((await record(server)).defaultTtl).toBeUndefined();
   await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await noted(page, 'Successfully updated container log');
   // Mine is there, and theirs is too.
@@ -133,10 +147,11 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   await mongo.create(server, null);
   const log = await collection(server);
   const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
-  const at = (seconds: number) => new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
+  const at = (seconds: number) =>
+    new Date(Math.floor(now.getTime() / 1000) * 1000 + seconds * 1000);
   for (const seconds of [10, 50]) await mongo.put(server, `at ${seconds}`, { at: at(seconds) });
   const indexes = async () => {
-    const found = (await log.indexes()).filter(({ key }) => key['at'] !== undefined);
+    const found = (await log.indexes()).filter(({ key }) => key.at !== undefined);
     return found.map(({ expireAfterSeconds }) => expireAfterSeconds as number);
   };
   await page.goto('/mongo/app/log/settings?section=date-indexes');
@@ -203,14 +218,20 @@ test('a collection that somebody else has changed', async ({ page, server }) => 
   await dialog.getByRole('button', { name: 'Go on editing' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
   await save(page, 'Successfully updated collection log');
-  const index = (await (await collection(server)).indexes()).find(({ key }) => key['_ts'] !== undefined);
+  const index = (await (await collection(server)).indexes()).find(
+    ({ key }) => key._ts !== undefined,
+  );
   expect(index?.expireAfterSeconds).toBe(200);
 });
 
 test('settings of a container that are only shown', async ({ page, server }) => {
   await nosql.create(server, null);
   const uniqueKeyPolicy = { uniqueKeys: [{ paths: ['/mail', '/name'] }] };
-  const definition = { id: 'keys', partitionKey: { paths: ['/tenant', '/user'], kind: 'MultiHash', version: 2 }, uniqueKeyPolicy };
+  const definition = {
+    id: 'keys',
+    partitionKey: { paths: ['/tenant', '/user'], kind: 'MultiHash', version: 2 },
+    uniqueKeyPolicy,
+  };
   await server.cosmos.database('app').containers.create(definition as never);
   await page.goto('/nosql/app/keys/settings?section=partition-key');
   const panel = page.locator('#settings-panel');

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
@@ -11,13 +11,17 @@ import { Server } from '../lib/server';
 
 async function fill(server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one' });
 }
 
 const silent = (page: Page) => page.getByText(/The server has not answered since/);
 const back = (page: Page) => page.getByText('The server answers again.');
-const saveItem = (page: Page) => page.locator('.items-commands').getByRole('button', { name: 'Save' });
+const saveItem = (page: Page) =>
+  page.locator('.items-commands').getByRole('button', { name: 'Save' });
 
 async function itemOf(server: Server): Promise<Record<string, unknown>> {
   const read = await server.cosmos.database('app').container('log').item('one', 'one').read();

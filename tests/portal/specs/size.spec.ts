@@ -1,20 +1,25 @@
 // Items near the largest that the server takes: they open, are edited and saved; one beyond it says
 // so, and nothing of it is lost.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, open } from '../lib/items';
 import { noted } from '../lib/pane';
 
 const MEGABYTE = 1024 * 1024;
-const saveItem = (page: Page) => page.locator('.items-commands').getByRole('button', { name: 'Save' });
+const saveItem = (page: Page) =>
+  page.locator('.items-commands').getByRole('button', { name: 'Save' });
 
 test('an item of nearly 2 MB, and one beyond', async ({ page, server, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { database } = await server.cosmos.databases.create({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   const lines = Array.from({ length: 20_000 }, (_, at) => `${at} `.padEnd(95, 'x'));
   await container.items.create({ id: 'large', lines });
-  const stored = async () => (await container.item('large', 'large').read()).resource as Record<string, unknown>;
+  const stored = async () =>
+    (await container.item('large', 'large').read()).resource as Record<string, unknown>;
 
   await page.goto('/nosql/app/log/items');
   await open(page, 'large');
@@ -32,7 +37,12 @@ test('an item of nearly 2 MB, and one beyond', async ({ page, server, context })
   await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
   await expect(page.getByText(/takes at most 2 MB/).first()).toBeVisible();
   await saveItem(page).click();
-  await expect(page.getByRole('alert').filter({ hasText: /takes at most 2 MB/ }).first()).toBeVisible();
+  await expect(
+    page
+      .getByRole('alert')
+      .filter({ hasText: /takes at most 2 MB/ })
+      .first(),
+  ).toBeVisible();
   await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
   expect(await stored()).not.toHaveProperty('more');
   await editor(page).focus();
@@ -47,7 +57,9 @@ test('an item of nearly 2 MB, and one beyond', async ({ page, server, context })
 });
 
 test('a document of 4 MB', async ({ page, server }) => {
-  const collection = (await server.mongo()).db('app').collection<{ _id: string; lines: string[] }>('log');
+  const collection = (await server.mongo())
+    .db('app')
+    .collection<{ _id: string; lines: string[] }>('log');
   const lines = Array.from({ length: 40_000 }, (_, at) => `${at} `.padEnd(100, 'x'));
   await collection.insertOne({ _id: 'large', lines });
   await page.goto('/mongo/app/log/items');

@@ -1,20 +1,26 @@
 // A tab that stayed open while another client deleted or changed what it shows: it says so, nothing
 // typed is lost, and nothing of the other's is overwritten unasked.
 import { expect, test } from '../lib/fixtures';
-import { chooseTtl, noted } from '../lib/pane';
 import { edit, editor, open } from '../lib/items';
-import { Server } from '../lib/server';
+import { chooseTtl, noted } from '../lib/pane';
+import type { Server } from '../lib/server';
 
 const DOORS = ['nosql', 'mongo'] as const;
 type Door = (typeof DOORS)[number];
 
 async function make(door: Door, server: Server) {
   if (door === 'mongo') {
-    await (await server.mongo()).db('app').collection<{ _id: string }>('log').insertOne({ _id: 'one' });
+    await (await server.mongo())
+      .db('app')
+      .collection<{ _id: string }>('log')
+      .insertOne({ _id: 'one' });
     return;
   }
   const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
-  const { container } = await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/id'] },
+  });
   await container.items.create({ id: 'one' });
 }
 
@@ -46,7 +52,9 @@ for (const door of DOORS) {
     await expect(page.getByText(/is not there any more/).first()).toBeVisible();
     await expect(page.getByRole('radio', { name: 'On (no default)' })).toBeChecked();
     await page.getByRole('button', { name: 'Reload the tree' }).first().click();
-    await expect(page.getByRole('tree').getByRole('treeitem', { name: 'log', exact: true })).toHaveCount(0);
+    await expect(
+      page.getByRole('tree').getByRole('treeitem', { name: 'log', exact: true }),
+    ).toHaveCount(0);
   });
 
   test(`deleted while a query is open, ${door}`, async ({ page, server }) => {
@@ -130,7 +138,7 @@ test('the clock moves while an item is typed', async ({ page, server }) => {
   await open(page, 'one');
   await edit(page, '"kept": 1');
   await server.advance(60);
-  await expect(page.getByText(/This item died at/)).toBeVisible();
+  await expect(page.getByText(/This item expired at/)).toBeVisible();
   await expect(editor(page)).toContainText('"kept": 1');
   await page.getByRole('button', { name: 'Create it anew' }).click();
   await noted(page, /Successfully created item one/);

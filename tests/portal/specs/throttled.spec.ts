@@ -1,9 +1,9 @@
 // Requests that the server had too many of wait and are sent again, a bounded number of times, and
 // whoever waits sees it.
 import { CosmosClient } from '@azure/cosmos';
-import { type Page, type Route } from '@playwright/test';
-import { expect, test } from '../lib/fixtures';
+import type { Page, Route } from '@playwright/test';
 import { nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, row, saveItem, write } from '../lib/items';
 import { WELL_KNOWN_KEY } from '../lib/server';
 
@@ -12,7 +12,10 @@ const banner = (page: Page) => page.getByText(/Requests wait, and are sent again
 
 function refuse(route: Route, afterMs: number) {
   const headers = { 'x-ms-retry-after-ms': String(afterMs), 'x-ms-substatus': '3200' };
-  const json = { code: 'TooManyRequests', message: 'Message: {"Errors":["Request rate is large."]}' };
+  const json = {
+    code: 'TooManyRequests',
+    message: 'Message: {"Errors":["Request rate is large."]}',
+  };
   return route.fulfill({ status: 429, headers, json });
 }
 
@@ -58,12 +61,21 @@ test('a list that is refused again and again', async ({ page, server }) => {
     return refuse(route, 30);
   });
   await page.goto('/nosql/app/log/items?filter=WHERE%20true');
-  const failure = page.getByRole('main').getByRole('alert').filter({ hasText: 'Request rate is large.' });
+  const failure = page
+    .getByRole('main')
+    .getByRole('alert')
+    .filter({ hasText: 'Request rate is large.' });
   await expect(failure).toBeVisible();
   expect(sent).toBe(10);
   // It is no mistake of the filter.
-  await expect(page.getByRole('search').getByRole('textbox')).toHaveAttribute('aria-invalid', 'false');
-  await expect(failure.getByRole('link', { name: 'Scale & Settings' })).toHaveAttribute('href', '/nosql/app/log/settings');
+  await expect(page.getByRole('search').getByRole('textbox')).toHaveAttribute(
+    'aria-invalid',
+    'false',
+  );
+  await expect(failure.getByRole('link', { name: 'Scale & Settings' })).toHaveAttribute(
+    'href',
+    '/nosql/app/log/settings',
+  );
   await page.unroute(LIST);
   await failure.getByRole('button', { name: 'Try again' }).click();
   await expect(row(page, nosql, 'one')).toBeVisible();
@@ -78,10 +90,22 @@ test.describe('of few request units', () => {
     const definition = { id: 'log', partitionKey: { paths: ['/id'] }, throughput: 400 };
     await database.containers.create(definition);
     // Takes no for an answer, so that it leaves off once there is nothing left.
-    const connectionPolicy = { enableEndpointDiscovery: false, retryOptions: { maxRetryAttemptCount: 0, fixedRetryIntervalInMilliseconds: 0, maxWaitTimeInSeconds: 0 } };
-    const greedy = new CosmosClient({ endpoint: `http://${server.ready.cosmos}`, key: WELL_KNOWN_KEY, connectionPolicy });
+    const connectionPolicy = {
+      enableEndpointDiscovery: false,
+      retryOptions: {
+        maxRetryAttemptCount: 0,
+        fixedRetryIntervalInMilliseconds: 0,
+        maxWaitTimeInSeconds: 0,
+      },
+    };
+    const greedy = new CosmosClient({
+      endpoint: `http://${server.ready.cosmos}`,
+      key: WELL_KNOWN_KEY,
+      connectionPolicy,
+    });
     const { items } = greedy.database('app').container('log');
-    const useUp = () => Promise.allSettled(Array.from({ length: 120 }, (_, at) => items.upsert({ id: `x${at}` })));
+    const useUp = () =>
+      Promise.allSettled(Array.from({ length: 120 }, (_, at) => items.upsert({ id: `x${at}` })));
     await items.upsert({ id: 'one' });
     let refused = 0;
     page.on('response', (response) => {

@@ -1,11 +1,25 @@
 // Values that a careless editor changes: what is opened, changed elsewhere and saved stays as it was,
 // to the digit and to the type.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import {
-  Binary, BSON, BSONRegExp, BSONSymbol, Code, DBRef, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID,
+  Binary,
+  BSON,
+  BSONRegExp,
+  BSONSymbol,
+  Code,
+  DBRef,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
 } from 'mongodb';
-import { expect, test } from '../lib/fixtures';
 import { collection, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
 import { editor, openItem, saveItem, write } from '../lib/items';
 
 /** Types into an open text before its last brace. */
@@ -28,15 +42,20 @@ test('numbers of an item keep their digits', async ({ page, server }) => {
   await page.reload();
   const pane = await openItem(page, nosql, 'one');
   for (const [at, number] of NUMBERS.entries()) {
-    await expect(editor(pane)).toContainText(new RegExp(`"n${at}": ${number.replace('.', '\\.')}(,|\\s*})`));
+    await expect(editor(pane)).toContainText(
+      new RegExp(`"n${at}": ${number.replace('.', '\\.')}(,|\\s*})`),
+    );
   }
   await editor(pane).focus();
   await typeAtEnd(page, ', "typed": true');
   await saveItem(page, pane, 'updated item one');
   const path = `${server.url}/_portal/api/nosql/dbs/app/colls/log/docs/one`;
-  const read = await page.request.get(path, { headers: { 'x-ms-documentdb-partitionkey': '["one"]' } });
+  const read = await page.request.get(path, {
+    headers: { 'x-ms-documentdb-partitionkey': '["one"]' },
+  });
   const text = await read.text();
-  for (const [at, number] of NUMBERS.entries()) expect(text).toMatch(new RegExp(`"n${at}": ?${number.replace('.', '\\.')}[,}]`));
+  for (const [at, number] of NUMBERS.entries())
+    expect(text).toMatch(new RegExp(`"n${at}": ?${number.replace('.', '\\.')}[,}]`));
   expect(text).toMatch(/"typed": ?true/);
 });
 
@@ -80,7 +99,8 @@ test('every type of a document stays what it is', async ({ page, server }) => {
     const raw = (await log.findOne({ _id: 'one' }, { raw: true })) as unknown as Uint8Array;
     return BSON.deserialize(raw, { promoteValues: false, bsonRegExp: true });
   };
-  const exactly = (document: BSON.Document) => BSON.EJSON.stringify(document, undefined, 1, { relaxed: false });
+  const exactly = (document: BSON.Document) =>
+    BSON.EJSON.stringify(document, undefined, 1, { relaxed: false });
   const before = await stored();
   await page.goto('/mongo/app/log/items');
   const pane = await openItem(page, mongo, 'one');

@@ -1,7 +1,7 @@
 // Scripts and markup in every string that a person or a program can store: shown as text, never run.
-import { type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { Server } from '../lib/server';
+import type { Server } from '../lib/server';
 
 const SCRIPTS = [
   '<img src=x onerror="window.hit=1">',
@@ -14,7 +14,11 @@ const SCRIPTS = [
 ] as const;
 
 /** Names of containers and ids take no slashes, `?`, `#` and backslashes. */
-const named = (text: string) => text.replace(/[/?#\\\u0000]/g, '_').slice(0, 200);
+const named = (text: string) =>
+  text
+    .replace(/[/?#\\]/g, '_')
+    .replaceAll('\0', '_')
+    .slice(0, 200);
 
 async function innocent(page: Page) {
   expect(await page.evaluate(() => (window as { hit?: number }).hit)).toBeUndefined();
@@ -35,7 +39,9 @@ async function fill(server: Server): Promise<void> {
   // Names of MongoDB databases take fewer characters than those of collections.
   const database = (await server.mongo()).db('app');
   for (const text of SCRIPTS) {
-    const collection = database.collection<Record<string, unknown>>(named(text).replace(/\$/g, '_'));
+    const collection = database.collection<Record<string, unknown>>(
+      named(text).replace(/\$/g, '_'),
+    );
     await collection.insertMany(
       SCRIPTS.map((inner) => ({ _id: inner, [named(inner).replace(/\./g, '_')]: inner })) as never,
     );
@@ -52,8 +58,16 @@ test('stored scripts stay text on every page', async ({ page, server }) => {
   for (const item of await page.getByRole('treeitem').all()) await item.click();
   await innocent(page);
   const places: [string, string, string][] = [
-    ...SCRIPTS.slice(0, 3).map((text): [string, string, string] => ['nosql', named(text), named(text)]),
-    ...SCRIPTS.map((text): [string, string, string] => ['mongo', 'app', named(text).replace(/\$/g, '_')]),
+    ...SCRIPTS.slice(0, 3).map((text): [string, string, string] => [
+      'nosql',
+      named(text),
+      named(text),
+    ]),
+    ...SCRIPTS.map((text): [string, string, string] => [
+      'mongo',
+      'app',
+      named(text).replace(/\$/g, '_'),
+    ]),
   ];
   for (const [door, database, collection] of places) {
     const link = `/${door}/${encodeURIComponent(database)}/${encodeURIComponent(collection)}`;

@@ -10,21 +10,30 @@ const { setup, connect, refused, texts, endpoint, key } = require('./setup');
 
 const at = setup();
 const secure = process.env.EBB_HTTPS_ENDPOINT;
-const databases = async (client) => (await client.databases.readAll().fetchAll()).resources.map((d) => d.id);
+const databases = async (client) =>
+  (await client.databases.readAll().fetchAll()).resources.map((d) => d.id);
 
 /** The headers of `GET /`, signed by hand. */
 function signed() {
   const date = new Date().toUTCString();
   const text = `get\n\n\n${date.toLowerCase()}\n\n`;
   const sig = createHmac('sha256', Buffer.from(key, 'base64')).update(text).digest('base64');
-  return { authorization: encodeURIComponent(`type=master&ver=1.0&sig=${sig}`), 'x-ms-date': date, 'x-ms-version': '2020-07-15' };
+  return {
+    authorization: encodeURIComponent(`type=master&ver=1.0&sig=${sig}`),
+    'x-ms-date': date,
+    'x-ms-version': '2020-07-15',
+  };
 }
 
 test('the account names the address that was used', async () => {
   const { resource, headers } = await at.client.getDatabaseAccount();
   const answer = await (await fetch(endpoint, { headers: signed() })).json();
   for (const places of [answer.writableLocations, answer.readableLocations]) {
-    assert.deepEqual(places.map((place) => place.databaseAccountEndpoint), [`${endpoint}/`], 'the SDK hides these');
+    assert.deepEqual(
+      places.map((place) => place.databaseAccountEndpoint),
+      [`${endpoint}/`],
+      'the SDK hides these',
+    );
   }
   assert.equal(resource.consistencyPolicy, 'Session');
   assert.match(headers['x-ms-activity-id'], /^[0-9a-f-]{36}$/);
@@ -48,7 +57,11 @@ test('https with the certificate of the server', async () => {
 test('https with another certificate is refused by the client', async () => {
   // A request that fails keeps its timer, and that the process.
   const connectionPolicy = { requestTimeout: 500 };
-  const client = connect({ endpoint: secure, agent: new https.Agent({ ca: [] }), connectionPolicy });
+  const client = connect({
+    endpoint: secure,
+    agent: new https.Agent({ ca: [] }),
+    connectionPolicy,
+  });
   await assert.rejects(databases(client));
 });
 
@@ -79,17 +92,32 @@ test('the secondary key does all, a read-only key reads', async () => {
 });
 
 test('the token provider signs for itself', async () => {
-  const client = connect({ key: undefined, tokenProvider: async () => 'type%3Dmaster%26ver%3D1.0%26sig%3Dforged' });
+  const client = connect({
+    key: undefined,
+    tokenProvider: async () => 'type%3Dmaster%26ver%3D1.0%26sig%3Dforged',
+  });
   await refused(client.databases.readAll().fetchAll(), 401);
 });
 
 test('a token of local development', async () => {
-  const part = (value) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+  const part = (value) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
-  const head = { typ: 'JWT', alg: 'RS256', x5t: 'CosmosEmulatorPrimaryMaster', kid: 'CosmosEmulatorPrimaryMaster' };
+  const head = {
+    typ: 'JWT',
+    alg: 'RS256',
+    x5t: 'CosmosEmulatorPrimaryMaster',
+    kid: 'CosmosEmulatorPrimaryMaster',
+  };
   const claims = {
-    aud: 'https://localhost.localhost', iss: 'https://sts.fake-issuer.net/7b1999a1-dfd7-440e-8204-00170979b984',
-    iat: now - 60, nbf: now - 60, exp: now + 3600, appid: 'localhost', sub: 'localhost', ver: '1.0',
+    aud: 'https://localhost.localhost',
+    iss: 'https://sts.fake-issuer.net/7b1999a1-dfd7-440e-8204-00170979b984',
+    iat: now - 60,
+    nbf: now - 60,
+    exp: now + 3600,
+    appid: 'localhost',
+    sub: 'localhost',
+    ver: '1.0',
     scp: 'user_impersonation',
   };
   const token = `${part(head)}.${part(claims)}.${part(key)}`;

@@ -3,7 +3,12 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { ChangeFeedMode, ChangeFeedPolicy, ChangeFeedRetentionTimeSpan, ChangeFeedStartFrom } = require('@azure/cosmos');
+const {
+  ChangeFeedMode,
+  ChangeFeedPolicy,
+  ChangeFeedRetentionTimeSpan,
+  ChangeFeedStartFrom,
+} = require('@azure/cosmos');
 const { setup, connect, refused, clock, texts } = require('./setup');
 
 const at = setup();
@@ -62,8 +67,13 @@ test('from a time', async () => {
   await clock.advance(10);
   await container.items.create({ id: '2', pk: 'a' });
   const now = await clock.now();
-  assert.deepEqual(names((await changes(container, Time(new Date((now - 5) * 1000)))).found), ['2']);
-  assert.deepEqual(names((await changes(container, Time(new Date((now - 60) * 1000)))).found), ['1', '2']);
+  assert.deepEqual(names((await changes(container, Time(new Date((now - 5) * 1000)))).found), [
+    '2',
+  ]);
+  assert.deepEqual(names((await changes(container, Time(new Date((now - 60) * 1000)))).found), [
+    '1',
+    '2',
+  ]);
 });
 
 test('of a partition key and of a feed range', async () => {
@@ -81,9 +91,16 @@ test('of a partition key and of a feed range', async () => {
 test('in pages', async () => {
   const container = await at.make();
   for (let n = 0; n < 7; n += 1) await container.items.create({ id: `${n}`, pk: `${n}` });
-  const iterator = container.items.getChangeFeedIterator({ changeFeedStartFrom: Beginning(), maxItemCount: 3 });
+  const iterator = container.items.getChangeFeedIterator({
+    changeFeedStartFrom: Beginning(),
+    maxItemCount: 3,
+  });
   const pages = [];
-  for (let page = await iterator.readNext(); page.statusCode !== 304; page = await iterator.readNext()) {
+  for (
+    let page = await iterator.readNext();
+    page.statusCode !== 304;
+    page = await iterator.readNext()
+  ) {
     pages.push(names(page.result));
   }
   assert.deepEqual(pages, [['0', '1', '2'], ['3', '4', '5'], ['6']]);
@@ -103,7 +120,11 @@ test('the dead are never shown', async () => {
   const { token } = await changes(container, Now());
   await container.items.create({ id: 'dies too', pk: 'a' });
   await clock.advance(9);
-  assert.deepEqual(names((await changes(container, Beginning())).found), ['dies', 'stays', 'dies too']);
+  assert.deepEqual(names((await changes(container, Beginning())).found), [
+    'dies',
+    'stays',
+    'dies too',
+  ]);
   await clock.advance(1);
   assert.deepEqual(names((await changes(container, Beginning())).found), ['stays']);
   assert.deepEqual((await changes(container, Continuation(token))).found, []);
@@ -121,7 +142,10 @@ test('all versions and deletes', async () => {
   await container.item('1', 'a').delete();
   const { found } = await changes(container, Continuation(token), all);
   assert.deepEqual(kinds(found), ['create', 'replace', 'delete']);
-  assert.deepEqual(found.map((entry) => entry.current.n), [1, 2, undefined]);
+  assert.deepEqual(
+    found.map((entry) => entry.current.n),
+    [1, 2, undefined],
+  );
   assert.deepEqual(found[2].current, {});
   assert.equal(found[2].metadata.id, '1');
   assert.deepEqual(found[2].metadata.partitionKey, { pk: 'a' });
@@ -139,9 +163,18 @@ test('a death is told once, at its instant', async () => {
   await clock.advance(1000);
   const { found: deaths, token: end } = await changes(container, Continuation(token), all);
   assert.deepEqual(kinds(deaths), ['delete', 'delete']);
-  assert.deepEqual(deaths.map((entry) => entry.metadata.id), ['2', '1']);
-  assert.deepEqual(deaths.map((entry) => entry.metadata.timeToLiveExpired), [true, true]);
-  assert.deepEqual(deaths.map((entry) => entry.metadata.crts), [born + 5, born + 10]);
+  assert.deepEqual(
+    deaths.map((entry) => entry.metadata.id),
+    ['2', '1'],
+  );
+  assert.deepEqual(
+    deaths.map((entry) => entry.metadata.timeToLiveExpired),
+    [true, true],
+  );
+  assert.deepEqual(
+    deaths.map((entry) => entry.metadata.crts),
+    [born + 5, born + 10],
+  );
   assert.deepEqual((await changes(container, Continuation(end), all)).found, []);
 });
 

@@ -7,11 +7,18 @@ const { setup, ids, query, refused, expected, texts } = require('./setup');
 
 const at = setup();
 const policy = {
-  indexingMode: 'consistent', automatic: true, includedPaths: [{ path: '/*' }], excludedPaths: [{ path: '/"_etag"/?' }],
+  indexingMode: 'consistent',
+  automatic: true,
+  includedPaths: [{ path: '/*' }],
+  excludedPaths: [{ path: '/"_etag"/?' }],
 };
 
 async function replace(container, changes) {
-  const { resource } = await container.replace({ id: container.id, partitionKey: { paths: ['/pk'] }, ...changes });
+  const { resource } = await container.replace({
+    id: container.id,
+    partitionKey: { paths: ['/pk'] },
+    ...changes,
+  });
   assert.deepEqual((await container.read()).resource, resource);
   return resource;
 }
@@ -20,10 +27,14 @@ test('a database is made, read, listed, queried and deleted', async () => {
   const id = 'node a database';
   const { resource, statusCode, database } = await at.client.databases.create({ id });
   assert.equal(statusCode, 201);
-  for (const name of ['_rid', '_self', '_etag', '_ts', '_colls', '_users']) assert.ok(name in resource, name);
+  for (const name of ['_rid', '_self', '_etag', '_ts', '_colls', '_users'])
+    assert.ok(name in resource, name);
   assert.deepEqual((await database.read()).resource, resource);
   assert.ok(ids((await at.client.databases.readAll().fetchAll()).resources).includes(id));
-  const spec = { query: 'SELECT * FROM r WHERE r.id = @id', parameters: [{ name: '@id', value: id }] };
+  const spec = {
+    query: 'SELECT * FROM r WHERE r.id = @id',
+    parameters: [{ name: '@id', value: id }],
+  };
   assert.deepEqual(ids((await at.client.databases.query(spec).fetchAll()).resources), [id]);
   await refused(at.client.databases.create({ id }), 409);
   assert.equal((await at.client.databases.createIfNotExists({ id })).statusCode, 200);
@@ -41,22 +52,44 @@ test('a container is made, read, listed, queried and deleted', async () => {
   assert.deepEqual({ paths, kind }, { paths: ['/pk'], kind: 'Hash' });
   assert.ok(version === undefined || version === 1 || version === 2);
   assert.ok(!('defaultTtl' in resource));
-  for (const name of ['_rid', '_self', '_etag', '_ts', '_docs', '_sprocs', '_triggers', '_udfs', '_conflicts']) {
+  for (const name of [
+    '_rid',
+    '_self',
+    '_etag',
+    '_ts',
+    '_docs',
+    '_sprocs',
+    '_triggers',
+    '_udfs',
+    '_conflicts',
+  ]) {
     assert.ok(name in resource, name);
   }
-  for (const [name, value] of Object.entries(policy)) assert.deepEqual(resource.indexingPolicy[name], value);
+  for (const [name, value] of Object.entries(policy))
+    assert.deepEqual(resource.indexingPolicy[name], value);
   assert.ok(ids((await at.db.containers.readAll().fetchAll()).resources).includes('made'));
-  const spec = { query: 'SELECT * FROM c WHERE c.id = @id', parameters: [{ name: '@id', value: 'made' }] };
+  const spec = {
+    query: 'SELECT * FROM c WHERE c.id = @id',
+    parameters: [{ name: '@id', value: 'made' }],
+  };
   assert.deepEqual(ids((await at.db.containers.query(spec).fetchAll()).resources), ['made']);
   await refused(at.make({ id: 'made' }), 409);
-  assert.equal((await at.db.containers.createIfNotExists({ id: 'made', partitionKey: '/pk' })).statusCode, 200);
+  assert.equal(
+    (await at.db.containers.createIfNotExists({ id: 'made', partitionKey: '/pk' })).statusCode,
+    200,
+  );
   assert.equal((await container.delete()).statusCode, 204);
   await refused(container.read(), 404, 'Resource Not Found');
   await refused(container.delete(), 404);
 });
 
 test('missing parents are 404', async () => {
-  await refused(at.client.database('none').containers.create({ id: 'c', partitionKey: '/pk' }), 404, 'Resource Not Found', 1003);
+  await refused(
+    at.client.database('none').containers.create({ id: 'c', partitionKey: '/pk' }),
+    404,
+    'Resource Not Found',
+    1003,
+  );
   await refused(at.db.container('none').items.create({ id: '1', pk: 'a' }), 404);
 });
 
@@ -79,7 +112,7 @@ test('TTL is turned on, changed and off by replace', async () => {
   assert.equal(after._rid, before._rid);
   assert.notEqual(after._etag, before._etag);
   assert.equal((await replace(container, { defaultTtl: -1 })).defaultTtl, -1);
-  assert.ok(!('defaultTtl' in await replace(container, {})));
+  assert.ok(!('defaultTtl' in (await replace(container, {}))));
   assert.equal((await replace(container, { defaultTtl: 5 })).defaultTtl, 5);
 });
 
@@ -115,7 +148,12 @@ test('indexing none and a default exclude each other', async () => {
 
 test('an indexing policy comes back', async () => {
   const container = await at.make();
-  const compositeIndexes = [[{ path: '/a', order: 'ascending' }, { path: '/b', order: 'descending' }]];
+  const compositeIndexes = [
+    [
+      { path: '/a', order: 'ascending' },
+      { path: '/b', order: 'descending' },
+    ],
+  ];
   const found = await replace(container, { indexingPolicy: { ...policy, compositeIndexes } });
   assert.deepEqual(found.indexingPolicy.compositeIndexes, compositeIndexes);
 });
@@ -129,7 +167,10 @@ test('the partition key cannot be changed', async () => {
 test('the partition key ranges cover everything', async () => {
   const container = await at.make();
   const { resources } = await container.readPartitionKeyRanges().fetchAll();
-  assert.deepEqual(resources.map((r) => [r.id, r.minInclusive, r.maxExclusive]), [['0', '', 'FF']]);
+  assert.deepEqual(
+    resources.map((r) => [r.id, r.minInclusive, r.maxExclusive]),
+    [['0', '', 'FF']],
+  );
   assert.equal((await container.getFeedRanges()).length, 1);
 });
 
@@ -140,7 +181,9 @@ test('throughput of a container and of a database', async () => {
   resource.content.offerThroughput = 500;
   await offer.replace(resource);
   assert.equal((await container.readOffer()).resource.content.offerThroughput, 500);
-  assert.ok((await at.client.offers.readAll().fetchAll()).resources.some((o) => o.id === resource.id));
+  assert.ok(
+    (await at.client.offers.readAll().fetchAll()).resources.some((o) => o.id === resource.id),
+  );
   assert.equal((await offer.read()).resource.content.offerThroughput, 500);
 
   const { database } = await at.client.databases.create({ id: 'node-throughput', throughput: 600 });

@@ -12,8 +12,13 @@ const key = process.env.EBB_KEY;
 const expected = JSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'));
 const { texts } = expected;
 const codes = {
-  400: 'BadRequest', 401: 'Unauthorized', 403: 'Forbidden', 404: 'NotFound', 409: 'Conflict',
-  412: 'PreconditionFailed', 413: 'RequestEntityTooLarge',
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+  413: 'RequestEntityTooLarge',
 };
 
 /** The manual clock, which stands at whole seconds. */
@@ -26,7 +31,11 @@ const clock = {
 
   async advance(seconds) {
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(this.url, { method: 'POST', headers, body: JSON.stringify({ advance_seconds: seconds }) });
+    const answer = await fetch(this.url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ advance_seconds: seconds }),
+    });
     assert.equal(answer.status, 200);
   },
 };
@@ -46,7 +55,8 @@ function setup(prepare = async () => {}) {
   const at = {
     /** Makes a container with a partition key `/pk`, unless told otherwise. */
     async make(definition = {}, options = {}) {
-      const body = { id: `c${made += 1}`, partitionKey: { paths: ['/pk'] }, ...definition };
+      made += 1;
+      const body = { id: `c${made}`, partitionKey: { paths: ['/pk'] }, ...definition };
       return (await at.db.containers.create(body, options)).container;
     },
   };
@@ -56,7 +66,9 @@ function setup(prepare = async () => {}) {
     at.db = (await at.client.databases.create({ id })).database;
     await prepare(at);
   });
-  after(() => opened.forEach((client) => client.dispose()));
+  after(() => {
+    for (const client of opened) client.dispose();
+  });
   return at;
 }
 
@@ -70,7 +82,11 @@ const ids = (items) => items.map((item) => item.id).sort();
 /** The call has to fail like this. */
 async function refused(call, status, text = '', substatus = 0) {
   await assert.rejects(call, (error) => {
-    assert.deepEqual([error.code, error.substatus || 0], [status, substatus], `${error.code} ${error.message}`);
+    assert.deepEqual(
+      [error.code, error.substatus || 0],
+      [status, substatus],
+      `${error.code} ${error.message}`,
+    );
     if (error.body) assert.equal(error.body.code, codes[status]);
     assert.ok(error.message.includes(text), error.message);
     return true;
@@ -80,7 +96,20 @@ async function refused(call, status, text = '', substatus = 0) {
 /** Runs a query to its end, over all partitions or with { partitionKey } in one. */
 async function query(container, text, parameters = {}, options = {}) {
   const named = Object.entries(parameters).map(([name, value]) => ({ name, value }));
-  return (await container.items.query({ query: text, parameters: named }, options).fetchAll()).resources;
+  return (await container.items.query({ query: text, parameters: named }, options).fetchAll())
+    .resources;
 }
 
-module.exports = { setup, connect, bare, ids, refused, query, clock, expected, texts, endpoint, key };
+module.exports = {
+  setup,
+  connect,
+  bare,
+  ids,
+  refused,
+  query,
+  clock,
+  expected,
+  texts,
+  endpoint,
+  key,
+};

@@ -8,7 +8,8 @@ const { setup, bare, ids, query, refused, clock, expected, texts } = require('./
 
 const at = setup();
 const item = (id = '1', more = {}) => ({ id, pk: 'a', city: 'Paris', tags: ['x'], ...more });
-const redefine = (container, changes) => container.replace({ id: container.id, partitionKey: { paths: ['/pk'] }, ...changes });
+const redefine = (container, changes) =>
+  container.replace({ id: container.id, partitionKey: { paths: ['/pk'] }, ...changes });
 
 /** Exactly these items are there, on every path that reads. */
 async function everywhere(container, names, dead = []) {
@@ -18,16 +19,21 @@ async function everywhere(container, names, dead = []) {
   for (const options of [{}, { partitionKey: 'a' }, { forceQueryPlan: true }]) {
     const run = (text) => query(container, text, {}, options);
     assert.deepEqual(ids(await run('SELECT * FROM c')), alive);
-    assert.deepEqual(ids(await run('SELECT * FROM c WHERE c.city = \'Paris\'')), alive);
+    assert.deepEqual(ids(await run("SELECT * FROM c WHERE c.city = 'Paris'")), alive);
     assert.deepEqual(await run('SELECT VALUE c.id FROM c ORDER BY c.id'), alive);
     assert.deepEqual(await run('SELECT VALUE COUNT(1) FROM c'), [alive.length]);
-    assert.deepEqual(await run('SELECT DISTINCT VALUE c.city FROM c'), alive.length ? ['Paris'] : []);
+    assert.deepEqual(
+      await run('SELECT DISTINCT VALUE c.city FROM c'),
+      alive.length ? ['Paris'] : [],
+    );
     assert.deepEqual((await run('SELECT VALUE c.id FROM c JOIN t IN c.tags')).sort(), alive);
   }
   const grouped = await query(container, 'SELECT c.city, COUNT(1) AS n FROM c GROUP BY c.city');
   assert.deepEqual(grouped, alive.length ? [{ city: 'Paris', n: alive.length }] : []);
   assert.deepEqual(ids((await container.items.readAll().fetchAll()).resources), alive);
-  const feed = container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Beginning() });
+  const feed = container.items.getChangeFeedIterator({
+    changeFeedStartFrom: ChangeFeedStartFrom.Beginning(),
+  });
   assert.deepEqual(ids((await feed.readNext()).result ?? []), alive);
 }
 
@@ -52,11 +58,11 @@ for (const { default: defaultTtl, ttl, diesAfter } of expected.matrix) {
 }
 
 const writes = {
-  'create': (c, ttl) => c.items.create(item('new', { ttl })),
+  create: (c, ttl) => c.items.create(item('new', { ttl })),
   'upsert that creates': (c, ttl) => c.items.upsert(item('new', { ttl })),
   'upsert that replaces': (c, ttl) => c.items.upsert(item('old', { ttl })),
-  'replace': (c, ttl) => c.item('old', 'a').replace(item('old', { ttl })),
-  'patch': (c, ttl) => c.item('old', 'a').patch([{ op: 'set', path: '/ttl', value: ttl }]),
+  replace: (c, ttl) => c.item('old', 'a').replace(item('old', { ttl })),
+  patch: (c, ttl) => c.item('old', 'a').patch([{ op: 'set', path: '/ttl', value: ttl }]),
 };
 
 for (const { ttl, quoted } of expected.refusedItemTtl) {
@@ -74,7 +80,8 @@ for (const { ttl, quoted } of expected.refusedItemTtl) {
   test(`ttl ${quoted} is stored where TTL is off`, async () => {
     const container = await at.make();
     await container.items.create(item('old'));
-    for (const write of Object.values(writes)) assert.deepEqual((await write(container, ttl)).resource.ttl, ttl);
+    for (const write of Object.values(writes))
+      assert.deepEqual((await write(container, ttl)).resource.ttl, ttl);
     assert.deepEqual((await container.item('old', 'a').read()).resource.ttl, ttl);
   });
 }
@@ -83,7 +90,8 @@ for (const ttl of expected.acceptedItemTtl) {
   test(`ttl ${ttl} is accepted`, async () => {
     const container = await at.make({ defaultTtl: 10 });
     await container.items.create(item('old'));
-    for (const write of Object.values(writes)) assert.equal((await write(container, ttl)).resource.ttl, ttl);
+    for (const write of Object.values(writes))
+      assert.equal((await write(container, ttl)).resource.ttl, ttl);
   });
 }
 
@@ -115,7 +123,11 @@ test('writes find nothing of the dead, and its id is free', async () => {
   await clock.advance(10);
   for (const options of [{}, { accessCondition: { type: 'IfMatch', condition: before._etag } }]) {
     await refused(dead.replace(item('1', { n: 2 }), options), 404, texts.itemNotFound);
-    await refused(dead.patch([{ op: 'set', path: '/n', value: 2 }], options), 404, texts.itemNotFound);
+    await refused(
+      dead.patch([{ op: 'set', path: '/n', value: 2 }], options),
+      404,
+      texts.itemNotFound,
+    );
     await refused(dead.delete(options), 404, texts.itemNotFound);
   }
   const made = await container.items.upsert(item('1', { again: true }));
@@ -128,7 +140,10 @@ test('writes find nothing of the dead, and its id is free', async () => {
 });
 
 test('a unique key of the dead is free', async () => {
-  const container = await at.make({ defaultTtl: 10, uniqueKeyPolicy: { uniqueKeys: [{ paths: ['/mail'] }] } });
+  const container = await at.make({
+    defaultTtl: 10,
+    uniqueKeyPolicy: { uniqueKeys: [{ paths: ['/mail'] }] },
+  });
   await container.items.create(item('1', { mail: 'x' }));
   await clock.advance(9);
   await refused(container.items.create(item('2', { mail: 'x' })), 409, texts.uniqueViolation);

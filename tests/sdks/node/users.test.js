@@ -9,13 +9,18 @@ const at = setup();
 let made = 0;
 
 async function permit(container, permissionMode, more = {}) {
-  const { user } = await at.db.users.create({ id: `u${made += 1}` });
-  return (await user.permissions.create({ id: 'p', permissionMode, resource: container.url, ...more })).resource;
+  made += 1;
+  const { user } = await at.db.users.create({ id: `u${made}` });
+  return (
+    await user.permissions.create({ id: 'p', permissionMode, resource: container.url, ...more })
+  ).resource;
 }
 
 /** The same container, for a client that has only this token. */
-const holder = (container, token) => connect({ key: undefined, resourceTokens: { [container.url]: token } })
-  .database(at.db.id).container(container.id);
+const holder = (container, token) =>
+  connect({ key: undefined, resourceTokens: { [container.url]: token } })
+    .database(at.db.id)
+    .container(container.id);
 
 test('users and permissions', async () => {
   const container = await at.make();
@@ -29,7 +34,12 @@ test('users and permissions', async () => {
   assert.equal((await user.permission('p').read()).resource.permissionMode, 'Read');
   await user.permission('p').replace({ ...permission, permissionMode: 'All' });
   assert.equal((await user.permission('p').read()).resource.permissionMode, 'All');
-  await user.permissions.upsert({ ...permission, id: 'q', resource: `${container.url}/docs/x`, resourcePartitionKey: ['a'] });
+  await user.permissions.upsert({
+    ...permission,
+    id: 'q',
+    resource: `${container.url}/docs/x`,
+    resourcePartitionKey: ['a'],
+  });
   assert.deepEqual(ids((await user.permissions.readAll().fetchAll()).resources), ['p', 'q']);
   await user.permission('p').delete();
   await refused(user.permission('p').read(), 404);
@@ -53,13 +63,20 @@ test('a token that does all', async () => {
   const mine = holder(container, (await permit(container, 'All'))._token);
   await mine.items.create({ id: '1', pk: 'a', n: 1 });
   await mine.item('1', 'a').patch([{ op: 'incr', path: '/n', value: 1 }]);
-  assert.deepEqual(bare((await container.item('1', 'a').read()).resource), { id: '1', pk: 'a', n: 2 });
+  assert.deepEqual(bare((await container.item('1', 'a').read()).resource), {
+    id: '1',
+    pk: 'a',
+    n: 2,
+  });
 });
 
 test('a token of one partition key', async () => {
   const container = await at.make();
   for (const pk of ['a', 'b']) await container.items.create({ id: '1', pk });
-  const mine = holder(container, (await permit(container, 'Read', { resourcePartitionKey: ['a'] }))._token);
+  const mine = holder(
+    container,
+    (await permit(container, 'Read', { resourcePartitionKey: ['a'] }))._token,
+  );
   assert.equal((await mine.item('1', 'a').read()).resource.pk, 'a');
   await refused(mine.item('1', 'b').read(), 403);
 });
@@ -69,7 +86,11 @@ test('a token is good for its container alone, and a forged one for nothing', as
   const other = await at.make();
   const { _token } = await permit(container, 'All');
   await refused(holder(other, _token).read(), 403);
-  await refused(holder(container, `${_token.slice(0, -8)}AAAAAAA=`).read(), 401, texts.unauthorized);
+  await refused(
+    holder(container, `${_token.slice(0, -8)}AAAAAAA=`).read(),
+    401,
+    texts.unauthorized,
+  );
 });
 
 test('scripts are kept as resources', async () => {

@@ -1,4 +1,5 @@
-"""The asynchronous client behind the calls of the synchronous one, so that each test drives both."""
+"""The asynchronous client behind the calls of the synchronous one, so that each test drives
+both."""
 
 import inspect
 
@@ -51,7 +52,9 @@ class Iterated:
         if self._iterator is None:
             self._iterator = self._target.__aiter__()
         try:
-            return blocking(self._loop.run_until_complete(_wait(self._iterator.__anext__())), self._loop)
+            return blocking(
+                self._loop.run_until_complete(_wait(self._iterator.__anext__())), self._loop
+            )
         except StopAsyncIteration:
             raise StopIteration from None
 

@@ -8,14 +8,13 @@ import pathlib
 import signal
 import urllib.request
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import azure.cosmos
 import azure.cosmos.aio
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError
-
 from blocking import Proxy
 
 ENDPOINT = os.environ["EBB_ENDPOINT"]
@@ -23,8 +22,13 @@ KEY = os.environ["EBB_KEY"]
 EXPECTED = json.loads(pathlib.Path(os.environ["EBB_EXPECTATIONS"]).read_text())
 TEXTS = EXPECTED["texts"]
 CODES = {
-    400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict",
-    412: "PreconditionFailed", 413: "RequestEntityTooLarge",
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    412: "PreconditionFailed",
+    413: "RequestEntityTooLarge",
 }
 SYSTEM = {"_rid", "_self", "_etag", "_ts", "_attachments"}
 PATIENCE = int(os.environ.get("PATIENCE", "60"))
@@ -62,7 +66,7 @@ class Clock:
             return json.load(answer)["now_ms"] // 1000
 
     def date(self):
-        return datetime.fromtimestamp(self.now(), timezone.utc)
+        return datetime.fromtimestamp(self.now(), UTC)
 
     def advance(self, seconds):
         body = json.dumps({"advance_seconds": seconds}).encode()
@@ -134,7 +138,9 @@ def db(client, flavor):
 def make(db):
     """Makes containers with a partition key `/pk`, unless told otherwise."""
     return lambda key="/pk", **options: db.create_container(
-        f"c{next(numbers)}", PartitionKey(key, **({"kind": "MultiHash"} if isinstance(key, list) else {})), **options
+        f"c{next(numbers)}",
+        PartitionKey(key, **({"kind": "MultiHash"} if isinstance(key, list) else {})),
+        **options,
     )
 
 

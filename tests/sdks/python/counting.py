@@ -9,13 +9,14 @@ REQUEST = re.compile(rb"(?:^|\r\n\r\n|[}\]])(GET|POST|PUT|PATCH|DELETE) (\S+) HT
 
 
 class Relay:
-    """Listens on an address of its own for the length of a block; `requests` are methods and paths."""
+    """Listens on an address of its own for the length of a block; `requests` are methods and
+    paths."""
 
     def __init__(self, endpoint):
         address = urllib.parse.urlsplit(endpoint)
         self.server = (address.hostname, address.port)
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.endpoint = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.endpoint = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.requests = []
         self.open = [self.listener]
 
@@ -36,7 +37,9 @@ class Relay:
             server = socket.create_connection(self.server)
             self.open += [client, server]
             for source, target, note in ((client, server, self.note), (server, client, None)):
-                threading.Thread(target=self.carry, args=(source, target, note), daemon=True).start()
+                threading.Thread(
+                    target=self.carry, args=(source, target, note), daemon=True
+                ).start()
 
     @staticmethod
     def carry(source, target, note):
@@ -51,4 +54,6 @@ class Relay:
 
     def note(self, data):
         """A client sends the head of a request at once, and the next one after the answer."""
-        self.requests += [f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)]
+        self.requests += [
+            f"{method.decode()} {path.decode()}" for method, path in REQUEST.findall(data)
+        ]

@@ -6,7 +6,6 @@ import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceExistsError, CosmosResourceNotFoundError
-
 from conftest import ENDPOINT, KEY, numbers
 
 
@@ -14,7 +13,9 @@ def run(test):
     async def inside():
         async with CosmosClient(ENDPOINT, KEY) as client:
             db = await client.create_database_if_not_exists("python-async")
-            container = await db.create_container(f"c{next(numbers)}", PartitionKey("/pk"), default_ttl=10)
+            container = await db.create_container(
+                f"c{next(numbers)}", PartitionKey("/pk"), default_ttl=10
+            )
             await test(container)
 
     asyncio.run(inside())
@@ -22,7 +23,9 @@ def run(test):
 
 def test_many_at_once():
     async def test(container):
-        made = await asyncio.gather(*(container.create_item({"id": str(n), "pk": str(n % 7)}) for n in range(100)))
+        made = await asyncio.gather(
+            *(container.create_item({"id": str(n), "pk": str(n % 7)}) for n in range(100))
+        )
         assert len({item["_etag"] for item in made}) == 100
         read = await asyncio.gather(*(container.read_item(str(n), str(n % 7)) for n in range(100)))
         assert [item["id"] for item in read] == [str(n) for n in range(100)]
@@ -38,7 +41,11 @@ def test_one_of_many_creates_wins():
         results = await asyncio.gather(*creates, return_exceptions=True)
         won = [result for result in results if not isinstance(result, Exception)]
         assert len(won) == 1
-        assert all(isinstance(result, CosmosResourceExistsError) for result in results if result is not won[0])
+        assert all(
+            isinstance(result, CosmosResourceExistsError)
+            for result in results
+            if result is not won[0]
+        )
         assert await container.read_item("1", "a") == won[0]
 
     run(test)

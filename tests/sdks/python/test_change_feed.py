@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-
 from conftest import TEXTS, bare, changes, refused
 
 BEGINNING = {"start_time": "Beginning"}

@@ -7,8 +7,10 @@ from azure.cosmos import PartitionKey
 from conftest import EXPECTED, TEXTS, ids, numbers, refused
 
 DEFAULT_POLICY = {
-    "indexingMode": "consistent", "automatic": True,
-    "includedPaths": [{"path": "/*"}], "excludedPaths": [{"path": '/"_etag"/?'}],
+    "indexingMode": "consistent",
+    "automatic": True,
+    "includedPaths": [{"path": "/*"}],
+    "excludedPaths": [{"path": '/"_etag"/?'}],
 }
 
 
@@ -23,7 +25,17 @@ def test_create_and_read(make):
     assert found["id"] == container.id
     assert found["partitionKey"] == {"paths": ["/pk"], "kind": "Hash", "version": 2}
     assert "defaultTtl" not in found
-    assert {"_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"} <= found.keys()
+    assert {
+        "_rid",
+        "_self",
+        "_etag",
+        "_ts",
+        "_docs",
+        "_sprocs",
+        "_triggers",
+        "_udfs",
+        "_conflicts",
+    } <= found.keys()
     policy = found["indexingPolicy"]
     assert {name: policy[name] for name in DEFAULT_POLICY} == DEFAULT_POLICY
 
@@ -32,7 +44,9 @@ def test_list_and_query(db, make):
     first, second = make(), make()
     assert {first.id, second.id} <= set(ids(db.list_containers()))
     named = [{"name": "@id", "value": second.id}]
-    assert ids(db.query_containers("SELECT * FROM c WHERE c.id = @id", parameters=named)) == [second.id]
+    assert ids(db.query_containers("SELECT * FROM c WHERE c.id = @id", parameters=named)) == [
+        second.id
+    ]
 
 
 def test_twice_is_a_conflict(db, container):
@@ -145,10 +159,13 @@ def test_lazy_indexing_goes_with_a_default(make):
 
 def test_an_indexing_policy_comes_back(db, container, query):
     policy = {
-        "indexingMode": "consistent", "automatic": True,
+        "indexingMode": "consistent",
+        "automatic": True,
         "includedPaths": [{"path": "/name/?"}, {"path": "/tags/[]/?"}],
         "excludedPaths": [{"path": "/*"}, {"path": '/"_etag"/?'}],
-        "compositeIndexes": [[{"path": "/name", "order": "ascending"}, {"path": "/age", "order": "descending"}]],
+        "compositeIndexes": [
+            [{"path": "/name", "order": "ascending"}, {"path": "/age", "order": "descending"}]
+        ],
     }
     container.create_item({"id": "1", "pk": "a", "name": "x", "age": 3})
     found = replace(db, container, indexing_policy=policy)["indexingPolicy"]
@@ -156,7 +173,9 @@ def test_an_indexing_policy_comes_back(db, container, query):
     assert {"path": "/*"} in found["excludedPaths"]
     assert found["compositeIndexes"] == policy["compositeIndexes"]
     assert ids(query(container, "SELECT * FROM c WHERE c.name = 'x'")) == ["1"]
-    assert ids(query(container, "SELECT * FROM c WHERE c.age = 3")) == ["1"], "a path without an index"
+    assert ids(query(container, "SELECT * FROM c WHERE c.age = 3")) == ["1"], (
+        "a path without an index"
+    )
 
 
 def test_the_partition_key_cannot_be_changed(db, container):

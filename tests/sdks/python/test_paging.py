@@ -1,7 +1,6 @@
 """Pages: their size, and continuation tokens that another client takes up."""
 
 import pytest
-
 from conftest import refused
 
 QUERIES = {
@@ -23,7 +22,9 @@ def many(db):
 
     container = db.create_container("many", PartitionKey("/pk"))
     for n in range(25):
-        container.create_item({"id": str(n), "pk": str(n % 3), "n": n, "same": n % 2, "tags": ["x"]})
+        container.create_item(
+            {"id": str(n), "pk": str(n % 3), "n": n, "same": n % 2, "tags": ["x"]}
+        )
     return container
 
 
@@ -56,11 +57,14 @@ def test_another_client_takes_the_token_up(many, query, connect, name):
         token = pages.continuation_token
         if token is None:
             break
-    assert sorted(found) == list(range(25)) and token is None
+    assert sorted(found) == list(range(25))
+    assert token is None
 
 
 def test_one_partition_in_pages(many, query):
-    pages = query(many, "SELECT VALUE c.n FROM c ORDER BY c.n", partition_key="1", max_item_count=3).by_page()
+    pages = query(
+        many, "SELECT VALUE c.n FROM c ORDER BY c.n", partition_key="1", max_item_count=3
+    ).by_page()
     assert [list(page) for page in pages if page] == [[1, 4, 7], [10, 13, 16], [19, 22]]
 
 
@@ -102,4 +106,8 @@ def test_a_token_of_another_query_is_refused(many, query):
     pages = query(many, "SELECT * FROM c", max_item_count=5).by_page()
     first_page(pages)
     with refused(400):
-        first_page(query(many, "SELECT * FROM c WHERE c.n > 3", max_item_count=5).by_page(pages.continuation_token))
+        first_page(
+            query(many, "SELECT * FROM c WHERE c.n > 3", max_item_count=5).by_page(
+                pages.continuation_token
+            )
+        )

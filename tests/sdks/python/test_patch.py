@@ -1,7 +1,6 @@
 """Partial updates: the six operations, conditions, and what is refused."""
 
 import pytest
-
 from conftest import TEXTS, bare, refused
 
 START = {"id": "1", "pk": "a", "n": 1, "name": "x", "list": ["a", "b"], "deep": {"a": {"b": 1}}}
@@ -21,19 +20,30 @@ def patched(container, *operations, **options):
 CASES = {
     "add": ([{"op": "add", "path": "/new", "value": {"x": [1]}}], {"new": {"x": [1]}}),
     "add replaces": ([{"op": "add", "path": "/n", "value": 5}], {"n": 5}),
-    "add into a list": ([{"op": "add", "path": "/list/1", "value": "c"}], {"list": ["a", "c", "b"]}),
+    "add into a list": (
+        [{"op": "add", "path": "/list/1", "value": "c"}],
+        {"list": ["a", "c", "b"]},
+    ),
     "add at the end": ([{"op": "add", "path": "/list/-", "value": "c"}], {"list": ["a", "b", "c"]}),
     "set": ([{"op": "set", "path": "/n", "value": None}], {"n": None}),
-    "set makes": ([{"op": "set", "path": "/deep/a/c", "value": 2}], {"deep": {"a": {"b": 1, "c": 2}}}),
+    "set makes": (
+        [{"op": "set", "path": "/deep/a/c", "value": 2}],
+        {"deep": {"a": {"b": 1, "c": 2}}},
+    ),
     "set in a list": ([{"op": "set", "path": "/list/0", "value": "z"}], {"list": ["z", "b"]}),
     "replace": ([{"op": "replace", "path": "/name", "value": "y"}], {"name": "y"}),
-    "replace deep": ([{"op": "replace", "path": "/deep/a/b", "value": 9}], {"deep": {"a": {"b": 9}}}),
+    "replace deep": (
+        [{"op": "replace", "path": "/deep/a/b", "value": 9}],
+        {"deep": {"a": {"b": 9}}},
+    ),
     "incr": ([{"op": "incr", "path": "/n", "value": 2}], {"n": 3}),
     "incr by a fraction": ([{"op": "incr", "path": "/n", "value": 0.5}], {"n": 1.5}),
     "incr down": ([{"op": "incr", "path": "/n", "value": -4}], {"n": -3}),
     "incr makes": ([{"op": "incr", "path": "/hits", "value": 1}], {"hits": 1}),
     "several in order": (
-        [{"op": "set", "path": "/n", "value": 10}, {"op": "incr", "path": "/n", "value": 1}], {"n": 11}),
+        [{"op": "set", "path": "/n", "value": 10}, {"op": "incr", "path": "/n", "value": 1}],
+        {"n": 11},
+    ),
 }
 
 
@@ -64,9 +74,17 @@ def test_it_moves_etag_and_ts(container, item, clock):
 
 def test_a_condition(container, item):
     with refused(412, text=TEXTS["precondition"]):
-        patched(container, {"op": "set", "path": "/n", "value": 2}, filter_predicate="from c where c.n = 7")
+        patched(
+            container,
+            {"op": "set", "path": "/n", "value": 2},
+            filter_predicate="from c where c.n = 7",
+        )
     assert container.read_item("1", "a") == item
-    found = patched(container, {"op": "set", "path": "/n", "value": 2}, filter_predicate="from c where c.n = 1 and c.name = 'x'")
+    found = patched(
+        container,
+        {"op": "set", "path": "/n", "value": 2},
+        filter_predicate="from c where c.n = 1 and c.name = 'x'",
+    )
     assert found["n"] == 2
 
 
@@ -90,7 +108,12 @@ def test_what_is_refused_changes_nothing(container, item, case):
     with refused(400):
         container.patch_item("1", "a", BAD[case])
     with refused(400):
-        container.patch_item("1", "a", [{"op": "set", "path": "/first", "value": 1}] + (BAD[case] or [{"op": "remove", "path": "/none"}]))
+        container.patch_item(
+            "1",
+            "a",
+            [{"op": "set", "path": "/first", "value": 1}]
+            + (BAD[case] or [{"op": "remove", "path": "/none"}]),
+        )
     assert container.read_item("1", "a") == item
 
 
@@ -100,5 +123,9 @@ def test_ten_operations_are_allowed(container, item):
 
 
 def test_escapes_in_a_path(container, item):
-    found = patched(container, {"op": "set", "path": "/a~1b", "value": 1}, {"op": "set", "path": "/c~0d", "value": 2})
+    found = patched(
+        container,
+        {"op": "set", "path": "/a~1b", "value": 1},
+        {"op": "set", "path": "/c~0d", "value": 2},
+    )
     assert (found["a/b"], found["c~d"]) == (1, 2)

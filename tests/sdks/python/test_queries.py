@@ -1,14 +1,28 @@
 """The query language over items that many shapes of query see."""
 
 import pytest
-
 from conftest import TEXTS, bare, ids, refused
 
 PEOPLE = [
-    {"id": "1", "pk": "a", "name": "Ada", "age": 36, "city": "London", "tags": ["x", "y"], "pets": [{"n": "cat", "age": 2}]},
+    {
+        "id": "1",
+        "pk": "a",
+        "name": "Ada",
+        "age": 36,
+        "city": "London",
+        "tags": ["x", "y"],
+        "pets": [{"n": "cat", "age": 2}],
+    },
     {"id": "2", "pk": "a", "name": "Bob", "age": 25, "city": "Paris", "tags": ["y"], "pets": []},
     {"id": "3", "pk": "a", "name": "Cyd", "age": 25, "city": "London", "tags": []},
-    {"id": "4", "pk": "b", "name": "Dan", "age": 61, "city": "Paris", "pets": [{"n": "dog", "age": 7}, {"n": "cat", "age": 1}]},
+    {
+        "id": "4",
+        "pk": "b",
+        "name": "Dan",
+        "age": 61,
+        "city": "Paris",
+        "pets": [{"n": "dog", "age": 7}, {"n": "cat", "age": 1}],
+    },
     {"id": "5", "pk": "b", "name": "Eve", "age": None, "city": "Rome"},
     {"id": "6", "pk": "c", "name": "fay", "city": "Rome", "nested": {"deep": [1, 2, 3]}},
 ]
@@ -16,7 +30,10 @@ EVERYWHERE = [
     ("SELECT VALUE c.id FROM c WHERE c.age = 25", ["2", "3"]),
     ("SELECT VALUE c.id FROM c WHERE c.age > 25 AND c.age <= 61", ["1", "4"]),
     ("SELECT VALUE c.id FROM c WHERE c.age != 25", ["1", "4", "5"]),
-    ("SELECT VALUE c.id FROM c WHERE c.city IN ('Rome', 'Oslo') OR c.name = 'Ada'", ["1", "5", "6"]),
+    (
+        "SELECT VALUE c.id FROM c WHERE c.city IN ('Rome', 'Oslo') OR c.name = 'Ada'",
+        ["1", "5", "6"],
+    ),
     ("SELECT VALUE c.id FROM c WHERE c.age BETWEEN 30 AND 61", ["1", "4"]),
     ("SELECT VALUE c.id FROM c WHERE NOT (c.city = 'Paris')", ["1", "3", "5", "6"]),
     ("SELECT VALUE c.id FROM c WHERE NOT IS_DEFINED(c.age)", ["6"]),
@@ -32,7 +49,10 @@ EVERYWHERE = [
     ("SELECT VALUE c.id FROM c WHERE ARRAY_LENGTH(c.tags) = 0", ["3"]),
     ("SELECT VALUE c.id FROM c WHERE c.tags[0] = 'x'", ["1"]),
     ("SELECT VALUE c.id FROM c WHERE c['nested'].deep[2] = 3", ["6"]),
-    ("SELECT VALUE c.id FROM c WHERE EXISTS(SELECT VALUE p FROM p IN c.pets WHERE p.age > 1)", ["1", "4"]),
+    (
+        "SELECT VALUE c.id FROM c WHERE EXISTS(SELECT VALUE p FROM p IN c.pets WHERE p.age > 1)",
+        ["1", "4"],
+    ),
     ("SELECT VALUE c.id FROM c JOIN p IN c.pets WHERE p.n = 'cat'", ["1", "4"]),
     ("SELECT VALUE p.n FROM c JOIN p IN c.pets", ["cat", "cat", "dog"]),
     ("SELECT VALUE t FROM t IN c.tags", ["x", "y", "y"]),
@@ -40,7 +60,10 @@ EVERYWHERE = [
     ("SELECT VALUE CONCAT(c.id, '-', c.pk) FROM c WHERE c.age = 25", ["2-a", "3-a"]),
     ("SELECT VALUE c.id || '!' FROM c WHERE c.pk = 'b'", ["4!", "5!"]),
     ("SELECT VALUE c.age ?? -1 FROM c WHERE c.pk = 'c'", [-1]),
-    ("SELECT VALUE (c.age > 30 ? 'old' : 'young') FROM c WHERE c.pk = 'a'", ["old", "young", "young"]),
+    (
+        "SELECT VALUE (c.age > 30 ? 'old' : 'young') FROM c WHERE c.pk = 'a'",
+        ["old", "young", "young"],
+    ),
     ("SELECT VALUE c.age % 10 FROM c WHERE c.pk = 'a'", [5, 5, 6]),
     ("SELECT VALUE ROUND(c.age / 10) FROM c WHERE c.id = '1'", [4]),
     ("SELECT DISTINCT VALUE c.city FROM c", ["London", "Paris", "Rome"]),
@@ -50,8 +73,17 @@ EVERYWHERE = [
     ("SELECT VALUE MIN(c.name) FROM c", ["Ada"]),
     ("SELECT VALUE MAX(c.age) FROM c WHERE IS_NUMBER(c.age)", [61]),
     ("SELECT VALUE AVG(c.age) FROM c WHERE c.pk = 'a'", [86 / 3]),
-    ("SELECT VALUE ARRAY(SELECT VALUE p.n FROM p IN c.pets) FROM c WHERE c.id = '4'", [["dog", "cat"]]),
-    ("SELECT VALUE (SELECT VALUE COUNT(1) FROM p IN c.pets) FROM c WHERE c.pk = 'b' AND c.id = '4'", [2]),
+    (
+        "SELECT VALUE ARRAY(SELECT VALUE p.n FROM p IN c.pets) FROM c WHERE c.id = '4'",
+        [["dog", "cat"]],
+    ),
+    (
+        (
+            "SELECT VALUE (SELECT VALUE COUNT(1) FROM p IN c.pets) FROM c "
+            "WHERE c.pk = 'b' AND c.id = '4'"
+        ),
+        [2],
+    ),
     ("SELECT VALUE 1", [1]),
     ("SELECT VALUE {'a': [1, 'b', true, null]}", [{"a": [1, "b", True, None]}]),
     ("SELECT * FROM c WHERE false", []),
@@ -68,19 +100,33 @@ ORDERED = [
 ]
 OBJECTS = [
     ("SELECT c.id, c.age FROM c WHERE c.pk = 'c'", [{"id": "6"}]),
-    ("SELECT c.name AS who, c.tags[0] AS first FROM c WHERE c.id = '1'", [{"who": "Ada", "first": "x"}]),
-    ("SELECT c.id, p.n AS pet FROM c JOIN p IN c.pets WHERE p.age > 5", [{"id": "4", "pet": "dog"}]),
-    ("SELECT COUNT(1) AS n, MIN(c.age) AS low, MAX(c.age) AS high FROM c WHERE c.pk = 'a'",
-     [{"n": 3, "low": 25, "high": 36}]),
+    (
+        "SELECT c.name AS who, c.tags[0] AS first FROM c WHERE c.id = '1'",
+        [{"who": "Ada", "first": "x"}],
+    ),
+    (
+        "SELECT c.id, p.n AS pet FROM c JOIN p IN c.pets WHERE p.age > 5",
+        [{"id": "4", "pet": "dog"}],
+    ),
+    (
+        "SELECT COUNT(1) AS n, MIN(c.age) AS low, MAX(c.age) AS high FROM c WHERE c.pk = 'a'",
+        [{"n": 3, "low": 25, "high": 36}],
+    ),
     ("SELECT 1 + 2 AS three, 'a' AS text", [{"three": 3, "text": "a"}]),
 ]
 GROUPED = [
-    ("SELECT c.city, COUNT(1) AS n FROM c GROUP BY c.city",
-     [{"city": "London", "n": 2}, {"city": "Paris", "n": 2}, {"city": "Rome", "n": 2}]),
-    ("SELECT c.city, SUM(c.age) AS total FROM c WHERE IS_NUMBER(c.age) GROUP BY c.city",
-     [{"city": "London", "total": 61}, {"city": "Paris", "total": 86}]),
-    ("SELECT c.pk, c.city, COUNT(1) AS n FROM c WHERE c.pk = 'a' GROUP BY c.pk, c.city",
-     [{"pk": "a", "city": "London", "n": 2}, {"pk": "a", "city": "Paris", "n": 1}]),
+    (
+        "SELECT c.city, COUNT(1) AS n FROM c GROUP BY c.city",
+        [{"city": "London", "n": 2}, {"city": "Paris", "n": 2}, {"city": "Rome", "n": 2}],
+    ),
+    (
+        "SELECT c.city, SUM(c.age) AS total FROM c WHERE IS_NUMBER(c.age) GROUP BY c.city",
+        [{"city": "London", "total": 61}, {"city": "Paris", "total": 86}],
+    ),
+    (
+        "SELECT c.pk, c.city, COUNT(1) AS n FROM c WHERE c.pk = 'a' GROUP BY c.pk, c.city",
+        [{"pk": "a", "city": "London", "n": 2}, {"pk": "a", "city": "Paris", "n": 1}],
+    ),
 ]
 
 
@@ -94,18 +140,20 @@ def people(db):
     return container
 
 
-@pytest.mark.parametrize("text, expected", EVERYWHERE, ids=[text for text, _ in EVERYWHERE])
+@pytest.mark.parametrize(("text", "expected"), EVERYWHERE, ids=[text for text, _ in EVERYWHERE])
 def test_results_in_any_order(people, query, text, expected):
     found = list(query(people, text))
     assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
-@pytest.mark.parametrize("text, expected", ORDERED + OBJECTS, ids=[text for text, _ in ORDERED + OBJECTS])
+@pytest.mark.parametrize(
+    ("text", "expected"), ORDERED + OBJECTS, ids=[text for text, _ in ORDERED + OBJECTS]
+)
 def test_results_in_their_order(people, query, text, expected):
     assert list(query(people, text)) == expected
 
 
-@pytest.mark.parametrize("text, expected", GROUPED, ids=[text for text, _ in GROUPED])
+@pytest.mark.parametrize(("text", "expected"), GROUPED, ids=[text for text, _ in GROUPED])
 def test_groups(people, query, text, expected):
     found = sorted(query(people, text), key=lambda group: group["city"])
     assert found == expected
@@ -114,7 +162,9 @@ def test_groups(people, query, text, expected):
 def test_a_query_in_one_partition(people, query):
     assert ids(query(people, "SELECT * FROM c", partition_key="a")) == ["1", "2", "3"]
     assert list(query(people, "SELECT VALUE COUNT(1) FROM c", partition_key="b")) == [2]
-    assert list(query(people, "SELECT VALUE c.id FROM c ORDER BY c.age", partition_key="a"))[2] == "1"
+    assert (
+        list(query(people, "SELECT VALUE c.id FROM c ORDER BY c.age", partition_key="a"))[2] == "1"
+    )
     assert list(query(people, "SELECT * FROM c", partition_key="none")) == []
 
 
@@ -127,19 +177,34 @@ def test_whole_items(people, query):
     assert list(query(people, "SELECT * FROM c x WHERE x.id = '4'")) == found
 
 
-@pytest.mark.parametrize("value, expected", [
-    ("Paris", ["2", "4"]), (None, []), (5, []), (["x"], []), ("'; DROP", []), ({"a": 1}, []),
-], ids=repr)
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Paris", ["2", "4"]),
+        (None, []),
+        (5, []),
+        (["x"], []),
+        ("'; DROP", []),
+        ({"a": 1}, []),
+    ],
+    ids=repr,
+)
 def test_parameters(people, query, value, expected):
     assert ids(query(people, "SELECT * FROM c WHERE c.city = @city", {"@city": value})) == expected
 
 
 def test_parameters_everywhere(people, query):
     found = query(
-        people, "SELECT VALUE {'a': @a, 'id': c.id} FROM c WHERE ARRAY_CONTAINS(@ids, c.id) ORDER BY c.id",
-        {"@a": {"b": [1]}, "@ids": ["2", "6"]})
+        people,
+        "SELECT VALUE {'a': @a, 'id': c.id} FROM c WHERE ARRAY_CONTAINS(@ids, c.id) ORDER BY c.id",
+        {"@a": {"b": [1]}, "@ids": ["2", "6"]},
+    )
     assert list(found) == [{"a": {"b": [1]}, "id": "2"}, {"a": {"b": [1]}, "id": "6"}]
-    found = query(people, "SELECT VALUE c.id FROM c ORDER BY c.id OFFSET @skip LIMIT @take", {"@skip": 1, "@take": 2})
+    found = query(
+        people,
+        "SELECT VALUE c.id FROM c ORDER BY c.id OFFSET @skip LIMIT @take",
+        {"@skip": 1, "@take": 2},
+    )
     assert list(found) == ["2", "3"]
 
 
@@ -148,19 +213,42 @@ def test_the_order_of_types(container, query):
     for n, value in enumerate(reversed(values)):
         container.create_item({"id": str(n), "pk": "a", "v": value})
     container.create_item({"id": "missing", "pk": "a"})
-    assert list(query(container, "SELECT VALUE c.v FROM c WHERE IS_DEFINED(c.v) ORDER BY c.v")) == values
-    assert list(query(container, "SELECT VALUE c.v FROM c WHERE IS_DEFINED(c.v) ORDER BY c.v DESC")) == values[::-1]
+    assert (
+        list(query(container, "SELECT VALUE c.v FROM c WHERE IS_DEFINED(c.v) ORDER BY c.v"))
+        == values
+    )
+    assert (
+        list(query(container, "SELECT VALUE c.v FROM c WHERE IS_DEFINED(c.v) ORDER BY c.v DESC"))
+        == values[::-1]
+    )
 
 
 def test_several_orders_need_a_composite_index(make, query):
-    container = make(indexing_policy={
-        "indexingMode": "consistent", "automatic": True, "includedPaths": [{"path": "/*"}], "excludedPaths": [],
-        "compositeIndexes": [[{"path": "/a", "order": "ascending"}, {"path": "/b", "order": "descending"}]],
-    })
+    container = make(
+        indexing_policy={
+            "indexingMode": "consistent",
+            "automatic": True,
+            "includedPaths": [{"path": "/*"}],
+            "excludedPaths": [],
+            "compositeIndexes": [
+                [{"path": "/a", "order": "ascending"}, {"path": "/b", "order": "descending"}]
+            ],
+        }
+    )
     for n, (a, b) in enumerate([(1, 1), (2, 1), (1, 2), (2, 2)]):
         container.create_item({"id": str(n), "pk": str(n), "a": a, "b": b})
-    assert list(query(container, "SELECT VALUE c.id FROM c ORDER BY c.a, c.b DESC")) == ["2", "0", "3", "1"]
-    assert list(query(container, "SELECT VALUE c.id FROM c ORDER BY c.a DESC, c.b")) == ["1", "3", "0", "2"]
+    assert list(query(container, "SELECT VALUE c.id FROM c ORDER BY c.a, c.b DESC")) == [
+        "2",
+        "0",
+        "3",
+        "1",
+    ]
+    assert list(query(container, "SELECT VALUE c.id FROM c ORDER BY c.a DESC, c.b")) == [
+        "1",
+        "3",
+        "0",
+        "2",
+    ]
     for wrong in ("c.a, c.b", "c.b, c.a", "c.a, c.b DESC, c.id"):
         with refused(400, text=TEXTS["compositeIndexMissing"]):
             list(query(container, f"SELECT VALUE c.id FROM c ORDER BY {wrong}"))

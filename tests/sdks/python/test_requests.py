@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 from azure.cosmos.exceptions import CosmosHttpResponseError
-
 from counting import Relay
 
 TIMES = 50
@@ -36,11 +35,15 @@ OPERATIONS = {
     "create": lambda container, number: container.create_item({"id": f"new{number}", "pk": "a"}),
     "create of what is there": conflict,
     "upsert": lambda container, number: container.upsert_item({"id": "2", "pk": "a", "n": number}),
-    "replace": lambda container, number: container.replace_item("1", {"id": "1", "pk": "a", "n": number}),
-    "patch": lambda container, number: container.patch_item("1", "a", [
-        {"op": "set", "path": "/n", "value": number}]),
+    "replace": lambda container, number: container.replace_item(
+        "1", {"id": "1", "pk": "a", "n": number}
+    ),
+    "patch": lambda container, number: container.patch_item(
+        "1", "a", [{"op": "set", "path": "/n", "value": number}]
+    ),
     "batch": lambda container, number: container.execute_item_batch(
-        [("upsert", ({"id": "3", "pk": "a", "n": number},))], "a"),
+        [("upsert", ({"id": "3", "pk": "a", "n": number},))], "a"
+    ),
     "delete": lambda container, number: container.delete_item(f"old{number}", "a"),
 }
 

@@ -10,7 +10,10 @@ def token_of(made):
 def test_tokens_grow(container):
     first = token_of(container.create_item({"id": "1", "pk": "a"}))
     second = token_of(container.create_item({"id": "2", "pk": "a"}))
-    number = lambda token: int(token.rpartition("#")[2] or token.rpartition(":")[2])
+
+    def number(token):
+        return int(token.rpartition("#")[2] or token.rpartition(":")[2])
+
     assert number(second) > number(first)
 
 
@@ -40,6 +43,6 @@ def test_a_token_goes_from_client_to_client(container, connect):
 def test_the_latest_token_of_a_range(container):
     first = token_of(container.create_item({"id": "1", "pk": "a"}))
     second = token_of(container.create_item({"id": "2", "pk": "a"}))
-    whole = list(container.read_feed_ranges())[0]
+    whole = next(iter(container.read_feed_ranges()))
     latest = container.get_latest_session_token([(whole, first), (whole, second)], whole)
     assert latest == second

@@ -2,7 +2,6 @@
 
 import pytest
 from azure.cosmos import ThroughputProperties
-
 from conftest import numbers, refused
 
 
@@ -26,7 +25,11 @@ def test_of_a_database(client, flavor):
 
 
 def test_that_scales_itself(make):
-    container = make(offer_throughput=ThroughputProperties(auto_scale_max_throughput=4000, auto_scale_increment_percent=0))
+    container = make(
+        offer_throughput=ThroughputProperties(
+            auto_scale_max_throughput=4000, auto_scale_increment_percent=0
+        )
+    )
     assert container.get_throughput().auto_scale_max_throughput == 4000
     container.replace_throughput(ThroughputProperties(auto_scale_max_throughput=5000))
     assert container.get_throughput().auto_scale_max_throughput == 5000

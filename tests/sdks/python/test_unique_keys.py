@@ -1,7 +1,6 @@
 """Unique keys: per logical partition, and missing values."""
 
 import pytest
-
 from conftest import TEXTS, refused
 
 

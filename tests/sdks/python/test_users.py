@@ -1,7 +1,6 @@
 """Users, their permissions, and what a resource token lets a client do."""
 
 import pytest
-
 from conftest import TEXTS, bare, ids, numbers, refused
 
 
@@ -11,21 +10,26 @@ def user(db):
 
 
 def permit(user, resource, mode, **more):
-    permission = user.create_permission({"id": f"p{next(numbers)}", "permissionMode": mode, "resource": resource, **more})
+    permission = user.create_permission(
+        {"id": f"p{next(numbers)}", "permissionMode": mode, "resource": resource, **more}
+    )
     return permission.properties
 
 
 def holder(connect, container, properties):
     """The same container, for a client that has only this token."""
     client = connect({container.container_link: properties["_token"]})
-    return client.get_database_client(container.container_link.split("/")[1]).get_container_client(container.id)
+    return client.get_database_client(container.container_link.split("/")[1]).get_container_client(
+        container.id
+    )
 
 
 def test_users(db):
     name = f"user {next(numbers)}"
     user = db.create_user({"id": name})
     found = user.read()
-    assert found["id"] == name and "_permissions" in found
+    assert found["id"] == name
+    assert "_permissions" in found
     assert name in ids(db.list_users())
     named = [{"name": "@id", "value": name}]
     assert ids(db.query_users("SELECT * FROM u WHERE u.id = @id", parameters=named)) == [name]
@@ -42,14 +46,22 @@ def test_users(db):
 
 
 def test_permissions(user, container):
-    made = user.create_permission({"id": "read", "permissionMode": "Read", "resource": container.container_link})
+    made = user.create_permission(
+        {"id": "read", "permissionMode": "Read", "resource": container.container_link}
+    )
     assert made.permission_mode == "Read"
     assert made.properties["_token"].startswith("type=resource&")
     assert user.get_permission("read").resource_link == container.container_link
     assert ids(user.list_permissions()) == ["read"]
-    user.replace_permission("read", {"id": "read", "permissionMode": "All", "resource": container.container_link})
+    user.replace_permission(
+        "read", {"id": "read", "permissionMode": "All", "resource": container.container_link}
+    )
     assert user.get_permission("read").permission_mode == "All"
-    item = {"id": "other", "permissionMode": "Read", "resource": container.container_link + "/docs/x"}
+    item = {
+        "id": "other",
+        "permissionMode": "Read",
+        "resource": container.container_link + "/docs/x",
+    }
     with refused(400):
         user.upsert_permission(item)
     user.upsert_permission({**item, "resourcePartitionKey": ["a"]})
@@ -59,7 +71,9 @@ def test_permissions(user, container):
     with refused(404):
         user.get_permission("read")
     with refused(400):
-        user.create_permission({"id": "bad", "permissionMode": "Some", "resource": container.container_link})
+        user.create_permission(
+            {"id": "bad", "permissionMode": "Some", "resource": container.container_link}
+        )
 
 
 def test_a_token_that_reads(connect, user, container, query):
@@ -89,7 +103,11 @@ def test_a_token_that_does_all(connect, user, container):
 def test_a_token_of_one_partition_key(connect, user, container, query):
     for pk in ("a", "b"):
         container.create_item({"id": "1", "pk": pk})
-    mine = holder(connect, container, permit(user, container.container_link, "Read", resourcePartitionKey=["a"]))
+    mine = holder(
+        connect,
+        container,
+        permit(user, container.container_link, "Read", resourcePartitionKey=["a"]),
+    )
     assert mine.read_item("1", "a")["pk"] == "a"
     with refused(403):
         mine.read_item("1", "b")
@@ -104,7 +122,9 @@ def test_a_token_is_good_for_its_container_alone(connect, user, make):
     mine, other = make(), make()
     properties = permit(user, mine.container_link, "All")
     # The SDK sends the first token where it has none for the link.
-    client = connect({mine.container_link: properties["_token"], other.container_link: properties["_token"]})
+    client = connect(
+        {mine.container_link: properties["_token"], other.container_link: properties["_token"]}
+    )
     database = client.get_database_client(mine.container_link.split("/")[1])
     database.get_container_client(mine.id).create_item({"id": "1", "pk": "a"})
     with refused(403):

@@ -1,9 +1,7 @@
-"""Requests as the .NET SDK v3 sends them in gateway mode: https, signatures, headers. Not an SDK."""
+"""Requests as the .NET SDK v3 sends them in gateway mode: https, signatures, headers. Not an
+SDK. What it shares with the tests from outside comes from there (tests/outside/lib)."""
 
-import base64
 import email.utils
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -11,6 +9,9 @@ import ssl
 import urllib.parse
 import urllib.request
 import uuid
+
+from lib.nosql import Reply
+from lib.signature import signature, whose
 
 ENDPOINT = os.environ["EBB_HTTPS_ENDPOINT"]
 KEY = os.environ["EBB_KEY"]
@@ -23,40 +24,11 @@ def trust():
         return ssl.create_default_context(cadata=answer.read().decode())
 
 
-def signature(verb, kind, link, date, key=KEY):
-    """What .NET's UrlEncode makes of it: hexadecimal digits are lower-case."""
-    text = f"{verb.lower()}\n{kind.lower()}\n{link}\n{date.lower()}\n\n"
-    digest = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
-    token = "type=master&ver=1.0&sig=" + base64.b64encode(digest).decode()
+def authorization(verb, kind, link, date, key=KEY):
+    """The header as .NET's UrlEncode writes it: hexadecimal digits are lower-case."""
+    token = f"type=master&ver=1.0&sig={signature(verb, kind, link, date, key)}"
     quoted = urllib.parse.quote(token, safe="!()*-._")
     return quoted.replace("%3D", "%3d").replace("%2B", "%2b").replace("%2F", "%2f")
-
-
-def signed_as(path):
-    """The resource type and link that a path is signed with."""
-    parts = [part for part in path.split("?")[0].split("/") if part]
-    if parts and parts[-1] == "partitionkeydelete":
-        return "partitionkey", "/".join(parts[:-2])
-    if len(parts) % 2:
-        return parts[-1], "/".join(parts[:-1])
-    return (parts[-2], "/".join(parts)) if parts else ("", "")
-
-
-class Answer:
-    """A status, headers (names in lower case) and a body."""
-
-    def __init__(self, answer):
-        self.status = answer.status
-        self.headers = {name.lower(): value for name, value in answer.getheaders()}
-        self.text = answer.read().decode()
-
-    @property
-    def json(self):
-        return json.loads(self.text)
-
-    @property
-    def code(self):
-        return self.status, int(self.headers.get("x-ms-substatus", 0))
 
 
 class Client:
@@ -69,10 +41,10 @@ class Client:
     def send(self, verb, path, body=None, *, rid=None, key=KEY, **headers):
         """`rid` is the resource id that a request by resource ids is signed with."""
         date = email.utils.formatdate(usegmt=True)
-        kind, link = signed_as(path)
+        kind, link = whose(path)
         wire = {
             "x-ms-date": date,
-            "authorization": signature(verb, kind, link if rid is None else rid.lower(), date, key),
+            "authorization": authorization(verb, kind, rid.lower() if rid else link, date, key),
             "x-ms-version": "2020-07-15",
             "x-ms-cosmos-sdk-supportedcapabilities": "1",
             "x-ms-activity-id": str(uuid.uuid4()),
@@ -85,7 +57,8 @@ class Client:
             wire["content-type"] = "application/json"
         wire.update({name.replace("_", "-"): value for name, value in headers.items()})
         self.connection.request(verb, path, body, wire)
-        return Answer(self.connection.getresponse())
+        answer = self.connection.getresponse()
+        return Reply(answer.status, answer.headers, answer.read())
 
     def query(self, path, sql, parameters=(), **headers):
         spec = {"query": sql}

@@ -1,6 +1,6 @@
 // One request to the server: the CSRF token, a time limit, the console, and failures in words.
 // Knows no route.
-import { plainMessage } from '../pure/service-message';
+import { plainMessage } from '../pure/serviceMessage';
 import { say } from '../state/log';
 import { patiently } from './patience';
 

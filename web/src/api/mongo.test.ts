@@ -1,4 +1,4 @@
-import { deserialize, type Document, Long, serialize } from 'bson';
+import { type Document, deserialize, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { log } from '../state/log';
 import { close, closeAll, more, open } from './mongo';
@@ -14,7 +14,7 @@ const batch = (id: number): Document => ({
 const killed = () =>
   asked
     .filter(({ command }) => 'killCursors' in command)
-    .map(({ command }) => [command['killCursors'], ...(command['cursors'] as number[]).map(Number)]);
+    .map(({ command }) => [command.killCursors, ...(command.cursors as number[]).map(Number)]);
 
 beforeEach(() => {
   asked = [];
@@ -56,7 +56,10 @@ test('all that are open are closed together', async () => {
   answer = () => batch(8);
   await open('app', { find: 'a.b' });
   await closeAll();
-  expect(killed()).toEqual([['a.b', 7], ['a.b', 8]]);
+  expect(killed()).toEqual([
+    ['a.b', 7],
+    ['a.b', 8],
+  ]);
 });
 
 test('a cursor whose next batch was lost is closed', async () => {

@@ -1,6 +1,6 @@
 // Commands of the MongoDB door, as BSON there and back. Values keep their BSON types (Int32, Double,
 // Long, ObjectId, …), so that what is shown can be written again unchanged.
-import { deserialize, type Document, serialize } from 'bson';
+import { type Document, deserialize, serialize } from 'bson';
 import { say } from '../state/log';
 import { ApiError, send } from './http';
 
@@ -26,12 +26,12 @@ export function numberOf(value: unknown): number {
 }
 
 function firstError(reply: Document): { code: unknown; message: unknown; name?: unknown } | null {
-  if (numberOf(reply['ok']) !== 1) {
-    return { code: reply['code'], message: reply['errmsg'], name: reply['codeName'] };
+  if (numberOf(reply.ok) !== 1) {
+    return { code: reply.code, message: reply.errmsg, name: reply.codeName };
   }
-  const errors = reply['writeErrors'] as Document[] | undefined;
+  const errors = reply.writeErrors as Document[] | undefined;
   const first = errors?.[0];
-  return first === undefined ? null : { code: first['code'], message: first['errmsg'] };
+  return first === undefined ? null : { code: first.code, message: first.errmsg };
 }
 
 export interface CommandOptions {
@@ -49,7 +49,8 @@ export async function run(
   options: CommandOptions = {},
 ): Promise<Document> {
   const name = Object.keys(command)[0] ?? '';
-  const about = typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
+  const about =
+    typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
   const began = performance.now();
   const answer = await send({
     method: 'POST',
@@ -90,10 +91,10 @@ const CLOSE_MS = 5000;
 const held = new Map<string, { database: string; collection: string; cursor: unknown }>();
 
 function batchOf(database: string, reply: Document): Batch {
-  const answered = reply['cursor'] as Document;
-  const documents = (answered['firstBatch'] ?? answered['nextBatch']) as Document[];
-  if (numberOf(answered['id']) === 0) return { documents, cursor: null };
-  const [cursor, namespace] = [answered['id'], String(answered['ns'])];
+  const answered = reply.cursor as Document;
+  const documents = (answered.firstBatch ?? answered.nextBatch) as Document[];
+  if (numberOf(answered.id) === 0) return { documents, cursor: null };
+  const [cursor, namespace] = [answered.id, String(answered.ns)];
   held.set(String(cursor), { database, collection: namespace.slice(database.length + 1), cursor });
   return { documents, cursor };
 }
@@ -132,7 +133,11 @@ export async function close(cursor: unknown): Promise<void> {
   if (known === undefined) return;
   const { database, collection } = known;
   try {
-    await run(database, { killCursors: collection, cursors: [cursor] }, { aside: true, timeoutMs: CLOSE_MS });
+    await run(
+      database,
+      { killCursors: collection, cursors: [cursor] },
+      { aside: true, timeoutMs: CLOSE_MS },
+    );
   } catch {
     // It ends by itself in a while.
   }
@@ -158,13 +163,13 @@ async function all(database: string, command: Document, collection: string): Pro
 /** Those that have something: every server lists `admin`, `config` and `local` besides. */
 export async function listDatabases(): Promise<string[]> {
   const reply = await run('admin', { listDatabases: 1, nameOnly: true, filter: { empty: false } });
-  return (reply['databases'] as Document[]).map((found) => String(found['name']));
+  return (reply.databases as Document[]).map((found) => String(found.name));
 }
 
 export async function listCollections(database: string): Promise<string[]> {
   const command = { listCollections: 1, nameOnly: true, cursor: { batchSize: 1000 } };
   const found = await all(database, command, '$cmd.listCollections');
-  return found.map((record) => String(record['name']));
+  return found.map((record) => String(record.name));
 }
 
 export interface IndexRecord {
@@ -179,10 +184,10 @@ export async function listIndexes(database: string, collection: string): Promise
   const command = { listIndexes: collection, cursor: { batchSize: 1000 } };
   const found = await all(database, command, `$cmd.listIndexes.${collection}`);
   return found.map((record) => ({
-    name: String(record['name']),
-    key: record['key'] as Document,
+    name: String(record.name),
+    key: record.key as Document,
     expireAfterSeconds:
-      record['expireAfterSeconds'] === undefined ? null : numberOf(record['expireAfterSeconds']),
+      record.expireAfterSeconds === undefined ? null : numberOf(record.expireAfterSeconds),
     all: record,
   }));
 }
@@ -193,7 +198,7 @@ export interface DocumentExpiry {
   writtenMs: number;
   class: 'inherit' | 'explicit' | 'never';
   /** ms; null: it does not die. */
-  diesAtMs: number | null;
+  expiresAtMs: number | null;
   /** What kills it: "default", "ttl", or the name of a date index. */
   by: string | null;
 }
@@ -205,11 +210,11 @@ export async function expiryOf(
   ids: unknown[],
 ): Promise<DocumentExpiry[]> {
   const reply = await run(database, { ebbExpiry: collection, ids }, { quiet: true });
-  return (reply['documents'] as Document[]).map((found) => ({
-    id: found['_id'],
-    writtenMs: (found['written'] as Date).getTime(),
-    class: String(found['class']) as DocumentExpiry['class'],
-    diesAtMs: found['diesAt'] === null ? null : (found['diesAt'] as Date).getTime(),
-    by: found['by'] === null ? null : String(found['by']),
+  return (reply.documents as Document[]).map((found) => ({
+    id: found._id,
+    writtenMs: (found.written as Date).getTime(),
+    class: String(found.class) as DocumentExpiry['class'],
+    expiresAtMs: found.diesAt === null ? null : (found.diesAt as Date).getTime(),
+    by: found.by === null ? null : String(found.by),
   }));
 }

@@ -22,7 +22,12 @@ export interface ContainerRecord {
   [other: string]: unknown;
 }
 
-export type Item = Record<string, unknown> & { id: string; _ts: number; _etag: string; _rid: string };
+export type Item = Record<string, unknown> & {
+  id: string;
+  _ts: number;
+  _etag: string;
+  _rid: string;
+};
 
 export interface Page<T> {
   rows: T[];

@@ -21,7 +21,9 @@ test.each<[number, string | undefined, number | null]>([
   [429, '-1', null],
   [412, '20', null],
   [200, '20', null],
-])('status %i, come back after %s', (status, ms, want) => expect(comeBackAfter(refusal(status, ms))).toBe(want));
+])('status %i, come back after %s', (status, ms, want) =>
+  expect(comeBackAfter(refusal(status, ms))).toBe(want),
+);
 
 test('waits as long as it was told, and no longer than it is told so', async () => {
   const answers = [refusal(429, '300'), refusal(429, '200'), done];
@@ -54,7 +56,9 @@ test.each([
 test('one that is cancelled waits no longer, and is not sent', async () => {
   const abort = new AbortController();
   const again = vi.fn(() => Promise.resolve(done));
-  const answered = expect(patiently(refusal(429, '1000'), again, abort.signal)).rejects.toThrow('left');
+  const answered = expect(patiently(refusal(429, '1000'), again, abort.signal)).rejects.toThrow(
+    'left',
+  );
   await vi.advanceTimersByTimeAsync(10);
   abort.abort(new Error('left'));
   await answered;

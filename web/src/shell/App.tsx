@@ -11,7 +11,9 @@ import { Failed } from './Failed';
 import { Frame } from './Frame';
 
 const Login = part(() => import('./Login'));
-const LoginAgain = part<object>(() => import('./Login').then((module) => ({ default: module.LoginAgain })));
+const LoginAgain = part<object>(() =>
+  import('./Login').then((module) => ({ default: module.LoginAgain })),
+);
 
 const AGAIN_MS = 1000;
 

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'react';
 import { acceptClock } from '../api/admin';
 import { words } from '../api/http';
 import { mayWrite, session } from '../api/session';
-import { isUnconfirmed } from '../pure/clock-state';
-import { inWords } from '../pure/duration';
-import { timeOfDay } from '../pure/local-time';
-import { utc } from '../pure/utc';
+import { isUnconfirmed } from '../pure/time/clockState';
+import { inWords } from '../pure/time/duration';
+import { timeOfDay } from '../pure/time/localTime';
+import { utc } from '../pure/time/utc';
 import { say } from '../state/log';
 import { usePlace } from '../state/router';
 import { refreshServer, server } from '../state/server';
@@ -95,8 +95,8 @@ function ClockState() {
         <Banner look="warn">
           <span>
             The machine&rsquo;s clock has jumped: it is {distance(clock.offset_ms)}. Database time
-            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes, everything
-            that is due by then disappears, and that cannot be undone.
+            goes on as if it had not. Once the step is accepted, or has lasted 10 minutes,
+            everything that is due by then disappears, and that cannot be undone.
           </span>
           <Accept>Accept the step</Accept>
         </Banner>
@@ -104,7 +104,7 @@ function ClockState() {
       {!waits && clock.reap_until_ms !== null && (
         <Banner look="warn">
           <span>
-            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What that killed is
+            The clock has jumped to {utc(clock.reap_until_ms)} or beyond. What expired by that is
             invisible, and its bytes are kept until the jump is accepted, or for a day.
           </span>
           <Accept>Accept the jump</Accept>
@@ -131,10 +131,13 @@ function Deleted() {
   const branch = branches.find(({ door, name }) => door === place.door && name === place.database);
   const known = branch?.collections;
   const isHere =
-    branch !== undefined && (place.page === 'database' || known == null || known.includes(place.collection));
+    branch !== undefined &&
+    (place.page === 'database' || known == null || known.includes(place.collection));
   if (isHere) return null;
   const isDatabase = place.page === 'database' || branch === undefined;
-  const what = isDatabase ? `database ${place.database}` : `${noun(place.door)} ${place.collection}`;
+  const what = isDatabase
+    ? `database ${place.database}`
+    : `${noun(place.door)} ${place.collection}`;
   const reload = async () => {
     setBusy(true);
     await refreshTree();

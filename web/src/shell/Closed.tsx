@@ -10,8 +10,8 @@ export function Closed({ door }: { door: Door }) {
     <div className="page">
       <Banner look="warn">
         <span>
-          The {DOOR_NAMES[door]} door is off, so what lies behind it cannot be shown. The server was
-          started with <code>{FLAGS[door]} off</code>.
+          The {DOOR_NAMES[door]} API is off, so its data cannot be shown. The server was started
+          with <code>{FLAGS[door]} off</code>.
         </span>
       </Banner>
     </div>

@@ -1,8 +1,8 @@
 // The console at the bottom: what was asked of the server and how it answered. The last outcome
 // stands in its bar, where screen readers hear of it.
 import { memo, useEffect, useRef } from 'react';
-import { count } from '../pure/amount';
-import { timeOfDay } from '../pure/local-time';
+import { count } from '../pure/figures/amount';
+import { timeOfDay } from '../pure/time/localTime';
 import { clearLog, type Entry, log } from '../state/log';
 import { usePreference } from '../state/preference';
 import { useStore } from '../state/store';
@@ -86,7 +86,11 @@ export function Console() {
             {count(entries.length)}
           </span>
         </Button>
-        <span className={`console-said ${outcome?.kind ?? ''}`} aria-live="polite" title={outcome?.text}>
+        <span
+          className={`console-said ${outcome?.kind ?? ''}`}
+          aria-live="polite"
+          title={outcome?.text}
+        >
           {outcome?.text}
         </span>
         {open && (

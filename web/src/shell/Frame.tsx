@@ -6,16 +6,16 @@ import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
-import { part } from '../ui/part';
 import { PlaceLink } from '../ui/PlaceLink';
+import { part } from '../ui/part';
 import { Banners } from './Banners';
 import { Closed } from './Closed';
 import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
-import { titleOf } from './title';
 import { TopBar } from './TopBar';
+import { titleOf } from './title';
 import { TreePane } from './tree/TreePane';
 import './frame.css';
 
@@ -108,6 +108,7 @@ export function Frame() {
   const isTabbed = place.page === 'collection';
   return (
     <div className="frame">
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place in the page. */}
       <a
         className="frame-skip"
         href="#page"
@@ -123,10 +124,14 @@ export function Frame() {
         <nav id="tree" className={`frame-tree${drawer.open ? ' open' : ''}`} aria-label="Databases">
           <TreePane onLeave={() => drawer.setOpen(false)} />
         </nav>
-        {drawer.open && <div className="frame-veil" onClick={() => drawer.setOpen(false)} />}
+        {drawer.open && (
+          // biome-ignore lint/a11y/noStaticElementInteractions: the button in the bar closes it by key.
+          <div className="frame-veil" onClick={() => drawer.setOpen(false)} />
+        )}
         <main id="page" tabIndex={-1}>
           <Banners />
           <Heading place={place} />
+          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: named where it is a tab's panel. */}
           <div
             id={PANEL}
             className="frame-panel"

@@ -6,7 +6,7 @@ import { useStore } from '../state/store';
 import { Button } from '../ui/Button';
 import { PlaceLink } from '../ui/PlaceLink';
 import { Tabs } from '../ui/Tabs';
-import { dialog, DOOR_NAMES, noun, READ_ONLY } from './dialogs';
+import { DOOR_NAMES, dialog, noun, READ_ONLY } from './dialogs';
 import { VIEW_LABELS } from './title';
 
 export const PANEL = 'panel';

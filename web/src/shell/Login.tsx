@@ -47,8 +47,8 @@ function LoginForm() {
         error={error}
         hint={
           <>
-            The primary or secondary key of the file that the server was started with
-            (<code>--key-file</code>). A read-only key signs in for looking only.
+            The primary or secondary key of the file that the server was started with (
+            <code>--key-file</code>). A read-only key signs in for looking only.
           </>
         }
       >
@@ -58,6 +58,7 @@ function LoginForm() {
             type="password"
             name="password"
             autoComplete="current-password"
+            // biome-ignore lint/a11y/noAutofocus: the only field of the page.
             autoFocus
             spellCheck={false}
             value={key}

@@ -1,6 +1,6 @@
 // The line at the top: name, links, the database's clock, what the session may, the theme.
 import { session } from '../api/session';
-import { utc } from '../pure/utc';
+import { utc } from '../pure/time/utc';
 import { usePlace } from '../state/router';
 import { server, useNow } from '../state/server';
 import { useSelected, useStore } from '../state/store';
@@ -68,18 +68,17 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
   const { place } = usePlace();
   return (
     <header className="top">
-      <Button
-        className="top-tree"
-        aria-expanded={treeOpen}
-        aria-controls="tree"
-        onClick={onTree}
-      >
+      <Button className="top-tree" aria-expanded={treeOpen} aria-controls="tree" onClick={onTree}>
         Tree
       </Button>
       <span className="top-name">EbbDB</span>
       <nav aria-label="Account" className="top-links">
         {LINKS.map(({ page, label }) => (
-          <PlaceLink key={page} to={{ page }} aria-current={place.page === page ? 'page' : undefined}>
+          <PlaceLink
+            key={page}
+            to={{ page }}
+            aria-current={place.page === page ? 'page' : undefined}
+          >
             {label}
           </PlaceLink>
         ))}

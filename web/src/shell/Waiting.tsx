@@ -21,8 +21,8 @@ export function Waiting() {
   if (!shown) return null;
   return (
     <Banner look="warn">
-      More is asked of the server than it takes now, or than the throughput allows. Requests wait, and
-      are sent again by themselves.
+      More is asked of the server than it takes now, or than the throughput allows. Requests wait,
+      and are sent again by themselves.
     </Banner>
   );
 }

@@ -7,8 +7,8 @@ export type Theme = (typeof THEMES)[number];
 const isTheme = (value: unknown): value is Theme => THEMES.some((theme) => theme === value);
 
 function show(theme: Theme): void {
-  if (theme === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = theme;
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
 }
 
 /** Shows the theme that was chosen last; before anything is drawn. */

@@ -9,7 +9,9 @@ beforeEach(() => {
   vi.useFakeTimers();
   answers = true;
   vi.stubGlobal('fetch', () =>
-    answers ? Promise.resolve(Response.json({ clock: {} })) : Promise.reject(new TypeError('refused')),
+    answers
+      ? Promise.resolve(Response.json({ clock: {} }))
+      : Promise.reject(new TypeError('refused')),
   );
 });
 afterEach(() => {

@@ -56,7 +56,8 @@ export async function arrival<T>(load: () => Promise<T>): Promise<T> {
     } catch (failure) {
       if (tries === TRIES) throw failure;
       await refreshServer();
-      if (server.get().silentSince === null) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      if (server.get().silentSince === null)
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       else await answering();
     }
   }

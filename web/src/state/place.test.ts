@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlace, pathOf, type Place } from './place';
+import { type Place, parsePlace, pathOf } from './place';
 
 const target = { door: 'nosql', database: 'a b/ü', collection: '<i>%</i>' } as const;
 
@@ -21,7 +21,11 @@ test('a collection without a view shows its items', () => {
   expect(parsePlace('/mongo/app/logs')).toMatchObject({ page: 'collection', view: 'items' });
 });
 
-test.each(['/other', '/nosql', '/nosql/a/b/c', '/nosql/a/b/items/x', '/nosql/%E0%A4%A', '/features/x'])(
-  '%s is no place',
-  (path) => expect(parsePlace(path)).toEqual({ page: 'unknown', path }),
-);
+test.each([
+  '/other',
+  '/nosql',
+  '/nosql/a/b/c',
+  '/nosql/a/b/items/x',
+  '/nosql/%E0%A4%A',
+  '/features/x',
+])('%s is no place', (path) => expect(parsePlace(path)).toEqual({ page: 'unknown', path }));

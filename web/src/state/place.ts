@@ -34,7 +34,10 @@ function decode(part: string): string | null {
 /** The place of a path. */
 export function parsePlace(path: string): Place {
   const unknown: Place = { page: 'unknown', path };
-  const parts = path.split('/').filter((part) => part !== '').map(decode);
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decode);
   const [first, database, collection, view, ...rest] = parts;
   if (parts.includes(null) || rest.length > 0) return unknown;
   if (first === undefined) return { page: 'home' };
@@ -49,7 +52,7 @@ export function parsePlace(path: string): Place {
 
 /** The path of a place. */
 export function pathOf(place: Place): string {
-  const join = (...parts: string[]) => '/' + parts.map(encodeURIComponent).join('/');
+  const join = (...parts: string[]) => `/${parts.map(encodeURIComponent).join('/')}`;
   switch (place.page) {
     case 'home':
       return '/';

@@ -1,6 +1,7 @@
 // Something that is asked again and again while the page is visible, at once after the server's
 // state changed, and whose last answer stays while the next one is under way or fails.
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useRequest } from './request';
 import { useServerChanges } from './server';
 
 export interface Polled<T> {
@@ -19,13 +20,17 @@ const SLOWEST_MS = 60_000;
 
 /** `ask` may be another function each time; what it asks about may not change. */
 export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> {
-  const [held, hold] = useState<{ value: T | null; failure: unknown }>({ value: null, failure: null });
+  const [held, hold] = useState<{ value: T | null; failure: unknown }>({
+    value: null,
+    failure: null,
+  });
   const [turn, setTurn] = useState(0);
   const latest = useRef(ask);
   useEffect(() => {
     latest.current = ask;
   });
   const changes = useServerChanges();
+  const { send, cancel } = useRequest();
   const begun = useRef(false);
   useEffect(() => {
     let ended = false;
@@ -35,16 +40,21 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     begun.current = true;
     const run = async () => {
       if (document.visibilityState === 'visible') {
-        try {
-          const value = await latest.current();
-          failures = 0;
-          if (!ended) hold({ value, failure: null });
-        } catch (failure) {
-          failures += 1;
-          if (!ended) hold((known) => ({ ...known, failure }));
-        }
+        await send(
+          () => latest.current(),
+          (value) => {
+            failures = 0;
+            hold({ value, failure: null });
+          },
+          (failure) => {
+            failures += 1;
+            hold((known) => ({ ...known, failure }));
+          },
+        );
       }
-      const wait = isSoon ? Math.min(SOON_MS, everyMs) : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
+      const wait = isSoon
+        ? Math.min(SOON_MS, everyMs)
+        : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
       isSoon = false;
       if (!ended) timer = setTimeout(() => void run(), wait);
     };
@@ -52,8 +62,9 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     return () => {
       ended = true;
       clearTimeout(timer);
+      cancel();
     };
-  }, [everyMs, changes, turn]);
+  }, [everyMs, changes, turn, send, cancel]);
   const again = useCallback(() => setTurn((n) => n + 1), []);
   return { ...held, again };
 }

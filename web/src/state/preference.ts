@@ -3,7 +3,11 @@ import { useState } from 'react';
 
 const PREFIX = 'ebb:';
 
-export function readPreference<T>(name: string, otherwise: T, sound: (value: unknown) => value is T): T {
+export function readPreference<T>(
+  name: string,
+  otherwise: T,
+  sound: (value: unknown) => value is T,
+): T {
   try {
     const text = localStorage.getItem(PREFIX + name);
     const value: unknown = text === null ? otherwise : JSON.parse(text);

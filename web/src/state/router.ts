@@ -1,7 +1,7 @@
 // The address bar and what is shown, kept the same. Leaving the portal with unsaved changes asks first.
 import { useEffect, useMemo } from 'react';
 import { say } from './log';
-import { parsePlace, pathOf, type Place } from './place';
+import { type Place, parsePlace, pathOf } from './place';
 import { createStore, useStore } from './store';
 
 const here = createStore(location.pathname + location.search);
@@ -15,7 +15,10 @@ function isUnsaved(): boolean {
 
 /** Whether nothing is unsaved, or the person goes all the same. */
 export function mayEnd(): boolean {
-  return !isUnsaved() || window.confirm('There are unsaved changes. This tab keeps them as drafts. Sign out?');
+  return (
+    !isUnsaved() ||
+    window.confirm('There are unsaved changes. This tab keeps them as drafts. Sign out?')
+  );
 }
 
 /** Goes to a place. What is not saved stays as a draft. */
@@ -23,7 +26,8 @@ export function go(place: Place, query: Record<string, string> = {}): void {
   const search = new URLSearchParams(query).toString();
   const path = pathOf(place) + (search === '' ? '' : `?${search}`);
   if (path === here.get()) return;
-  if (isUnsaved()) say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
+  if (isUnsaved())
+    say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
   history.pushState(null, '', path);
   here.set(path);
 }

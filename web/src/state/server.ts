@@ -26,7 +26,9 @@ export const server = createStore<ServerState>({
 
 /** A clock that stands still has moved, further than answers take. */
 function moved(before: Status | null, after: Status): boolean {
-  return after.clock.mode === 'manual' && before !== null && before.clock.now_ms !== after.clock.now_ms;
+  return (
+    after.clock.mode === 'manual' && before !== null && before.clock.now_ms !== after.clock.now_ms
+  );
 }
 
 /** Reads the state now. */

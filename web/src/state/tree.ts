@@ -1,7 +1,8 @@
 // Databases of both doors and what lies in them, as last asked.
+
+import { words } from '../api/http';
 import * as mongo from '../api/mongo';
 import * as nosql from '../api/nosql';
-import { words } from '../api/http';
 import { session } from '../api/session';
 import type { Door, Target } from './place';
 import { createStore } from './store';
@@ -65,9 +66,9 @@ export async function loadTree(): Promise<void> {
 /** Asks for everything again that was ever asked for. */
 export async function refreshTree(): Promise<void> {
   await loadTree();
-  const asked = tree.get().branches.filter(
-    (branch) => branch.collections !== null || branch.failure !== null,
-  );
+  const asked = tree
+    .get()
+    .branches.filter((branch) => branch.collections !== null || branch.failure !== null);
   await Promise.all(asked.map((branch) => loadCollections(branch.door, branch.name)));
 }
 
@@ -91,7 +92,10 @@ export async function loadCollections(door: Door, name: string): Promise<void> {
 }
 
 /** Reads databases again, and then what lies in one of them. */
-export async function loadTreeWith({ door, database }: Pick<Target, 'door' | 'database'>): Promise<void> {
+export async function loadTreeWith({
+  door,
+  database,
+}: Pick<Target, 'door' | 'database'>): Promise<void> {
   await loadTree();
   await loadCollections(door, database);
 }

@@ -10,7 +10,8 @@ export interface AbsentEditorProps {
 }
 
 export function AbsentEditor({ label, failure, onAgain }: AbsentEditorProps) {
-  if (failure === null) return <p className="hint">The editor “{label}” comes when the server answers.</p>;
+  if (failure === null)
+    return <p className="hint">The editor “{label}” comes when the server answers.</p>;
   return (
     <Banner look="bad">
       <span>

@@ -1,11 +1,11 @@
 // CodeMirror in a shadow root, so that its styles are constructed sheets and the content security
 // policy can forbid all inline ones. Knows no language but what it is given.
-import { type Extension } from '@codemirror/state';
+import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { words } from '../api/http';
-import { bytes } from '../pure/amount';
+import { bytes } from '../pure/figures/amount';
 import { arrival, early } from '../state/arrival';
 import { server } from '../state/server';
 import { useSelected } from '../state/store';
@@ -133,7 +133,11 @@ export function CodeEditor(props: CodeEditorProps) {
           }}
         />
       )}
-      <div className={props.single === true ? 'editor single' : 'editor'} hidden={isAbsent} ref={host} />
+      <div
+        className={props.single === true ? 'editor single' : 'editor'}
+        hidden={isAbsent}
+        ref={host}
+      />
       {catchesTab(props) && (
         <p className="editor-way" aria-hidden="true">
           {WAY_OUT}

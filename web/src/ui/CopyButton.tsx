@@ -37,7 +37,12 @@ export function CopyButton({ text, label, children = 'Copy' }: CopyButtonProps) 
   }, [said]);
   const press = async () => say((await copy(text)) ? 'Copied' : 'It could not be copied');
   return (
-    <Button look="quiet" className="copy" aria-label={`${children} ${label}`} onClick={() => void press()}>
+    <Button
+      look="quiet"
+      className="copy"
+      aria-label={`${children} ${label}`}
+      onClick={() => void press()}
+    >
       <span aria-hidden="true">{said === '' ? children : said}</span>
       <span className="visually-hidden" role="status">
         {said}

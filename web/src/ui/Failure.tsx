@@ -38,7 +38,10 @@ export function Failure({ error, target, onAgain }: FailureProps) {
       {isTooMuch && target?.door === 'nosql' && (
         <span>
           It was sent again and again, and the throughput did not suffice. More of it can be had in{' '}
-          <PlaceLink to={{ page: 'collection', view: 'settings', ...target }}>Scale &amp; Settings</PlaceLink>.
+          <PlaceLink to={{ page: 'collection', view: 'settings', ...target }}>
+            Scale &amp; Settings
+          </PlaceLink>
+          .
         </span>
       )}
       {onAgain !== undefined && <Button onClick={onAgain}>Try again</Button>}

@@ -51,7 +51,7 @@ export function Menu({ label, at, items, onClose }: MenuProps) {
   }, []);
   const press = (event: KeyboardEvent) => {
     const all = [...(box.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
-    const here = all.findIndex((item) => item === document.activeElement);
+    const here = all.findIndex((item) => item.matches(':focus'));
     const to: Record<string, number> = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: -1 };
     const step = to[event.key];
     if (event.key === 'Escape' || event.key === 'Tab') onClose();

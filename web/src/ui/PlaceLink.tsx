@@ -1,6 +1,6 @@
 // A link to a place of the portal: an ordinary address, followed without loading the page anew.
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode } from 'react';
-import { pathOf, type Place } from '../state/place';
+import { type Place, pathOf } from '../state/place';
 import { go } from '../state/router';
 
 export interface PlaceLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {

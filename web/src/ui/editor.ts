@@ -11,7 +11,7 @@ import {
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { catchesTab, type CodeEditorProps, type EditorProps, WAY_OUT } from './CodeEditor';
+import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './CodeEditor';
 import { bounded } from './editorBound';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
@@ -65,7 +65,8 @@ const TYPE_OVER = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { state } = view;
     const isTyped = event.inputType === 'insertText' && event.data !== null && !view.composing;
-    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty)) return false;
+    if (!isTyped || state.readOnly || state.selection.ranges.every(({ empty }) => empty))
+      return false;
     const change = state.replaceSelection(event.data ?? '');
     view.dispatch(change, { userEvent: 'input.type', scrollIntoView: true });
     event.preventDefault();

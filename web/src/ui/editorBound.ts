@@ -10,7 +10,10 @@ export interface Bound {
 }
 
 /** `bound` is looked at when it is needed; `refused` hears how many characters a change would add. */
-export function bounded(bound: () => Bound | undefined, refused: (characters: number) => void): Extension {
+export function bounded(
+  bound: () => Bound | undefined,
+  refused: (characters: number) => void,
+): Extension {
   return EditorState.transactionFilter.of((transaction) => {
     const most = bound()?.characters ?? Infinity;
     if (!transaction.docChanged) return transaction;

@@ -4,8 +4,7 @@ import { StreamLanguage, type StringStream } from '@codemirror/language';
 
 const SQL_WORDS = new Set(
   `select value from where order by group top distinct as in between like escape and or not exists
-  join offset limit asc desc array all udf null undefined true false`
-    .split(/\s+/),
+  join offset limit asc desc array all udf null undefined true false`.split(/\s+/),
 );
 
 function quoted(stream: StringStream, quote: string): void {

@@ -7,7 +7,8 @@ export const MOST_AT_ONCE = 16_384;
 /** `refused` hears how many characters were kept out. What the field held stays. */
 export function refuseLongInput(refused: (characters: number) => void): void {
   const judge = (event: InputEvent) => {
-    const isField = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    const isField =
+      event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
     const characters = event.data?.length ?? 0;
     if (!isField || characters <= MOST_AT_ONCE) return;
     event.preventDefault();

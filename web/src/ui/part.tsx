@@ -12,7 +12,9 @@ export function loadPartsAgain(): void {
   for (const again of all) again();
 }
 
-export function part<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+export function part<P extends object>(
+  load: () => Promise<{ default: ComponentType<P> }>,
+): ComponentType<P> {
   early(load);
   const make = () =>
     lazy(async () => {
@@ -27,6 +29,7 @@ export function part<P extends object>(load: () => Promise<{ default: ComponentT
       }
     });
   let Current = make();
+  // biome-ignore lint/correctness/noComponentHookFactories: called once for each part, when its module loads.
   return function Part(props: P) {
     const Shown = Current as ComponentType<P>;
     return <Shown {...props} />;

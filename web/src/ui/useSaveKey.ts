@@ -13,7 +13,8 @@ export function useSaveKey(save: (() => void) | null): void {
   });
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 's';
+      const isSave =
+        (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 's';
       // An editor may have taken it, with what was typed last.
       if (!isSave || event.defaultPrevented) return;
       event.preventDefault();

@@ -1,6 +1,6 @@
 """Every way to read, count, match, change or replace a document, as tables."""
 
-from ghosts.paths import aggregate, counts, find, insert, update, whole
+from ghosts.paths import aggregate, counts, find, insert, update, whole  # noqa: F401
 from ghosts.paths.table import READS, WRITES, Cell
 
 __all__ = ["READS", "WRITES", "Cell"]

@@ -37,13 +37,18 @@ def total_row(name, *stages):
 total_row("$group sum", {"$group": {"_id": None, "n": {"$sum": 1}}})
 total_row("$count", {"$count": "n"})
 total_row("$match $count", {"$match": {"k": {"$gte": ""}}}, {"$count": "n"})
-total_row("$group push", {"$group": {"_id": None, "a": {"$push": "$k"}}},
-          {"$project": {"n": {"$size": "$a"}}})
-total_row("$facet", {"$facet": {"a": [{"$count": "n"}]}}, {"$unwind": "$a"},
-          {"$project": {"n": "$a.n"}})
+total_row(
+    "$group push",
+    {"$group": {"_id": None, "a": {"$push": "$k"}}},
+    {"$project": {"n": {"$size": "$a"}}},
+)
+total_row(
+    "$facet", {"$facet": {"a": [{"$count": "n"}]}}, {"$unwind": "$a"}, {"$project": {"n": "$a.n"}}
+)
 total_row("$sample", {"$sample": {"size": 1_000}}, {"$count": "n"})
-total_row("$bucketAuto", {"$bucketAuto": {"groupBy": "$k", "buckets": 1}},
-          {"$project": {"n": "$count"}})
+total_row(
+    "$bucketAuto", {"$bucketAuto": {"groupBy": "$k", "buckets": 1}}, {"$project": {"n": "$count"}}
+)
 total_row("$unwind $group", {"$unwind": "$arr"}, {"$group": {"_id": "$_id"}}, {"$count": "n"})
 
 
@@ -72,34 +77,65 @@ def joined(c, stage):
 
 @read("aggregate $lookup by _id")
 def _(c):
-    return c.one(joined(c, {"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "_id", "as": "found"}}))
+    return c.one(
+        joined(
+            c, {"$lookup": {"from": "r", "localField": "ref", "foreignField": "_id", "as": "found"}}
+        )
+    )
 
 
 @read("aggregate $lookup by index")
 def _(c):
-    return c.one(joined(c, {"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "k", "as": "found"}}))
+    return c.one(
+        joined(
+            c, {"$lookup": {"from": "r", "localField": "ref", "foreignField": "k", "as": "found"}}
+        )
+    )
 
 
 @read("aggregate $lookup by scan")
 def _(c):
-    return c.one(joined(c, {"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "plain", "as": "found"}}))
+    return c.one(
+        joined(
+            c,
+            {"$lookup": {"from": "r", "localField": "ref", "foreignField": "plain", "as": "found"}},
+        )
+    )
 
 
 @read("aggregate $lookup pipeline")
 def _(c):
-    return c.one(joined(c, {"$lookup": {
-        "from": "r", "let": {"v": "$ref"}, "as": "found",
-        "pipeline": [{"$match": {"$expr": {"$eq": ["$k", "$$v"]}}}]}}))
+    return c.one(
+        joined(
+            c,
+            {
+                "$lookup": {
+                    "from": "r",
+                    "let": {"v": "$ref"},
+                    "as": "found",
+                    "pipeline": [{"$match": {"$expr": {"$eq": ["$k", "$$v"]}}}],
+                }
+            },
+        )
+    )
 
 
 @read("aggregate $lookup both forms")
 def _(c):
-    return c.one(joined(c, {"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "k", "as": "found",
-        "pipeline": [{"$match": {"g": 1}}]}}))
+    return c.one(
+        joined(
+            c,
+            {
+                "$lookup": {
+                    "from": "r",
+                    "localField": "ref",
+                    "foreignField": "k",
+                    "as": "found",
+                    "pipeline": [{"$match": {"g": 1}}],
+                }
+            },
+        )
+    )
 
 
 @read("aggregate $lookup uncorrelated")
@@ -109,15 +145,41 @@ def _(c):
 
 @read("aggregate $graphLookup")
 def _(c):
-    return c.one(joined(c, {"$graphLookup": {
-        "from": "r", "startWith": "$ref", "connectFromField": "none",
-        "connectToField": "k", "as": "found"}}))
+    return c.one(
+        joined(
+            c,
+            {
+                "$graphLookup": {
+                    "from": "r",
+                    "startWith": "$ref",
+                    "connectFromField": "none",
+                    "connectToField": "k",
+                    "as": "found",
+                }
+            },
+        )
+    )
 
 
 @read("aggregate $facet with $lookup")
 def _(c):
-    rows = c.aggregate({"$facet": {"a": [{"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "k", "as": "found"}}]}}, collection="l")
+    rows = c.aggregate(
+        {
+            "$facet": {
+                "a": [
+                    {
+                        "$lookup": {
+                            "from": "r",
+                            "localField": "ref",
+                            "foreignField": "k",
+                            "as": "found",
+                        }
+                    }
+                ]
+            }
+        },
+        collection="l",
+    )
     return c.one(rows[0]["a"][0]["found"])
 
 
@@ -150,8 +212,11 @@ def _(c):
 
 @read("aggregate $documents $lookup")
 def _(c):
-    rows = c.aggregate({"$documents": [{"ref": "t"}]}, {"$lookup": {
-        "from": "r", "localField": "ref", "foreignField": "k", "as": "found"}}, collection=1)
+    rows = c.aggregate(
+        {"$documents": [{"ref": "t"}]},
+        {"$lookup": {"from": "r", "localField": "ref", "foreignField": "k", "as": "found"}},
+        collection=1,
+    )
     return c.one(rows[0]["found"])
 
 
@@ -172,8 +237,10 @@ def _(c):
 
 @read("aggregate $lookup from the collection itself")
 def _(c):
-    rows = c.aggregate({"$match": {"k": "c0"}}, {"$lookup": {
-        "from": "r", "localField": "same", "foreignField": "same", "as": "found"}})
+    rows = c.aggregate(
+        {"$match": {"k": "c0"}},
+        {"$lookup": {"from": "r", "localField": "same", "foreignField": "same", "as": "found"}},
+    )
     return c.ids(rows[0]["found"])
 
 
@@ -181,16 +248,30 @@ def _(c):
 def _(c):
     rows = c.aggregate(
         {"$lookup": {"from": "r", "localField": "ref", "foreignField": "k", "as": "found"}},
-        {"$unwind": "$found"}, {"$match": {"found.k": "t"}}, collection="l")
+        {"$unwind": "$found"},
+        {"$match": {"found.k": "t"}},
+        collection="l",
+    )
     return c.one(rows)
 
 
 @read("aggregate $graphLookup of several steps")
 def _(c):
     # Everything has the same `same`: the second step leads from any to all.
-    found = joined(c, {"$graphLookup": {
-        "from": "r", "startWith": 1, "connectFromField": "same", "connectToField": "g",
-        "maxDepth": 2, "restrictSearchWithMatch": {"n": {"$gte": 0}}, "as": "found"}})
+    found = joined(
+        c,
+        {
+            "$graphLookup": {
+                "from": "r",
+                "startWith": 1,
+                "connectFromField": "same",
+                "connectToField": "g",
+                "maxDepth": 2,
+                "restrictSearchWithMatch": {"n": {"$gte": 0}},
+                "as": "found",
+            }
+        },
+    )
     return c.ids(found)
 
 

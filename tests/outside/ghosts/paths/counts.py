@@ -166,14 +166,17 @@ def explain_row(name, about, command):
     READS.append(Path(f"explain of {name}", run))
 
 
-explain_row("an update", "t", {
-    "update": "r", "updates": [{"q": {"k": "t"}, "u": {"$set": {"x": 1}}}]})
+explain_row(
+    "an update", "t", {"update": "r", "updates": [{"q": {"k": "t"}, "u": {"$set": {"x": 1}}}]}
+)
 explain_row("a delete", "t", {"delete": "r", "deletes": [{"q": {"k": "t"}, "limit": 0}]})
 explain_row("a findAndModify", "t", {"findAndModify": "r", "query": {"_id": "t"}, "remove": True})
-explain_row("an aggregate", "t", {
-    "aggregate": "r", "pipeline": [{"$match": {"k": "t"}}], "cursor": {}})
-explain_row("a group", "all", {
-    "aggregate": "r", "pipeline": [{"$group": {"_id": "$k"}}], "cursor": {}})
+explain_row(
+    "an aggregate", "t", {"aggregate": "r", "pipeline": [{"$match": {"k": "t"}}], "cursor": {}}
+)
+explain_row(
+    "a group", "all", {"aggregate": "r", "pipeline": [{"$group": {"_id": "$k"}}], "cursor": {}}
+)
 explain_row("a distinct", "all", {"distinct": "r", "key": "k"})
 explain_row("a sort", "all", {"find": "r", "filter": {}, "sort": {"plain": 1}})
 

@@ -109,16 +109,30 @@ cursor_row("of a backward scan", "find", filter={}, sort={"_id": -1}, batchSize=
 cursor_row("of a sort in memory", "find", filter={}, sort={"plain": 1}, batchSize=1)
 cursor_row("of a sort by index", "find", filter={}, sort={"k": 1}, batchSize=1)
 cursor_row("of an aggregate", "aggregate", pipeline=[{"$match": {}}], cursor={"batchSize": 1})
-cursor_row("of an aggregate with $sort", "aggregate",
-           pipeline=[{"$sort": {"plain": -1}}], cursor={"batchSize": 1})
-cursor_row("of an aggregate with $project", "aggregate",
-           pipeline=[{"$project": {"k": 1}}], cursor={"batchSize": 0})
+cursor_row(
+    "of an aggregate with $sort",
+    "aggregate",
+    pipeline=[{"$sort": {"plain": -1}}],
+    cursor={"batchSize": 1},
+)
+cursor_row(
+    "of an aggregate with $project",
+    "aggregate",
+    pipeline=[{"$project": {"k": 1}}],
+    cursor={"batchSize": 0},
+)
 
 
 def pipeline_row(name, *stages, collection="r", size=1, **more):
     """An aggregate with rows that are not, or not only, documents of its own collection."""
-    cursor_row(f"of an aggregate with {name}", "aggregate", collection, pipeline=list(stages),
-               cursor={"batchSize": size}, **more)
+    cursor_row(
+        f"of an aggregate with {name}",
+        "aggregate",
+        collection,
+        pipeline=list(stages),
+        cursor={"batchSize": size},
+        **more,
+    )
 
 
 def joined_row(name, *stages):
@@ -127,19 +141,43 @@ def joined_row(name, *stages):
 
 pipeline_row("$unionWith", {"$unionWith": "r"}, collection="l")
 pipeline_row("$unionWith behind", {"$unionWith": "r"}, collection="none")
-pipeline_row("$replaceRoot $sort", {"$replaceRoot": {"newRoot": {"x": "$k"}}},
-             {"$sort": {"x": 1}}, show=lambda row: [row["x"]])
-joined_row("$lookup $unwind", {"$lookup": {
-    "from": "r", "localField": "g", "foreignField": "g", "as": "found"}}, {"$unwind": "$found"})
-joined_row("$lookup pipeline $unwind",
-           {"$lookup": {"from": "r", "pipeline": [], "as": "found"}}, {"$unwind": "$found"})
-joined_row("$graphLookup $unwind", {"$graphLookup": {
-    "from": "r", "startWith": "$g", "connectFromField": "none", "connectToField": "g",
-    "as": "found"}}, {"$unwind": "$found"})
+pipeline_row(
+    "$replaceRoot $sort",
+    {"$replaceRoot": {"newRoot": {"x": "$k"}}},
+    {"$sort": {"x": 1}},
+    show=lambda row: [row["x"]],
+)
+joined_row(
+    "$lookup $unwind",
+    {"$lookup": {"from": "r", "localField": "g", "foreignField": "g", "as": "found"}},
+    {"$unwind": "$found"},
+)
+joined_row(
+    "$lookup pipeline $unwind",
+    {"$lookup": {"from": "r", "pipeline": [], "as": "found"}},
+    {"$unwind": "$found"},
+)
+joined_row(
+    "$graphLookup $unwind",
+    {
+        "$graphLookup": {
+            "from": "r",
+            "startWith": "$g",
+            "connectFromField": "none",
+            "connectToField": "g",
+            "as": "found",
+        }
+    },
+    {"$unwind": "$found"},
+)
 # Every row holds all documents, so that what an earlier batch held is looked at again.
-pipeline_row("an uncorrelated $lookup", {"$match": {"n": 900}},
-             {"$lookup": {"from": "r", "pipeline": [], "as": "found"}}, twice=True,
-             show=lambda row: [one["_id"] for one in row["found"]])
+pipeline_row(
+    "an uncorrelated $lookup",
+    {"$match": {"n": 900}},
+    {"$lookup": {"from": "r", "pipeline": [], "as": "found"}},
+    twice=True,
+    show=lambda row: [one["_id"] for one in row["found"]],
+)
 
 
 @read("find within a session")

@@ -144,8 +144,11 @@ def _(c):
 @write("bulkWrite insert, update, delete in one")
 def _(c):
     reply = bulk(
-        c, {"update": 0, "filter": by_id(c), "updateMods": {"$set": {"x": 1}}},
-        {"delete": 0, "filter": by_id(c)}, {"insert": 0, "document": {"_id": c.id, "k": c.key}})
+        c,
+        {"update": 0, "filter": by_id(c), "updateMods": {"$set": {"x": 1}}},
+        {"delete": 0, "filter": by_id(c)},
+        {"insert": 0, "document": {"_id": c.id, "k": c.key}},
+    )
     if reply["nInserted"] != 1 or reply["nMatched"] != reply["nDeleted"] or len(own(c)) != 1:
         raise Strange(f"{reply}")
     return c.judge(reply["nDeleted"], 1, 0)

@@ -44,8 +44,12 @@ update_row("with a pipeline", by_id, [{"$set": {"x": {"$add": ["$n", 1]}}}])
 update_row("positional", lambda c: {"_id": c.id, "arr": f"{c.key}-a"}, {"$set": {"arr.$": "z"}})
 update_row("of ttl", by_id, {"$set": {"ttl": 500}})
 update_row("positional of all", by_id, {"$set": {"arr.$[]": "z"}})
-update_row("positional filtered", by_id, {"$set": {"arr.$[e]": "z"}},
-           arrayFilters=[{"e": {"$regex": "-a$"}}])
+update_row(
+    "positional filtered",
+    by_id,
+    {"$set": {"arr.$[e]": "z"}},
+    arrayFilters=[{"e": {"$regex": "-a$"}}],
+)
 update_row("renaming a field", by_key, {"$rename": {"plain": "plainer"}})
 update_row("by $or", lambda c: {"$or": [{"k": c.key}, {"u": c.key}]}, {"$set": {"x": 1}})
 update_row("by $expr", lambda c: {"$expr": {"$eq": ["$k", c.key]}}, {"$set": {"x": 1}})
@@ -131,8 +135,12 @@ modify_row("update sorted", query=by_key, sort={"n": -1}, update={"$set": {"x": 
 modify_row("replace", query=by_id, update=lambda c: {"k": c.key})
 modify_row("pipeline", query=by_id, update=[{"$set": {"x": 1}}])
 modify_row("projected", query=by_key, update={"$inc": {"n": 1}}, fields={"n": 1}, new=True)
-modify_row("positional", query=by_id, update={"$set": {"arr.$[e]": "z"}},
-           arrayFilters=[{"e": {"$regex": "-a$"}}])
+modify_row(
+    "positional",
+    query=by_id,
+    update={"$set": {"arr.$[e]": "z"}},
+    arrayFilters=[{"e": {"$regex": "-a$"}}],
+)
 modify_row("remove by _id", query=by_id, remove=True)
 modify_row("remove by index", query=by_key, remove=True)
 modify_row("remove sorted", query=by_key, sort={"n": 1}, remove=True)

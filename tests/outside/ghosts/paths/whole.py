@@ -65,8 +65,11 @@ def _(c):
 @write("createIndexes of a date rule", own=True)
 def _(c):
     # A build reads headers: what is dead gets no entry, what lives gets one.
-    c.command("createIndexes", "w", indexes=[
-        {"key": {"later": 1}, "name": "later_1", "expireAfterSeconds": 1_000}])
+    c.command(
+        "createIndexes",
+        "w",
+        indexes=[{"key": {"later": 1}, "name": "later_1", "expireAfterSeconds": 1_000}],
+    )
     reply = c.command("validate", "w")
     if not reply["valid"] or reply["keysPerIndex"]["later_1"] != reply["nrecords"]:
         raise Strange(f"{reply}")

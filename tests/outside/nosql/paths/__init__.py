@@ -1,7 +1,17 @@
 """All paths to an item, by family; importing this fills the tables."""
 
 from nosql.paths import (  # noqa: F401
-    admin, batches, continued, feeds, hierarchy, points, queries, tokens, versions, writes)
+    admin,
+    batches,
+    continued,
+    feeds,
+    hierarchy,
+    points,
+    queries,
+    tokens,
+    versions,
+    writes,
+)
 from nosql.paths.table import READS, WRITES, Cell
 
 __all__ = ["READS", "WRITES", "Cell"]

@@ -50,7 +50,9 @@ def preview_of_off(cell):
 @read("quota of the container")
 def quota(cell):
     reply = cell.c.get({"x-ms-documentdb-populatequotainfo": "True"})
-    usage = dict(pair.split("=") for pair in
-                 reply.headers["x-ms-resource-usage"].strip(";").split(";"))
-    return cell.judge(int(usage["documentsCount"]),
-                      *(len(cell.living(life)) for life in (True, False)))
+    usage = dict(
+        pair.split("=") for pair in reply.headers["x-ms-resource-usage"].strip(";").split(";")
+    )
+    return cell.judge(
+        int(usage["documentsCount"]), *(len(cell.living(life)) for life in (True, False))
+    )

@@ -23,18 +23,35 @@ def operations(cell):
         "upsert, other ifMatch": ({**upsert(body), "ifMatch": other}, 412, 201),
         "read": ({"operationType": "Read", "id": "t"}, 200, 404),
         "replace": ({"operationType": "Replace", "id": "t", "resourceBody": body}, 200, 404),
-        "replace, ifMatch": ({"operationType": "Replace", "id": "t", "resourceBody": body,
-                              "ifMatch": etag}, 200, 404),
-        "replace, other ifMatch": ({"operationType": "Replace", "id": "t", "resourceBody": body,
-                                    "ifMatch": other}, 412, 404),
+        "replace, ifMatch": (
+            {"operationType": "Replace", "id": "t", "resourceBody": body, "ifMatch": etag},
+            200,
+            404,
+        ),
+        "replace, other ifMatch": (
+            {"operationType": "Replace", "id": "t", "resourceBody": body, "ifMatch": other},
+            412,
+            404,
+        ),
         "patch": ({"operationType": "Patch", "id": "t", "resourceBody": change}, 200, 404),
         "delete": ({"operationType": "Delete", "id": "t"}, 204, 404),
         "unique": ({"operationType": "Create", "resourceBody": cell.body(id="o")}, 409, 201),
     }
 
 
-OPERATIONS = ("create", "upsert", "upsert, ifMatch", "upsert, other ifMatch", "read", "replace",
-              "replace, ifMatch", "replace, other ifMatch", "patch", "delete", "unique")
+OPERATIONS = (
+    "create",
+    "upsert",
+    "upsert, ifMatch",
+    "upsert, other ifMatch",
+    "read",
+    "replace",
+    "replace, ifMatch",
+    "replace, other ifMatch",
+    "patch",
+    "delete",
+    "unique",
+)
 
 
 def fine(status):
@@ -43,6 +60,7 @@ def fine(status):
 
 def batch(name, place):
     """The operation stands first or last, beside one that works on its own."""
+
     def run(cell):
         one, alive, dead = operations(cell)[name]
         beside = upsert({"id": "beside", "pk": cell.pk, "u": "beside", "ttl": -1})
@@ -60,11 +78,13 @@ def batch(name, place):
         if there != (200 if fits else 404):
             raise Strange(f"half a batch: {there} beside {reply}")
         return seen
+
     return run
 
 
 def bulk(name):
     """Each operation on its own: the one beside works in any case."""
+
     def run(cell):
         one, alive, dead = operations(cell)[name]
         beside = upsert({"id": "beside", "pk": cell.pk, "u": "beside", "ttl": -1})
@@ -75,6 +95,7 @@ def bulk(name):
         seen = cell.judge(statuses, [alive, 201], [dead, 201])
         assert cell.c.read("beside", cell.pk).status == 200
         return seen
+
     return run
 
 
@@ -88,14 +109,20 @@ for one in OPERATIONS:
 def new_life(cell):
     """Inside one batch the dead is absent too, and the new one is there."""
     body = cell.body(ttl=-1)
-    reply = cell.c.batch(cell.pk, [
-        {"operationType": "Create", "resourceBody": body},
-        {"operationType": "Read", "id": "t"},
-        {"operationType": "Patch", "id": "t", "resourceBody": {
-            "operations": [{"op": "incr", "path": "/n", "value": 1}]}},
-        {"operationType": "Delete", "id": "t"},
-        {"operationType": "Create", "resourceBody": {**body, "id": "other"}},
-    ])
+    reply = cell.c.batch(
+        cell.pk,
+        [
+            {"operationType": "Create", "resourceBody": body},
+            {"operationType": "Read", "id": "t"},
+            {
+                "operationType": "Patch",
+                "id": "t",
+                "resourceBody": {"operations": [{"op": "incr", "path": "/n", "value": 1}]},
+            },
+            {"operationType": "Delete", "id": "t"},
+            {"operationType": "Create", "resourceBody": {**body, "id": "other"}},
+        ],
+    )
     statuses = [result["statusCode"] for result in reply.json]
     seen = cell.judge(statuses, [409] + 4 * [FAILED], [201, 200, 200, 204, 201])
     if not seen:

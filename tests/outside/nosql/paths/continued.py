@@ -9,6 +9,7 @@ def begin(text, size, scope=None, parameters=()):
         reply = cell.c.page(text, pk=scope, size=size, parameters=parameters)
         assert reply.status == 200 and reply.continuation, reply
         return reply.json["Documents"], reply.continuation
+
     return run
 
 
@@ -44,9 +45,16 @@ def feed_of_a(cell):
 
 def half_a_feed(cell):
     """An ETag of a change feed after its first page."""
-    reply = cell.c.client.call("GET", cell.c.docs, None, {
-        "a-im": "Incremental Feed", "x-ms-documentdb-partitionkeyrangeid": "0",
-        "x-ms-max-item-count": "1"})
+    reply = cell.c.client.call(
+        "GET",
+        cell.c.docs,
+        None,
+        {
+            "a-im": "Incremental Feed",
+            "x-ms-documentdb-partitionkeyrangeid": "0",
+            "x-ms-max-item-count": "1",
+        },
+    )
     assert reply.status == 200 and len(reply.json["Documents"]) == 1, reply
     return reply.json["Documents"], reply.etag
 

@@ -1,6 +1,7 @@
 """The read feed, and the change feed of latest versions in all its addressings."""
 
 from lib.nosql import RANGE, RANGE_OF_A, of_partition
+
 from nosql.paths.table import Strange, plain, read
 
 
@@ -21,8 +22,9 @@ def parted(cell):
 
 @read("read feed of a range")
 def ranged(cell):
-    return cell.agreed([cell.all(cell.c.rows(headers=RANGE)),
-                        cell.all(cell.c.rows(headers=RANGE_OF_A), "a")])
+    return cell.agreed(
+        [cell.all(cell.c.rows(headers=RANGE)), cell.all(cell.c.rows(headers=RANGE_OF_A), "a")]
+    )
 
 
 def in_order(rows):
@@ -71,8 +73,9 @@ def changes_since_time(cell):
 
 @read("change feed where all versions are kept")
 def changes_of_v(cell):
-    return cell.agreed([cell.all(cell.v.changes()[0]),
-                        cell.all(cell.v.changes(cell.before["v"], size=4)[0])])
+    return cell.agreed(
+        [cell.all(cell.v.changes()[0]), cell.all(cell.v.changes(cell.before["v"], size=4)[0])]
+    )
 
 
 def at_the_end(cell):

@@ -1,6 +1,7 @@
 """Items under a hierarchical partition key: by the whole key, by its prefixes, and across."""
 
 from lib.nosql import of_partition
+
 from nosql.paths.table import Strange, plain, read
 
 #: Prefixes: (key, which items).
@@ -9,15 +10,21 @@ PREFIXES = ((["a"], "a"), (["b"], "b"))
 
 @read("hierarchy: read")
 def point(cell):
-    return cell.agreed([cell.there(cell.h.read("t", ["a", "m", "t"])),
-                        cell.there(cell.h.read("f1", ["b", "m", "f1"]))])
+    return cell.agreed(
+        [
+            cell.there(cell.h.read("t", ["a", "m", "t"])),
+            cell.there(cell.h.read("f1", ["b", "m", "f1"])),
+        ]
+    )
 
 
 @read("hierarchy: query by a prefix")
 def query(cell):
     return cell.agreed(
         cell.all(cell.h.rows(text, pk=key), scope)
-        for key, scope in PREFIXES for text in ("SELECT * FROM c", "SELECT * FROM c ORDER BY c.n"))
+        for key, scope in PREFIXES
+        for text in ("SELECT * FROM c", "SELECT * FROM c ORDER BY c.n")
+    )
 
 
 @read("hierarchy: query by a longer prefix")
@@ -32,14 +39,20 @@ def longer(cell):
 @read("hierarchy: COUNT by a prefix")
 def count(cell):
     found = [cell.h.rows("SELECT VALUE COUNT(1) FROM c", pk=key) for key, _ in PREFIXES]
-    return cell.judge(found, *([[len(cell.living(life, scope))] for _, scope in PREFIXES]
-                               for life in (True, False)))
+    return cell.judge(
+        found,
+        *([[len(cell.living(life, scope))] for _, scope in PREFIXES] for life in (True, False)),
+    )
 
 
 @read("hierarchy: query across")
 def across(cell):
-    return cell.agreed([cell.all(cell.h.rows("SELECT * FROM c")),
-                        cell.all(cell.h.rows("SELECT * FROM c WHERE c.n > 0", size=3))])
+    return cell.agreed(
+        [
+            cell.all(cell.h.rows("SELECT * FROM c")),
+            cell.all(cell.h.rows("SELECT * FROM c WHERE c.n > 0", size=3)),
+        ]
+    )
 
 
 @read("hierarchy: read feed")
@@ -65,5 +78,6 @@ def continued(cell):
     first, after = cell.prepared
     rows, _ = cell.h.rest("SELECT VALUE c.id FROM c ORDER BY c.n", after, pk=["a"], size=2)
     alive, dead = ([item["id"] for item in cell.living(life, "a")] for life in (True, False))
-    return cell.judge(list(map(plain, first + rows)), list(map(plain, alive)),
-                      list(map(plain, dead)))
+    return cell.judge(
+        list(map(plain, first + rows)), list(map(plain, alive)), list(map(plain, dead))
+    )

@@ -1,6 +1,7 @@
 """Reads of one item: by its id, by its link, under conditions, in a batch."""
 
 from lib.nosql import if_match, if_none_match
+
 from nosql.paths.table import ABSENT, Strange, plain, read
 
 
@@ -49,16 +50,23 @@ def matching(cell):
 @read("read by the link of resource ids", the_item)
 def by_link(cell):
     link = cell.prepared["_self"].strip("/")
-    return cell.there(cell.c.client.call(
-        "GET", link, None, {"x-ms-documentdb-partitionkey": '["a"]'},
-        signed=("docs", cell.prepared["_rid"].lower())))
+    return cell.there(
+        cell.c.client.call(
+            "GET",
+            link,
+            None,
+            {"x-ms-documentdb-partitionkey": '["a"]'},
+            signed=("docs", cell.prepared["_rid"].lower()),
+        )
+    )
 
 
 @read("read at every consistency level")
 def consistent(cell):
     return cell.agreed(
         cell.there(cell.c.read("t", "a", {"x-ms-consistency-level": level}))
-        for level in ("Session", "Eventual"))
+        for level in ("Session", "Eventual")
+    )
 
 
 def with_token(cell):
@@ -72,8 +80,9 @@ def in_session(cell):
 
 @read("batch that reads")
 def batch(cell):
-    reply = cell.c.batch("a", [{"operationType": "Read", "id": "t"},
-                               {"operationType": "Read", "id": "c0"}])
+    reply = cell.c.batch(
+        "a", [{"operationType": "Read", "id": "t"}, {"operationType": "Read", "id": "c0"}]
+    )
     codes = [one["statusCode"] for one in reply.json]
     return cell.judge((reply.status, codes), (200, [200, 200]), (207, [404, 424]))
 
@@ -81,8 +90,12 @@ def batch(cell):
 @read("bulk that reads")
 def bulk(cell):
     key = '["a"]'
-    reply = cell.c.bulk([{"operationType": "Read", "id": "t", "partitionKey": key},
-                         {"operationType": "Read", "id": "c0", "partitionKey": key}])
+    reply = cell.c.bulk(
+        [
+            {"operationType": "Read", "id": "t", "partitionKey": key},
+            {"operationType": "Read", "id": "c0", "partitionKey": key},
+        ]
+    )
     codes = [one["statusCode"] for one in reply.json]
     if reply.status not in (200, 207):
         raise Strange(f"{reply}")

@@ -13,8 +13,11 @@ def issued(cell):
     call, number = cell.c.client.call, next(NUMBERS)
     user = call("POST", f"dbs/{cell.c.database}/users", {"id": f"u{number}"})
     assert user.status == 201, user
-    permission = call("POST", f"dbs/{cell.c.database}/users/u{number}/permissions", {
-        "id": "p", "permissionMode": "Read", "resource": cell.c.link})
+    permission = call(
+        "POST",
+        f"dbs/{cell.c.database}/users/u{number}/permissions",
+        {"id": "p", "permissionMode": "Read", "resource": cell.c.link},
+    )
     assert permission.status == 201, permission
     return {"authorization": urllib.parse.quote(permission.json["_token"], safe="")}
 

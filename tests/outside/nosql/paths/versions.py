@@ -2,6 +2,7 @@
 
 from lib.nosql import ALL_VERSIONS, RANGE, RANGE_OF_A, stripped
 from lib.paths import FILLERS
+
 from nosql.paths.table import Strange, plain, read, write
 
 
@@ -76,8 +77,12 @@ def image(cell):
 
 def begun(cell):
     """An ETag in the middle, before the deaths."""
-    reply = cell.v.client.call("GET", cell.v.docs, None, {
-        **ALL_VERSIONS, **RANGE, "x-ms-max-item-count": "2", "if-none-match": cell.before["v"]})
+    reply = cell.v.client.call(
+        "GET",
+        cell.v.docs,
+        None,
+        {**ALL_VERSIONS, **RANGE, "x-ms-max-item-count": "2", "if-none-match": cell.before["v"]},
+    )
     assert reply.status == 200 and len(reply.json["Documents"]) == 2, reply
     return reply.json["Documents"], reply.etag
 
@@ -106,11 +111,15 @@ def from_the_end(cell):
 
 # Writes: the events of one item of its own.
 
-def story(cell):
+
+def events_of(cell):
     """Operations on the own item, in order; a delete by expiry is `expired`."""
-    events = [event for event in told(cell, own=True)
-              if (event["metadata"].get("partitionKey") or {}).get("pk") == cell.pk
-              or (event.get("current") or {}).get("pk") == cell.pk]
+    events = [
+        event
+        for event in told(cell, own=True)
+        if (event["metadata"].get("partitionKey") or {}).get("pk") == cell.pk
+        or (event.get("current") or {}).get("pk") == cell.pk
+    ]
     return ["expired" if by else kind for kind, id, by in map(of, events) if id == "t"]
 
 
@@ -125,51 +134,62 @@ def create(cell):
     began = lives(cell)
     if reply.status == 201:
         cell.fresh(reply.json)
-    return cell.judge((reply.status, story(cell)), (409, began),
-                      (201, began + ["expired", "create"]))
+    return cell.judge(
+        (reply.status, events_of(cell)), (409, began), (201, [*began, "expired", "create"])
+    )
 
 
 @write("all versions: upsert", versions=True)
 def upsert(cell):
     status, began = cell.c.upsert(cell.body(ttl=-1)).status, lives(cell)
-    return cell.judge((status, story(cell)), (200, began + ["replace"]),
-                      (201, began + ["expired", "create"]))
+    return cell.judge(
+        (status, events_of(cell)), (200, [*began, "replace"]), (201, [*began, "expired", "create"])
+    )
 
 
 @write("all versions: replace", versions=True)
 def replace(cell):
     status, began = cell.c.replace(cell.body(ttl=-1)).status, lives(cell)
-    return cell.judge((status, story(cell)), (200, began + ["replace"]), (404, began + ["expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (200, [*began, "replace"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: patch", versions=True)
 def patch(cell):
     operations = [{"op": "set", "path": "/ttl", "value": -1}]
     status, began = cell.c.patch("t", cell.pk, operations).status, lives(cell)
-    return cell.judge((status, story(cell)), (200, began + ["replace"]), (404, began + ["expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (200, [*began, "replace"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: delete", versions=True)
 def delete(cell):
     status, began = cell.c.delete("t", cell.pk).status, lives(cell)
-    return cell.judge((status, story(cell)), (204, began + ["delete"]), (404, began + ["expired"]))
+    return cell.judge(
+        (status, events_of(cell)), (204, [*began, "delete"]), (404, [*began, "expired"])
+    )
 
 
 @write("all versions: removal of the partition", versions=True)
 def remove_partition(cell):
     status, began = cell.c.remove_partition(cell.pk).status, lives(cell)
     assert status == 200
-    return cell.judge(story(cell), began + ["delete"], began + ["expired"])
+    return cell.judge(events_of(cell), [*began, "delete"], [*began, "expired"])
 
 
 @write("all versions: two lives in one batch", versions=True)
 def batch(cell):
     body, began = cell.body(ttl=-1), lives(cell)
-    reply = cell.c.batch(cell.pk, [
-        {"operationType": "Create", "resourceBody": body},
-        {"operationType": "Replace", "id": "t", "resourceBody": {**body, "n": 2}}])
-    events = story(cell)
+    reply = cell.c.batch(
+        cell.pk,
+        [
+            {"operationType": "Create", "resourceBody": body},
+            {"operationType": "Replace", "id": "t", "resourceBody": {**body, "n": 2}},
+        ],
+    )
+    events = events_of(cell)
     # What a batch wrote twice is one change or two.
     events = events[:-1] if events[-1] == "replace" and reply.status == 200 else events
-    return cell.judge((reply.status, events), (207, began),
-                      (200, began + ["expired", "create"]))
+    return cell.judge((reply.status, events), (207, began), (200, [*began, "expired", "create"]))

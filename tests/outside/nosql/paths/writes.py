@@ -2,6 +2,7 @@
 
 from lib.nosql import if_match, if_none_match
 from lib.texts import EXISTS, PRECONDITION, UNIQUE
+
 from nosql.paths.table import ABSENT, Strange, write
 
 OTHER = '"00000000-0000-0000-0000-000000000000"'
@@ -240,6 +241,7 @@ def former_link(cell):
 
     def ask(method):
         return cell.c.client.call(method, link, None, key, ("docs", cell.old["_rid"].lower()))
+
     seen = cell.there(ask("GET"))
     if not seen:
         made(cell, cell.c.create(cell.body(ttl=-1)))

@@ -1,7 +1,7 @@
 // A database: its collections with what they hold, their default time to live, and what dies soon.
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
-import { counted } from '../../pure/amount';
+import { counted } from '../../pure/figures/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';
@@ -32,7 +32,8 @@ export default function Database({ door, database }: DatabaseProps) {
     const wanted = filter.trim().toLowerCase();
     return wanted === '' ? names : names.filter((name) => name.toLowerCase().includes(wanted));
   }, [names, filter]);
-  const isLoading = branch === undefined ? loading : branch.collections === null && branch.failure === null;
+  const isLoading =
+    branch === undefined ? loading : branch.collections === null && branch.failure === null;
   return (
     <div className="database">
       <div className="row database-tools">

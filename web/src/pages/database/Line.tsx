@@ -1,7 +1,7 @@
 // A collection in the list of its database.
 import type { DefaultTtl } from '../../api/admin';
-import { bytes, count } from '../../pure/amount';
-import { inWords } from '../../pure/duration';
+import { bytes, count } from '../../pure/figures/amount';
+import { inWords } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
 import { PlaceLink } from '../../ui/PlaceLink';
 import type { Known } from './useForecasts';
@@ -42,6 +42,7 @@ export function Line({ target, known, index }: LineProps) {
         </PlaceLink>
       </span>
       {cells(known).map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
         <span key={at} role="cell">
           {text}
         </span>

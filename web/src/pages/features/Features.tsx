@@ -105,18 +105,18 @@ function Meaning() {
       <dt>On</dt>
       <dd>
         In a collection with TTL, a whole number in the root field <code>ttl</code> of a document
-        overrides the collection&rsquo;s default: that many seconds after its last write the document
-        dies, and with <code>-1</code> it never does.
+        overrides the collection&rsquo;s default: that many seconds after its last write the
+        document expires, and with <code>-1</code> it never does.
       </dd>
       <dt>Off</dt>
       <dd>
-        A <code>ttl</code> in documents that are written through the MongoDB door from then on is an
-        ordinary field: they live by the collection&rsquo;s default.
+        A <code>ttl</code> in documents that are written through the MongoDB API from then on is an
+        ordinary field: the collection&rsquo;s default holds for them.
       </dd>
       <dt>What a change leaves alone</dt>
       <dd>
-        Documents written before keep the time to live they were written with, until they are written
-        again. Containers of the NoSQL door are not touched.
+        Documents written before keep the time to live they were written with, until they are
+        written again. Containers of the NoSQL API are not touched.
       </dd>
     </dl>
   );

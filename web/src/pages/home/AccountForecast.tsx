@@ -1,9 +1,9 @@
 // What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
-import { accountSeries, type Amount } from '../../api/admin';
+import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
-import { bytes, count } from '../../pure/amount';
+import { bytes, count } from '../../pure/figures/amount';
 import { usePolled } from '../../state/polled';
-import { DeathChart } from '../metrics/DeathChart';
+import { ExpiryChart } from '../metrics/ExpiryChart';
 import { HOUR } from '../metrics/steps';
 
 const STEP_SECONDS = 3600;
@@ -38,13 +38,10 @@ function Figure({ label, amount, exact }: { label: string; amount: Amount; exact
 }
 
 export function AccountForecast() {
-  const { value: series, failure } = usePolled(
-    () => accountSeries(STEP_SECONDS, STEPS),
-    AGAIN_MS,
-  );
+  const { value: series, failure } = usePolled(() => accountSeries(STEP_SECONDS, STEPS), AGAIN_MS);
   return (
     <section className="home-card" aria-label="Forecast of the account">
-      <h2>What dies soon</h2>
+      <h2>What expires soon</h2>
       {failure !== null && (
         <p className="error" role="alert">
           {said(failure)}
@@ -56,18 +53,18 @@ export function AccountForecast() {
           <dl className="home-numbers">
             <Figure label="Live documents" amount={series.live} exact={series.exact} />
             <Figure
-              label="Die within an hour"
+              label="Expire within an hour"
               amount={sum(series.steps.slice(0, 1))}
               exact={series.exact}
             />
-            <Figure label="Die within a day" amount={sum(series.steps)} exact={series.exact} />
+            <Figure label="Expire within a day" amount={sum(series.steps)} exact={series.exact} />
             <Figure
-              label="Dead, not yet reaped (estimate)"
+              label="Expired, not yet reaped (estimate)"
               amount={series.unreaped_estimate}
               exact={false}
             />
           </dl>
-          <DeathChart title="Deaths per hour" series={series} unit={HOUR} />
+          <ExpiryChart title="Expirations per hour" series={series} unit={HOUR} />
         </>
       )}
     </section>

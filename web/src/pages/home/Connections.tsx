@@ -8,7 +8,7 @@ function Line({ label, text }: { label: string; text: string }) {
     <div className="home-connection">
       <dt>{label}</dt>
       <dd>
-        <code tabIndex={0} aria-label={label}>
+        <code tabIndex={0} role="group" aria-label={label}>
           {text}
         </code>
         <CopyButton text={text} label={label} />
@@ -33,7 +33,9 @@ export function Connections({ facts, hasKey }: { facts: Facts; hasKey: boolean }
         )}
       </dl>
       {cosmos !== null && !hasKey && (
-        <p className="hint">The account key is shown to those who signed in with one that may write.</p>
+        <p className="hint">
+          The account key is shown to those who signed in with one that may write.
+        </p>
       )}
       {cosmos !== null && (
         <p className="hint">

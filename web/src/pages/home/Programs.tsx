@@ -39,7 +39,7 @@ export function Programs({ facts }: { facts: Facts }) {
           <Program key={snippet.title} snippet={snippet} />
         ))}
         {snippets.length === 0 && (
-          <p className="hint">The door that this needs is off on this server.</p>
+          <p className="hint">The API that this needs is off on this server.</p>
         )}
       </div>
     </section>

@@ -1,6 +1,6 @@
 // What is running: the doors' addresses, the clock, the version.
 import { mayWrite, session } from '../../api/session';
-import { utc } from '../../pure/utc';
+import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
 import { ManualClock } from '../metrics/ManualClock';

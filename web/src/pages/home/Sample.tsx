@@ -35,7 +35,7 @@ function Step() {
   };
   return (
     <p className="row">
-      <span>The clock stands still, and so nobody dies until it is moved.</span>
+      <span>The clock stands still, so nothing expires until it is moved.</span>
       <Button onClick={() => void move()}>Move it by {STEP_SECONDS} seconds</Button>
       {failure !== null && (
         <span className="error" role="alert">
@@ -71,7 +71,7 @@ export function Sample() {
     <section className="home-card" aria-label="Sample">
       <h2>See documents disappear</h2>
       <p className="row">
-        <span>A database of sessions, most of which die inside a minute.</span>
+        <span>A database of sessions, most of which expire within a minute.</span>
         <Button
           look="primary"
           busy={busy}

@@ -1,8 +1,8 @@
 // The filter in the door's own language. It is asked for on Enter, and kept in the address.
 import { type FormEvent, useId, useState } from 'react';
-import { bytes } from '../../pure/amount';
-import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
+import { bytes } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
+import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
 
 export interface FilterBoxProps {
   hint: string;
@@ -33,7 +33,9 @@ export function FilterBox({ hint, example, value, error, onApply }: FilterBoxPro
   };
   const refuse = (characters: number) => {
     const most = bytes(MOST_CHARACTERS);
-    setRefused(`That text is ${bytes(characters)}. A filter has at most ${most}, so it was not put in.`);
+    setRefused(
+      `That text is ${bytes(characters)}. A filter has at most ${most}, so it was not put in.`,
+    );
   };
   const apply = (event: FormEvent) => {
     event.preventDefault();

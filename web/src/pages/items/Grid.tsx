@@ -1,5 +1,14 @@
 // The grid of items: only the rows in sight are drawn, and only they are formatted each second.
-import { type KeyboardEvent, memo, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useNow } from '../../state/server';
 import { useWindowed } from '../../ui/useWindowed';
 import { shownExpiry } from './expires';
@@ -27,7 +36,10 @@ export interface GridProps {
 function Expires({ row, now }: { row: Row; now: number | null }) {
   const { at, left, soon, reason } = shownExpiry(row.expiry, now);
   return (
-    <span className={soon ? 'items-expires items-soon' : 'items-expires'} title={[at && `${at} UTC`, reason].filter(Boolean).join(', ')}>
+    <span
+      className={soon ? 'items-expires items-soon' : 'items-expires'}
+      title={[at && `${at} UTC`, reason].filter(Boolean).join(', ')}
+    >
       {at !== '' && (
         <span>
           <span className="items-at">{at}</span> <span className="items-left">{left}</span>
@@ -138,7 +150,10 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
   useEffect(() => {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
-  const columns = useMemo(() => source.columns(rows).slice(0, slim ? 1 : undefined), [source, rows, slim]);
+  const columns = useMemo(
+    () => source.columns(rows).slice(0, slim ? 1 : undefined),
+    [source, rows, slim],
+  );
   const opens = useRef(onOpen);
   useEffect(() => {
     opens.current = onOpen;
@@ -155,7 +170,10 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
       return;
     }
     const page = Math.max(1, Math.floor(((box.current?.clientHeight ?? 0) - ROW) / ROW) - 1);
-    const to = active === null && event.key === 'ArrowDown' ? 0 : target(event.key, at, page, rows.length - 1);
+    const to =
+      active === null && event.key === 'ArrowDown'
+        ? 0
+        : target(event.key, at, page, rows.length - 1);
     const next = to === null ? undefined : rows[to];
     if (to === null || next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -178,7 +196,12 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
       onKeyDown={move}
     >
       <div role="rowgroup" className="items-head" style={{ minWidth }}>
-        <div role="row" aria-rowindex={1} className="items-row" style={{ gridTemplateColumns: template }}>
+        <div
+          role="row"
+          aria-rowindex={1}
+          className="items-row"
+          style={{ gridTemplateColumns: template }}
+        >
           {[...columns, 'Expires'].map((column, index) => (
             <span role="columnheader" key={column} aria-colindex={index + 1}>
               {column}
@@ -187,7 +210,11 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
         </div>
       </div>
       <div role="rowgroup" className="items-spacer" style={{ height, minWidth }}>
-        <div role="presentation" className="items-window" style={{ transform: `translateY(${offset}px)` }}>
+        <div
+          role="presentation"
+          className="items-window"
+          style={{ transform: `translateY(${offset}px)` }}
+        >
           {rows.slice(first, end).map((row, index) => (
             <Line
               key={row.key}

@@ -1,6 +1,6 @@
 // One item beside the grid: its text, its life, and what can be done with it.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { lineOf } from '../../pure/json-text';
+import { lineOf } from '../../pure/json/tree';
 import { early } from '../../state/arrival';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';
@@ -61,14 +61,29 @@ function System({ opened }: { opened: Opened }) {
 }
 
 /** What is said of the text while it is typed. */
-function Findings({ source, text, opened, dirty }: { source: Source; text: string; opened: Opened | null; dirty: boolean }) {
+function Findings({
+  source,
+  text,
+  opened,
+  dirty,
+}: {
+  source: Source;
+  text: string;
+  opened: Opened | null;
+  dirty: boolean;
+}) {
   const large = useMemo(() => tooLarge(source, text), [source, text]);
   const isChecked = text.length <= CHECKED_CHARACTERS;
   const found = useMemo(
     () => (isChecked && dirty ? source.check(text, opened) : null),
     [isChecked, dirty, source, text, opened],
   );
-  if (large !== null) return <p className="error" role="alert">{large}</p>;
+  if (large !== null)
+    return (
+      <p className="error" role="alert">
+        {large}
+      </p>
+    );
   if (!isChecked) return <p className="hint">The text is long: it is checked when it is saved.</p>;
   if (found === null) return null;
   if (found.error !== null) {
@@ -96,8 +111,8 @@ function Gone({ item, source, died }: { item: Item; source: Source; died: number
   return (
     <Banner look="bad">
       {died === null
-        ? `This ${source.noun} is not there any more: it was deleted, or it died.`
-        : `This ${source.noun} died at ${instant(died)} UTC.`}{' '}
+        ? `This ${source.noun} is not there any more: it was deleted, or it expired.`
+        : `This ${source.noun} expired at ${instant(died)} UTC.`}{' '}
       {item.opened !== null && 'Its text stays here.'}
       {item.text !== '' && (
         <Button busy={item.busy} onClick={item.createAnew}>
@@ -150,7 +165,12 @@ function Editor({ source, item, writable, gone }: EditorProps) {
           load={rules}
         />
       </div>
-      <Findings source={source} text={text} opened={gone ? null : item.opened} dirty={item.dirty || item.opened === null} />
+      <Findings
+        source={source}
+        text={text}
+        opened={gone ? null : item.opened}
+        dirty={item.dirty || item.opened === null}
+      />
     </>
   );
 }
@@ -172,7 +192,7 @@ export default function ItemPane(props: ItemPaneProps) {
     if (toHeading) heading.current?.focus();
   }, [toHeading]);
   const { opened } = item;
-  const dies = opened?.row.expiry.diesAtMs ?? null;
+  const dies = opened?.row.expiry.expiresAtMs ?? null;
   const died = dies !== null && now !== null && dies <= now ? dies : null;
   const gone = item.gone || died !== null;
   const Noun = source.noun === 'item' ? 'Item' : 'Document';
@@ -197,13 +217,25 @@ export default function ItemPane(props: ItemPaneProps) {
         </Button>
       </div>
       <div className="row items-commands">
-        <Button look="primary" disabled={!writable || (!item.dirty && !isNew)} title={why} busy={item.busy} onClick={item.save} aria-keyshortcuts="Control+S">
+        <Button
+          look="primary"
+          disabled={!writable || (!item.dirty && !isNew)}
+          title={why}
+          busy={item.busy}
+          onClick={item.save}
+          aria-keyshortcuts="Control+S"
+        >
           Save
         </Button>
         <Button disabled={!item.dirty} onClick={item.discard}>
           Discard
         </Button>
-        <Button look="danger" disabled={!writable || opened === null || gone} title={why} onClick={() => ask(true)}>
+        <Button
+          look="danger"
+          disabled={!writable || opened === null || gone}
+          title={why}
+          onClick={() => ask(true)}
+        >
           Delete
         </Button>
         {why !== undefined && <span className="hint">{why}</span>}

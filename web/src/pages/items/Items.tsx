@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
-import { counted } from '../../pure/amount';
+import { counted } from '../../pure/figures/amount';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
@@ -31,8 +31,8 @@ function Missing({ target }: { target: Target }) {
   };
   return (
     <Banner look="bad">
-      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} › {target.collection} is
-      not there any more. <Button onClick={reload}>Reload the tree</Button>
+      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} ›{' '}
+      {target.collection} is not there any more. <Button onClick={reload}>Reload the tree</Button>
     </Banner>
   );
 }
@@ -64,7 +64,9 @@ export default function Items({ target }: { target: Target }) {
   const [died, setDied] = useState('');
   const onDeaths = useCallback(
     (n: number) => {
-      setDied(`${counted(n, target.door === 'mongo' ? 'document' : 'item')} expired and left the list.`);
+      setDied(
+        `${counted(n, target.door === 'mongo' ? 'document' : 'item')} expired and left the list.`,
+      );
       refresh();
     },
     [refresh, target.door],
@@ -93,7 +95,9 @@ export default function Items({ target }: { target: Target }) {
   const now = useRef<Shown>(null);
   useEffect(() => {
     now.current = shown;
-    return () => void (now.current = null);
+    return () => {
+      now.current = null;
+    };
   }, [shown]);
   const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
   const open = (row: Row | null, focused: boolean) => {
@@ -107,15 +111,34 @@ export default function Items({ target }: { target: Target }) {
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
   if (source === null) {
-    if (missing) return <div className="items"><Missing target={target} /></div>;
-    return failure === null ? <p className="empty">Loading…</p> : <div className="items"><Banner look="bad">{failure}</Banner></div>;
+    if (missing)
+      return (
+        <div className="items">
+          <Missing target={target} />
+        </div>
+      );
+    return failure === null ? (
+      <p className="empty">Loading…</p>
+    ) : (
+      <div className="items">
+        <Banner look="bad">{failure}</Banner>
+      </div>
+    );
   }
   const { noun } = source;
   const Noun = noun === 'item' ? 'Item' : 'Document';
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
-  const loaded = { noun, rows: rows.rows.length, filtered: filter !== '', open: cursor !== null, live, matching: matching.count, ready };
+  const loaded = {
+    noun,
+    rows: rows.rows.length,
+    filtered: filter !== '',
+    open: cursor !== null,
+    live,
+    matching: matching.count,
+    ready,
+  };
   const reload = () => {
     forget();
     rows.reload();
@@ -150,6 +173,7 @@ export default function Items({ target }: { target: Target }) {
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape reaches it from what it holds. */}
       <div
         className={shown === null ? 'items-body' : 'items-body items-split'}
         onKeyDown={(event) => {

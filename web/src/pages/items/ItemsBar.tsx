@@ -1,5 +1,5 @@
 // The bar above the grid: what can be done with the list, and how many rows there are.
-import { count } from '../../pure/amount';
+import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { QUICK, type Quick } from './quick';
@@ -22,11 +22,17 @@ export interface ItemsBarProps {
 }
 
 export function ItemsBar(props: ItemsBarProps) {
-  const { Noun, writable, rows, loaded, matching, quick, visible, onNew, onRefresh, onQuick } = props;
+  const { Noun, writable, rows, loaded, matching, quick, visible, onNew, onRefresh, onQuick } =
+    props;
   const bound = boundWords(loaded, MOST);
   return (
     <div className="items-bar">
-      <Button look="primary" disabled={!writable} title={writable ? undefined : READ_ONLY} onClick={onNew}>
+      <Button
+        look="primary"
+        disabled={!writable}
+        title={writable ? undefined : READ_ONLY}
+        onClick={onNew}
+      >
         New {Noun}
       </Button>
       <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
@@ -34,7 +40,12 @@ export function ItemsBar(props: ItemsBarProps) {
       </Button>
       <label className="items-quick">
         Of those loaded show{' '}
-        <select value={quick} onChange={(event) => onQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')}>
+        <select
+          value={quick}
+          onChange={(event) =>
+            onQuick(QUICK.find(([key]) => key === event.target.value)?.[0] ?? 'all')
+          }
+        >
           {QUICK.map(([key, label]) => (
             <option key={key} value={key}>
               {label}

@@ -1,7 +1,7 @@
 // Extend, Touch and Never: changes of an item's life, each with what it will do or why it cannot.
 import { useId, useState } from 'react';
-import { inWords, UNITS, type UnitName } from '../../pure/duration';
-import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/reasons';
+import { inWords, UNITS, type UnitName } from '../../pure/time/duration';
+import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/ttl/reasons';
 import { Button } from '../../ui/Button';
 import { instant } from './expires';
 import type { Source } from './source';
@@ -21,10 +21,11 @@ const byIndex = ({ by }: Expiry) => by !== null && by !== 'ttl' && by !== 'defau
 
 /** Why its countdown cannot be moved; null: it can. */
 function whyNot(source: Source, expiry: Expiry): string | null {
-  if (byIndex(expiry)) return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
-  if (expiry.diesAtMs !== null) return null;
+  if (byIndex(expiry))
+    return `Index ${expiry.by} counts from a date in the ${source.noun}: change that.`;
+  if (expiry.expiresAtMs !== null) return null;
   if (source.defaultTtl === null) return 'TTL is off: there is no countdown.';
-  return `The ${source.noun} does not die: there is no countdown.`;
+  return `The ${source.noun} does not expire: there is no countdown.`;
 }
 
 function whyNoNever(source: Source, expiry: Expiry): string | null {
@@ -55,27 +56,51 @@ function Action({ label, does, whyNot: reason, busy, onPress }: ActionProps) {
   );
 }
 
-export function LifeActions({ source, expiry, now, blocked, busy, onTtl, onTouch }: LifeActionsProps) {
+export function LifeActions({
+  source,
+  expiry,
+  now,
+  blocked,
+  busy,
+  onTtl,
+  onTouch,
+}: LifeActionsProps) {
   const [amount, setAmount] = useState('1');
   const [unit, setUnit] = useState<UnitName>('hour');
   const size = UNITS.find(({ name }) => name === unit)?.seconds ?? 1;
   const by = /^\d{1,10}$/.test(amount.trim()) ? Number(amount) * size : 0;
-  const ttl = expiry.diesAtMs === null ? 0 : extended(expiry.diesAtMs, by, now);
-  let noExtend = blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
+  const ttl = expiry.expiresAtMs === null ? 0 : extended(expiry.expiresAtMs, by, now);
+  let noExtend =
+    blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
   if (noExtend === null && by < 1) noExtend = 'The time to add must be a whole number above 0.';
-  if (noExtend === null && ttl > MAX_TTL) noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
-  const ends = expiry.diesAtMs === null ? '' : instant(Math.ceil(expiry.diesAtMs / 1000) * 1000 + by * 1000);
+  if (noExtend === null && ttl > MAX_TTL)
+    noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
+  const ends =
+    expiry.expiresAtMs === null
+      ? ''
+      : instant(Math.ceil(expiry.expiresAtMs / 1000) * 1000 + by * 1000);
   return (
     <fieldset className="items-life">
-      <legend>Life</legend>
+      <legend>Expiry</legend>
       <div className="items-extend">
         <label>
           Extend by{' '}
-          <input type="number" min={1} step={1} value={amount} onChange={(event) => setAmount(event.target.value)} />
+          <input
+            type="number"
+            min={1}
+            step={1}
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+          />
         </label>
         <label>
           <span className="visually-hidden">Unit</span>
-          <select value={unit} onChange={(event) => setUnit(UNITS.find(({ name }) => name === event.target.value)?.name ?? 'hour')}>
+          <select
+            value={unit}
+            onChange={(event) =>
+              setUnit(UNITS.find(({ name }) => name === event.target.value)?.name ?? 'hour')
+            }
+          >
             {UNITS.map(({ name }) => (
               <option key={name} value={name}>
                 {name}s
@@ -85,7 +110,7 @@ export function LifeActions({ source, expiry, now, blocked, busy, onTtl, onTouch
         </label>
         <Action
           label="Extend"
-          does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): dies at ${ends}.`}
+          does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): expires at ${ends}.`}
           whyNot={noExtend}
           busy={busy}
           onPress={() => onTtl(ttl)}
@@ -100,7 +125,7 @@ export function LifeActions({ source, expiry, now, blocked, busy, onTtl, onTouch
       />
       <Action
         label="Never"
-        does="Sets ttl to -1: it will not die."
+        does="Sets ttl to -1: it will never expire."
         whyNot={blocked ?? whyNoNever(source, expiry)}
         busy={busy}
         onPress={() => onTtl(-1)}

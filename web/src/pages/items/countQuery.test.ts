@@ -15,5 +15,8 @@ test.each<[string, string | null]>([
   ['WHERE c.t = "ORDER BY \\" OFFSET"', `${FROM} WHERE c.t = "ORDER BY \\" OFFSET"`],
   ["WHERE c.t = 'LIMIT'", `${FROM} WHERE c.t = 'LIMIT'`],
   ['WHERE c["order"] = 1', `${FROM} WHERE c["order"] = 1`],
-  ['WHERE EXISTS(SELECT VALUE t FROM t IN c.a OFFSET 0 LIMIT 1)', `${FROM} WHERE EXISTS(SELECT VALUE t FROM t IN c.a OFFSET 0 LIMIT 1)`],
+  [
+    'WHERE EXISTS(SELECT VALUE t FROM t IN c.a OFFSET 0 LIMIT 1)',
+    `${FROM} WHERE EXISTS(SELECT VALUE t FROM t IN c.a OFFSET 0 LIMIT 1)`,
+  ],
 ])('%s', (filter, want) => expect(countQuery(filter)).toBe(want));

@@ -1,20 +1,36 @@
 import { expect, test } from 'vitest';
-import type { Expiry } from '../../pure/reasons';
+import type { Expiry } from '../../pure/ttl/reasons';
 import { shownExpiry } from './expires';
 import type { Row } from './source';
 import { living } from './useRows';
 
 test.each<[Expiry, number | null, object]>([
-  [{ diesAtMs: null, by: null, reason: 'never (no default)' }, 0, { at: '', left: '', soon: false, reason: 'never (no default)' }],
-  [{ diesAtMs: 60_000, by: 'ttl', reason: null }, 0, { at: '1970-01-01 00:01:00', left: '01:00', soon: true, reason: '' }],
-  [{ diesAtMs: 3_600_000, by: 'ttl', reason: null }, 0, { left: '01:00:00', soon: false }],
-  [{ diesAtMs: 1500, by: 'at_1', reason: 'by index at_1' }, null, { at: '1970-01-01 00:00:01.500', left: '', soon: false }],
-  [{ diesAtMs: 1e17, by: 'ttl', reason: null }, 0, { at: 'beyond the calendar' }],
+  [
+    { expiresAtMs: null, by: null, reason: 'never (no default)' },
+    0,
+    { at: '', left: '', soon: false, reason: 'never (no default)' },
+  ],
+  [
+    { expiresAtMs: 60_000, by: 'ttl', reason: null },
+    0,
+    { at: '1970-01-01 00:01:00', left: '01:00', soon: true, reason: '' },
+  ],
+  [{ expiresAtMs: 3_600_000, by: 'ttl', reason: null }, 0, { left: '01:00:00', soon: false }],
+  [
+    { expiresAtMs: 1500, by: 'at_1', reason: 'by index at_1' },
+    null,
+    { at: '1970-01-01 00:00:01.500', left: '', soon: false },
+  ],
+  [{ expiresAtMs: 1e17, by: 'ttl', reason: null }, 0, { at: 'beyond the calendar' }],
 ])('%o at %s', (expiry, now, want) => expect(shownExpiry(expiry, now)).toMatchObject(want));
 
 test('rows leave at their instant, not before', () => {
-  const row = (diesAtMs: number | null): Row => ({
-    key: String(diesAtMs), name: '', value: {}, ref: null, expiry: { diesAtMs, by: null, reason: null },
+  const row = (expiresAtMs: number | null): Row => ({
+    key: String(expiresAtMs),
+    name: '',
+    value: {},
+    ref: null,
+    expiry: { expiresAtMs, by: null, reason: null },
   });
   const rows = [row(1000), row(null), row(2000)];
   expect(living(rows, 999)).toBe(rows);

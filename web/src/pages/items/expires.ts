@@ -1,6 +1,6 @@
 // How an expiry is shown: the instant, the countdown, the reason.
-import { countdown } from '../../pure/duration';
-import type { Expiry } from '../../pure/reasons';
+import { countdown } from '../../pure/time/duration';
+import type { Expiry } from '../../pure/ttl/reasons';
 
 /** "2026-01-31 12:00:00", the database's time, UTC; parts of a second only where there are some. */
 export function instant(ms: number): string {
@@ -22,12 +22,17 @@ export interface Shown {
 const HOUR_MS = 3_600_000;
 
 export function diesSoon(expiry: Expiry, nowMs: number): boolean {
-  return expiry.diesAtMs !== null && expiry.diesAtMs - nowMs < HOUR_MS;
+  return expiry.expiresAtMs !== null && expiry.expiresAtMs - nowMs < HOUR_MS;
 }
 
 export function shownExpiry(expiry: Expiry, nowMs: number | null): Shown {
   const reason = expiry.reason ?? '';
-  if (expiry.diesAtMs === null) return { at: '', left: '', soon: false, reason };
-  const left = nowMs === null ? '' : countdown(expiry.diesAtMs - nowMs);
-  return { at: instant(expiry.diesAtMs), left, soon: nowMs !== null && diesSoon(expiry, nowMs), reason };
+  if (expiry.expiresAtMs === null) return { at: '', left: '', soon: false, reason };
+  const left = nowMs === null ? '' : countdown(expiry.expiresAtMs - nowMs);
+  return {
+    at: instant(expiry.expiresAtMs),
+    left,
+    soon: nowMs !== null && diesSoon(expiry, nowMs),
+    reason,
+  };
 }

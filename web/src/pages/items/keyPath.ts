@@ -13,7 +13,8 @@ export function partsOf(path: string): string[] {
 export function valueAt(value: unknown, parts: readonly string[]): unknown {
   let found = value;
   for (const part of parts) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part))
+      return undefined;
     found = (found as Record<string, unknown>)[part];
   }
   return found;

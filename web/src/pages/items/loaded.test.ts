@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 
-const all: Loaded = { noun: 'item', rows: 100, filtered: false, open: true, live: 4499, matching: null, ready: true };
+const all: Loaded = {
+  noun: 'item',
+  rows: 100,
+  filtered: false,
+  open: true,
+  live: 4499,
+  matching: null,
+  ready: true,
+};
 
 test.each<[Partial<Loaded>, string]>([
   [{}, '100 items loaded, 4,499 live'],

@@ -1,5 +1,5 @@
 // What the bar above the grid says of how many rows there are. Pure.
-import { count, counted } from '../../pure/amount';
+import { count, counted } from '../../pure/figures/amount';
 
 export interface Loaded {
   noun: 'item' | 'document';

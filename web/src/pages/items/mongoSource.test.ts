@@ -1,4 +1,4 @@
-import { deserialize, type Document, Int32, Long, serialize } from 'bson';
+import { type Document, deserialize, type Int32, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MongoSource } from './mongoSource';
 
@@ -16,23 +16,37 @@ function first(size: number, after: number): Document {
   return cursor('firstBatch', after + 1, at);
 }
 function cursor(name: string, from: number, to: number): Document {
-  const documents = Array.from({ length: Math.min(to, ALL) - from }, (_, index) => ({ _id: from + index }));
-  return { ok: 1, cursor: { id: Long.fromNumber(isOpen ? 5 : 0), ns: 'app.log', [name]: documents } };
+  const documents = Array.from({ length: Math.min(to, ALL) - from }, (_, index) => ({
+    _id: from + index,
+  }));
+  return {
+    ok: 1,
+    cursor: { id: Long.fromNumber(isOpen ? 5 : 0), ns: 'app.log', [name]: documents },
+  };
 }
 function answered(command: Document): Document {
   if ('killCursors' in command) isOpen = false;
   if ('find' in command) {
-    const [, after] = (command['filter']['$and'] ?? []) as Document[];
-    return first(command['batchSize'] as number, after === undefined ? -1 : (after['$expr']['$gt'][1]['$literal'] as number));
+    const [, after] = (command.filter.$and ?? []) as Document[];
+    return first(
+      command.batchSize as number,
+      after === undefined ? -1 : (after.$expr.$gt[1].$literal as number),
+    );
   }
   if ('getMore' in command) {
     if (!isOpen) return { ok: 0, code: 43, errmsg: 'cursor not found' };
     const from = at;
-    at += command['batchSize'] as number;
+    at += command.batchSize as number;
     isOpen = at < ALL;
     return cursor('nextBatch', from, at);
   }
-  const facts = ((command['ids'] ?? []) as number[]).map((_id) => ({ _id, written: new Date(0), class: 'never', diesAt: null, by: null }));
+  const facts = ((command.ids ?? []) as number[]).map((_id) => ({
+    _id,
+    written: new Date(0),
+    class: 'never',
+    diesAt: null,
+    by: null,
+  }));
   return { ok: 1, documents: facts };
 }
 
@@ -44,7 +58,9 @@ beforeEach(() => {
     const isLost = fails !== '' && fails in command;
     if (isLost) fails = '';
     // What is lost was done all the same.
-    return isLost ? Promise.reject(new TypeError('gone')) : Promise.resolve(new Response(Uint8Array.from(serialize(reply))));
+    return isLost
+      ? Promise.reject(new TypeError('gone'))
+      : Promise.resolve(new Response(Uint8Array.from(serialize(reply))));
   });
 });
 afterEach(() => vi.unstubAllGlobals());

@@ -2,10 +2,19 @@
 // the server says.
 import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
 import * as mongo from '../../api/mongo';
-import { expiryOfDocument, type Expiry, meaningOfBson, outlook } from '../../pure/reasons';
 import { parseShell, printShell } from '../../pure/shell';
+import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
-import { type Changed, type Check, type Cursor, type Opened, type Row, type RowsPage, type Source, UNKNOWN_EXPIRY } from './source';
+import {
+  type Changed,
+  type Check,
+  type Cursor,
+  type Opened,
+  type Row,
+  type RowsPage,
+  type Source,
+  UNKNOWN_EXPIRY,
+} from './source';
 import { documentTemplate } from './template';
 
 /** Most ids that one question about expiry may hold. */
@@ -26,11 +35,13 @@ function isNumber(error: unknown, number: number): boolean {
 
 /** A document that is equal as a whole: the condition of a change. */
 function unchanged(document: mongo.Document): mongo.Document {
-  return { _id: { $eq: document['_id'] }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
+  return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
 }
 
 function isDocument(value: unknown): value is mongo.Document {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 export class MongoSource implements Source {
@@ -68,8 +79,8 @@ export class MongoSource implements Source {
   }
 
   private row(document: mongo.Document, expiry: Expiry): Row {
-    const key = keyOf(document['_id']);
-    return { key, name: key, value: document, expiry, ref: document['_id'] };
+    const key = keyOf(document._id);
+    return { key, name: key, value: document, expiry, ref: document._id };
   }
 
   /** The rows of documents that still live. */
@@ -78,26 +89,31 @@ export class MongoSource implements Source {
     const found: Row[] = [];
     for (let at = 0; at < documents.length; at += IDS) {
       const some = documents.slice(at, at + IDS);
-      const ids = some.map((document) => document['_id']);
+      const ids = some.map((document) => document._id);
       const facts = await mongo.expiryOf(database, collection, ids);
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
-        const fact = known.get(keyOf(document['_id']));
+        const fact = known.get(keyOf(document._id));
         if (fact === undefined) continue;
-        const meaning = meaningOfBson(document['ttl']);
+        const meaning = meaningOfBson(document.ttl);
         found.push(this.row(document, expiryOfDocument(meaning, fact, this.defaultTtl)));
       }
     }
     return found;
   }
 
-  async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
+  async load(
+    filter: string,
+    cursor: Cursor | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<RowsPage> {
     const next = cursor === null ? null : (cursor.next as Next);
     const batch = await this.batch(filter, next, size, signal);
     try {
       const rows = await this.rows(batch.documents);
       if (batch.cursor === null) return { rows, cursor: null };
-      const last = batch.documents.at(-1)?.['_id'] ?? next?.last;
+      const last = batch.documents.at(-1)?._id ?? next?.last;
       return { rows, cursor: { next: { cursor: batch.cursor, last } } };
     } catch (error) {
       void mongo.close(batch.cursor);
@@ -111,8 +127,12 @@ export class MongoSource implements Source {
 
   async count(filter: string, signal: AbortSignal): Promise<number> {
     const { database, collection } = this.target;
-    const reply = await mongo.run(database, { count: collection, query: filterOf(filter) }, { signal });
-    return mongo.numberOf(reply['n']);
+    const reply = await mongo.run(
+      database,
+      { count: collection, query: filterOf(filter) },
+      { signal },
+    );
+    return mongo.numberOf(reply.n);
   }
 
   release(cursor: Cursor): void {
@@ -176,12 +196,17 @@ export class MongoSource implements Source {
 
   check(text: string, opened: Opened | null): Check {
     const parsed = parseShell(text);
-    const wrong = (message: string, at: number): Check => ({ error: { message, at }, outlook: null, other: null });
+    const wrong = (message: string, at: number): Check => ({
+      error: { message, at },
+      outlook: null,
+      other: null,
+    });
     if ('error' in parsed) return wrong(parsed.error, parsed.at);
     const { value } = parsed;
     if (!isDocument(value)) return wrong('A document is an object.', 0);
-    if (Object.hasOwn(value, '_ts')) return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
-    const foreseen = outlook(meaningOfBson(value['ttl']), this.defaultTtl, false, this.perDocument);
+    if (Object.hasOwn(value, '_ts'))
+      return wrong('_ts is set by the server and cannot be written.', text.indexOf('_ts'));
+    const foreseen = outlook(meaningOfBson(value.ttl), this.defaultTtl, false, this.perDocument);
     return { error: null, outlook: foreseen, other: opened === null ? null : other(value, opened) };
   }
 
@@ -190,7 +215,8 @@ export class MongoSource implements Source {
     if ('error' in parsed) throw new Error(parsed.error);
     if (!isDocument(parsed.value)) throw new Error('A document is an object.');
     const size = calculateObjectSize(parsed.value);
-    if (size > this.largest.bytes) throw new Error(`The document is larger than ${this.largest.words}.`);
+    if (size > this.largest.bytes)
+      throw new Error(`The document is larger than ${this.largest.words}.`);
     return parsed.value;
   }
 
@@ -199,7 +225,7 @@ export class MongoSource implements Source {
     const typed = this.document(text);
     const document = Object.hasOwn(typed, '_id') ? typed : { _id: new ObjectId(), ...typed };
     await mongo.run(database, { insert: collection, documents: [document] });
-    return this.openId(document['_id']);
+    return this.openId(document._id);
   }
 
   /** Runs an update of the document as it was read; what stands there instead when it was not. */
@@ -209,7 +235,7 @@ export class MongoSource implements Source {
     const reply = await mongo.run(database, { update: collection, updates: [{ q, u: update }] });
     const now = await this.openId(opened.row.ref);
     if (now === null) return { gone: true };
-    return mongo.numberOf(reply['n']) === 0 ? { theirs: now } : { done: now };
+    return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
   }
 
   replace(opened: Opened, text: string): Promise<Changed> {
@@ -233,14 +259,14 @@ export class MongoSource implements Source {
     const reply = await mongo.run(database, { update: collection, updates });
     const now = await this.openId(opened.row.ref);
     if (now === null) return { gone: true };
-    return mongo.numberOf(reply['n']) === 0 ? { theirs: now } : { done: now };
+    return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
   }
 
   async remove(opened: Opened): Promise<boolean> {
     const { database, collection } = this.target;
     const deletes = [{ q: { _id: { $eq: opened.row.ref } }, limit: 1 }];
     const reply = await mongo.run(database, { delete: collection, deletes });
-    return mongo.numberOf(reply['n']) > 0;
+    return mongo.numberOf(reply.n) > 0;
   }
 }
 
@@ -262,6 +288,6 @@ function sameId(a: unknown, b: unknown): boolean {
 }
 
 function other(value: mongo.Document, opened: Opened): string | null {
-  if (!Object.hasOwn(value, '_id') || sameId(value['_id'], opened.row.ref)) return null;
-  return `The _id was changed. A document keeps it for life, so saving makes a new document ${keyOf(value['_id'])} and leaves ${opened.row.name} as it is.`;
+  if (!Object.hasOwn(value, '_id') || sameId(value._id, opened.row.ref)) return null;
+  return `The _id was changed. A document keeps it for life, so saving makes a new document ${keyOf(value._id)} and leaves ${opened.row.name} as it is.`;
 }

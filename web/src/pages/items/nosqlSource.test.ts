@@ -3,7 +3,13 @@ import { NosqlSource } from './nosqlSource';
 
 function source(...paths: string[]): NosqlSource {
   const target = { door: 'nosql', database: 'app', collection: 'log' } as const;
-  return new NosqlSource(target, { id: 'log', _rid: '', _self: '', _etag: '', partitionKey: { paths } });
+  return new NosqlSource(target, {
+    id: 'log',
+    _rid: '',
+    _self: '',
+    _etag: '',
+    partitionKey: { paths },
+  });
 }
 
 test.each<[string, unknown]>([
@@ -11,8 +17,13 @@ test.each<[string, unknown]>([
   ['["one",{}]', { id: 'one', partition: [undefined] }],
   ['["one",null]', { id: 'one', partition: [null] }],
   ['["one",1.5]', { id: 'one', partition: [1.5] }],
-])('the item of %s', (key, ref) => expect(source('/user').rowOf(key)).toMatchObject({ key, name: 'one', ref }));
+])('the item of %s', (key, ref) =>
+  expect(source('/user').rowOf(key)).toMatchObject({ key, name: 'one', ref }),
+);
 
-test.each(['', 'one', '["one"]', '["one","a","b"]', '[1,"a"]', '{}', 'null'])('%j is no key', (key) => {
-  expect(source('/user').rowOf(key)).toBeNull();
-});
+test.each(['', 'one', '["one"]', '["one","a","b"]', '[1,"a"]', '{}', 'null'])(
+  '%j is no key',
+  (key) => {
+    expect(source('/user').rowOf(key)).toBeNull();
+  },
+);

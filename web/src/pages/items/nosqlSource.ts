@@ -1,12 +1,21 @@
 // Items of a container of the NoSQL door. Texts go to the server as they were typed.
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
-import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json-text';
-import { expiryOfItem, type Expiry, meaningOfJson, outlook } from '../../pure/reasons';
+import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
+import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
 import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
-import { type Changed, type Check, type Cursor, type Opened, type Row, type RowsPage, type Source, UNKNOWN_EXPIRY } from './source';
+import {
+  type Changed,
+  type Check,
+  type Cursor,
+  type Opened,
+  type Row,
+  type RowsPage,
+  type Source,
+  UNKNOWN_EXPIRY,
+} from './source';
 import { itemTemplate, type Template } from './template';
 
 const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
@@ -57,16 +66,24 @@ export class NosqlSource implements Source {
   }
 
   private row(value: nosql.Item): Row {
-    const ref: Ref = { id: value.id, partition: this.paths.map((path) => valueAt(value, partsOf(path))) };
+    const ref: Ref = {
+      id: value.id,
+      partition: this.paths.map((path) => valueAt(value, partsOf(path))),
+    };
     return { key: keyOf(ref), name: value.id, value, expiry: this.expiry(value), ref };
   }
 
   private expiry(value: nosql.Item): Expiry {
-    const text = value['ttl'] === undefined ? null : JSON.stringify(value['ttl']);
+    const text = value.ttl === undefined ? null : JSON.stringify(value.ttl);
     return expiryOfItem(meaningOfJson(text), value._ts, this.defaultTtl);
   }
 
-  async load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage> {
+  async load(
+    filter: string,
+    cursor: Cursor | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<RowsPage> {
     const continuation = cursor === null ? null : (cursor.next as string);
     const text = `${this.filterHint} ${filter}`;
     const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
@@ -118,7 +135,11 @@ export class NosqlSource implements Source {
 
   check(text: string, opened: Opened | null): Check {
     const read = readJson(text);
-    const wrong = (message: string, at: number): Check => ({ error: { message, at }, outlook: null, other: null });
+    const wrong = (message: string, at: number): Check => ({
+      error: { message, at },
+      outlook: null,
+      other: null,
+    });
     if ('error' in read) return wrong(read.error, read.at);
     const { root } = read;
     if (root.kind !== 'object') return wrong('An item is an object.', root.at);
@@ -131,7 +152,11 @@ export class NosqlSource implements Source {
     const meaning = meaningOfJson(ttl === null ? null : printJson(ttl.value));
     const foreseen = outlook(meaning, this.defaultTtl, true, true);
     if (foreseen.refused !== null && ttl !== null) return wrong(foreseen.refused, ttl.at);
-    return { error: null, outlook: foreseen, other: opened === null ? null : this.other(root, opened) };
+    return {
+      error: null,
+      outlook: foreseen,
+      other: opened === null ? null : this.other(root, opened),
+    };
   }
 
   private other(root: JsonNode, opened: Opened): string | null {
@@ -185,7 +210,10 @@ export class NosqlSource implements Source {
    * item holds a `ttl` that a replace would be refused for. */
   touch(opened: Opened): Promise<Changed> {
     const path = '/__ebbTouched';
-    return this.patch(opened, [{ op: 'add', path, value: true }, { op: 'remove', path }]);
+    return this.patch(opened, [
+      { op: 'add', path, value: true },
+      { op: 'remove', path },
+    ]);
   }
 
   async remove(opened: Opened): Promise<boolean> {
@@ -210,7 +238,12 @@ function refOfKey(key: string, parts: number): Ref | null {
     const [id, ...partition] = JSON.parse(key) as unknown[];
     if (typeof id !== 'string' || partition.length !== parts) return null;
     // Only a part that is not there is an object.
-    return { id, partition: partition.map((part) => (typeof part === 'object' && part !== null ? undefined : part)) };
+    return {
+      id,
+      partition: partition.map((part) =>
+        typeof part === 'object' && part !== null ? undefined : part,
+      ),
+    };
   } catch {
     return null;
   }

@@ -6,12 +6,12 @@ export type Quick = 'all' | 'hour' | 'never';
 
 export const QUICK: readonly [Quick, string][] = [
   ['all', 'all'],
-  ['hour', 'dies within an hour'],
+  ['hour', 'expires within an hour'],
   ['never', 'never expires'],
 ];
 
 export function quickly(rows: readonly Row[], quick: Quick, nowMs: number): readonly Row[] {
   if (quick === 'all') return rows;
-  if (quick === 'never') return rows.filter(({ expiry }) => expiry.diesAtMs === null);
+  if (quick === 'never') return rows.filter(({ expiry }) => expiry.expiresAtMs === null);
   return rows.filter(({ expiry }) => diesSoon(expiry, nowMs));
 }

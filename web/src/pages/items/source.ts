@@ -1,6 +1,6 @@
 // What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
 // `mongoSource`; nothing here sends or shows anything.
-import type { Default, Expiry, Outlook } from '../../pure/reasons';
+import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
 import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
@@ -17,7 +17,7 @@ export interface Row {
 }
 
 /** Of a row that has not been read. */
-export const UNKNOWN_EXPIRY: Expiry = { diesAtMs: null, by: null, reason: null };
+export const UNKNOWN_EXPIRY: Expiry = { expiresAtMs: null, by: null, reason: null };
 
 /** Where the next rows are; opaque. */
 export type Cursor = { next: unknown };

@@ -1,5 +1,5 @@
 // The text of an item that is about to be made, and the part of it that has to be typed over. Pure.
-import { entryOf, type JsonNode, readJson } from '../../pure/json-text';
+import { entryOf, type JsonNode, readJson } from '../../pure/json/tree';
 import { partsOf } from './keyPath';
 
 export interface Template {

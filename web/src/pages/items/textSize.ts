@@ -1,6 +1,6 @@
 // How large a text would be for the server, and what is too large to be looked at while typing.
-import { bytes } from '../../pure/amount';
-import { compactJson } from '../../pure/json-text';
+import { bytes } from '../../pure/figures/amount';
+import { compactJson } from '../../pure/json/tree';
 import type { Bound } from '../../ui/editorBound';
 import type { Source } from './source';
 

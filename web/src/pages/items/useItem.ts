@@ -2,7 +2,7 @@
 import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../api/http';
-import { compactJson, lineOf } from '../../pure/json-text';
+import { compactJson, lineOf } from '../../pure/json/tree';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
@@ -59,18 +59,37 @@ function wrong(source: Source, text: string, opened: Opened | null): string | nu
 
 /** Texts of which white space is the larger part go without it. */
 function sent(source: Source, text: string): string {
-  return source.language === 'json' && text.length > source.largest.bytes / 2 ? compactJson(text) : text;
+  return source.language === 'json' && text.length > source.largest.bytes / 2
+    ? compactJson(text)
+    : text;
 }
 
 export function useItem(target: Target, source: Source, row: Row | null, events: ItemEvents): Item {
   const [state, setState] = useState<State>({
-    opened: null, reading: row !== null, gone: false, theirs: null, failure: null, said: '', busy: false,
+    opened: null,
+    reading: row !== null,
+    gone: false,
+    theirs: null,
+    failure: null,
+    said: '',
+    busy: false,
   });
-  const put = useCallback((change: Partial<State>) => setState((known) => ({ ...known, ...change })), []);
+  const put = useCallback(
+    (change: Partial<State>) => setState((known) => ({ ...known, ...change })),
+    [],
+  );
   const { opened } = state;
   const key = opened?.row.key ?? row?.key ?? 'new';
   const { door, database, collection } = target;
-  const [draft, setDraft] = useDraft(JSON.stringify(['item', door, database, collection, row === null && opened === null ? null : key]));
+  const [draft, setDraft] = useDraft(
+    JSON.stringify([
+      'item',
+      door,
+      database,
+      collection,
+      row === null && opened === null ? null : key,
+    ]),
+  );
   const dirty = draft !== null && draft !== opened?.text;
   useLeaveGuard(dirty);
   // One id for as long as the pane is open, another one for the next new item.
@@ -92,7 +111,8 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
       (found) => {
         if (ended) return;
         if (found === null) put({ reading: false, gone: true });
-        else if (now.current.dirty) setState((known) => ({ ...known, reading: false, opened: known.opened ?? found }));
+        else if (now.current.dirty)
+          setState((known) => ({ ...known, reading: false, opened: known.opened ?? found }));
         else put({ reading: false, opened: found, gone: false });
       },
       (error: unknown) => {
@@ -128,7 +148,10 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
       events.onGone(key);
     } else if (typed) put({ theirs: changed.theirs });
     else {
-      put({ opened: changed.theirs, failure: `The ${source.noun} was changed by someone else meanwhile, and this was not done. The newest is shown now.` });
+      put({
+        opened: changed.theirs,
+        failure: `The ${source.noun} was changed by someone else meanwhile, and this was not done. The newest is shown now.`,
+      });
       events.onSaved(changed.theirs.row);
     }
   };
@@ -139,7 +162,10 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
       act(async () => {
         const made = await source.create(sent(source, text));
         if (made !== null) done('created', made);
-        else put({ failure: `The ${source.noun} was created and died at once: its end lies in the past.` });
+        else
+          put({
+            failure: `The ${source.noun} was created and expired at once: its instant lies in the past.`,
+          });
       });
     }
   };
@@ -149,7 +175,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     else act(async () => came(await source.replace(over, sent(source, text)), true));
   };
   const save = () => {
-    const dead = opened?.row.expiry.diesAtMs ?? null;
+    const dead = opened?.row.expiry.expiresAtMs ?? null;
     const died = dead !== null && dead <= (databaseNow() ?? 0);
     const isOther = opened !== null && source.check(text, opened).other !== null;
     if (opened === null || state.gone || died || isOther) create();

@@ -43,18 +43,24 @@ const EMPTY: State = { rows: [], cursor: null, loading: false, ready: false, fai
 
 /** Rows without those that are dead; the same when there are none. */
 export function living(rows: readonly Row[], nowMs: number): readonly Row[] {
-  const left = rows.filter(({ expiry }) => expiry.diesAtMs === null || expiry.diesAtMs > nowMs);
+  const left = rows.filter(
+    ({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > nowMs,
+  );
   return left.length === rows.length ? rows : left;
 }
 
 function nextDeath(rows: readonly Row[]): number {
   let next = Infinity;
-  for (const { expiry } of rows) if (expiry.diesAtMs !== null && expiry.diesAtMs < next) next = expiry.diesAtMs;
+  for (const { expiry } of rows)
+    if (expiry.expiresAtMs !== null && expiry.expiresAtMs < next) next = expiry.expiresAtMs;
   return next;
 }
 
 /** Takes rows away at their instant, and says how many. */
-function useDeaths(rows: readonly Row[], onDeaths: (left: readonly Row[], died: number) => void): void {
+function useDeaths(
+  rows: readonly Row[],
+  onDeaths: (left: readonly Row[], died: number) => void,
+): void {
   const state = useStore(server);
   const next = useRef<{ rows: readonly Row[]; at: number }>({ rows: [], at: Infinity });
   const told = useRef(onDeaths);
@@ -80,7 +86,11 @@ function useDeaths(rows: readonly Row[], onDeaths: (left: readonly Row[], died: 
   }, [rows, state]);
 }
 
-export function useRows(source: Source | null, filter: string, onDeaths: (died: number) => void): Rows {
+export function useRows(
+  source: Source | null,
+  filter: string,
+  onDeaths: (died: number) => void,
+): Rows {
   const [state, setState] = useState<State>(EMPTY);
   const running = useRef<AbortController | null>(null);
   const latest = useRef(state);
@@ -130,10 +140,18 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
       } catch (error) {
         if (turn.signal.aborted) return;
         // Rows of another filter, or of what is not there any more, say nothing of this one.
-        const isOver = answered.current !== filter || (error instanceof ApiError && error.status === 404);
+        const isOver =
+          answered.current !== filter || (error instanceof ApiError && error.status === 404);
         if (isOver) latest.current = { ...latest.current, rows: [], cursor: null };
         const { rows, cursor } = latest.current;
-        setState((known) => ({ ...known, rows, cursor, loading: false, ready: true, failure: error }));
+        setState((known) => ({
+          ...known,
+          rows,
+          cursor,
+          loading: false,
+          ready: true,
+          failure: error,
+        }));
       } finally {
         if (running.current === turn) running.current = null;
       }
@@ -166,7 +184,8 @@ export function useRows(source: Source | null, filter: string, onDeaths: (died: 
     reload,
     loadMore: useCallback(() => {
       const { rows, cursor, failure } = latest.current;
-      if (cursor !== null && failure === null && rows.length < MOST) void fetch(rows.length + MORE, false);
+      if (cursor !== null && failure === null && rows.length < MOST)
+        void fetch(rows.length + MORE, false);
     }, [fetch]),
     loadAll: useCallback(() => void fetch(MOST, false), [fetch]),
     put: useCallback(

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import * as admin from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import * as nosql from '../../api/nosql';
-import { useServerChanges } from '../../state/server';
 import type { Target } from '../../state/place';
+import { useServerChanges } from '../../state/server';
 import { MongoSource } from './mongoSource';
 import { NosqlSource } from './nosqlSource';
 import type { Source } from './source';
@@ -36,7 +36,9 @@ async function perDocument(): Promise<boolean> {
 }
 
 /** The source, and what would make it another one. */
-async function make(target: Target): Promise<{ live: number; signature: string; source: () => Source }> {
+async function make(
+  target: Target,
+): Promise<{ live: number; signature: string; source: () => Source }> {
   const forecast = await admin.forecast(target);
   const live = forecast.live.documents;
   if (target.door === 'mongo') {
@@ -53,27 +55,33 @@ export function useSource(target: Target): SourceState {
   const changes = useServerChanges();
   const asking = useRef(0);
   const unanswered = useRef(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a target is what it names.
   const refresh = useCallback(() => {
     asking.current += 1;
     const turn = asking.current;
     unanswered.current += 1;
-    make(target).finally(() => (unanswered.current -= 1)).then(
-      ({ live, signature, source }) => {
-        if (turn !== asking.current) return;
-        setMade((known) => {
-          const same = known.source !== null && known.signature === signature;
-          if (same && known.live === live && known.failure === null && !known.missing) return known;
-          const kept = same ? known.source : source();
-          return { source: kept, missing: false, failure: null, live, signature };
-        });
-      },
-      (error: unknown) => {
-        if (turn !== asking.current) return;
-        const missing = error instanceof ApiError && error.status === 404;
-        const failure = missing ? null : words(error);
-        setMade((known) => ({ ...known, missing, failure, live: missing ? null : known.live }));
-      },
-    );
+    make(target)
+      .finally(() => {
+        unanswered.current -= 1;
+      })
+      .then(
+        ({ live, signature, source }) => {
+          if (turn !== asking.current) return;
+          setMade((known) => {
+            const same = known.source !== null && known.signature === signature;
+            if (same && known.live === live && known.failure === null && !known.missing)
+              return known;
+            const kept = same ? known.source : source();
+            return { source: kept, missing: false, failure: null, live, signature };
+          });
+        },
+        (error: unknown) => {
+          if (turn !== asking.current) return;
+          const missing = error instanceof ApiError && error.status === 404;
+          const failure = missing ? null : words(error);
+          setMade((known) => ({ ...known, missing, failure, live: missing ? null : known.live }));
+        },
+      );
   }, [target.door, target.database, target.collection]);
   useEffect(() => {
     refresh();
@@ -83,6 +91,12 @@ export function useSource(target: Target): SourceState {
     }, AGAIN_MS);
     return () => clearInterval(timer);
   }, [refresh, changes]);
-  useEffect(() => () => void (asking.current += 1), []);
+  // A page that is left has no use for what still comes.
+  useEffect(
+    () => () => {
+      asking.current += 1;
+    },
+    [],
+  );
   return { ...made, refresh };
 }

@@ -1,17 +1,17 @@
 // Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
 import { useRef } from 'react';
-import { accountSeries, type AccountSeries, readMetrics, type Status } from '../../api/admin';
-import { bytes, count, counted } from '../../pure/amount';
-import { inWords } from '../../pure/duration';
-import { latency } from '../../pure/latency';
-import { valueOf } from '../../pure/prometheus';
+import { type AccountSeries, accountSeries, readMetrics, type Status } from '../../api/admin';
+import { bytes, count, counted } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
+import { bareValue } from '../../pure/figures/prometheus';
+import { inWords } from '../../pure/time/duration';
 import { usePolled } from '../../state/polled';
 import { server } from '../../state/server';
 import { useStore } from '../../state/store';
 import { Failure } from '../../ui/Failure';
-import { ClockControl } from './ClockControl';
-import { DeathChart } from './DeathChart';
 import { type Figure, Figures } from '../../ui/Figures';
+import { ClockControl } from './ClockControl';
+import { ExpiryChart } from './ExpiryChart';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';
@@ -35,13 +35,16 @@ function lifeFigures(known: AccountSeries): Figure[] {
   const dead = known.unreaped_estimate;
   return [
     { name: 'Collections and containers', value: count(known.collections) },
-    { name: 'Live', value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}` },
     {
-      name: 'Dead, not yet reaped (estimate)',
+      name: 'Live',
+      value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}`,
+    },
+    {
+      name: 'Expired, not yet reaped (estimate)',
       value: `${counted(dead.documents, 'document')}, ${bytes(dead.bytes)}`,
       hint:
         dead.documents > 0
-          ? `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`
+          ? `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`
           : 'No answer ever shows them.',
     },
   ];
@@ -52,7 +55,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   const put = (name: string, value: string | null, hint?: string) => {
     if (value !== null) figures.push({ name, value, ...(hint === undefined ? {} : { hint }) });
   };
-  const metric = (name: string) => (last === undefined ? null : valueOf(last.samples, name));
+  const metric = (name: string) => (last === undefined ? null : bareValue(last.samples, name));
   const number = (value: number | null | undefined) => (value == null ? null : count(value));
   put('MongoDB connections', number(status?.mongo?.connections));
   put('MongoDB cursors', number(status?.mongo?.cursors));
@@ -64,7 +67,11 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   }
   const backlog = metric('ttl_purge_backlog');
   const lag = inWords(metric('ttl_purge_lag_seconds') ?? 0);
-  put('Reaper backlog (estimate)', number(backlog), backlog === 0 ? undefined : `the oldest dead for ${lag}`);
+  put(
+    'Reaper backlog (estimate)',
+    number(backlog),
+    backlog === 0 ? undefined : `the oldest expired ${lag} ago`,
+  );
   const onDisk = metric('storage_bytes');
   put('On disk', onDisk === null ? null : bytes(onDisk));
   const waits = last === undefined ? null : fsync(last);
@@ -94,12 +101,20 @@ export default function AccountMetrics() {
       <h1>Metrics</h1>
       <h2>Clock</h2>
       <ClockControl />
-      <h2>Life and death</h2>
+      <h2>Expiry</h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
-      {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Life and death" />}
+      {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Expiry" />}
       <div className="metrics-charts">
-        <DeathChart title="Documents that die per hour, next 24 hours" series={hours.value} unit={HOUR} />
-        <DeathChart title="Documents that die per day, next 30 days" series={days.value} unit={DAY} />
+        <ExpiryChart
+          title="Documents that expire per hour, next 24 hours"
+          series={hours.value}
+          unit={HOUR}
+        />
+        <ExpiryChart
+          title="Documents that expire per day, next 30 days"
+          series={days.value}
+          unit={DAY}
+        />
       </div>
       <h2>Server</h2>
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}

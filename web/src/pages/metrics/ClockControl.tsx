@@ -1,11 +1,11 @@
 // The database clock: its state and the moves of a manual clock. A step that waits to be accepted is
 // said above every page, by the frame.
 import { mayWrite, session } from '../../api/session';
-import { utc } from '../../pure/utc';
+import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { type ClockState, offsetWords } from './clock';
 import { type Figure, Figures } from '../../ui/Figures';
+import { type ClockState, offsetWords } from './clock';
 import { ManualClock } from './ManualClock';
 import './metrics.css';
 
@@ -16,11 +16,19 @@ function figuresOf(clock: ClockState, now: number): Figure[] {
     {
       name: 'Clock',
       value: manual ? 'manual' : 'system',
-      hint: manual ? 'It stands still and moves only when told.' : 'It follows the machine and never goes back.',
+      hint: manual
+        ? 'It stands still and moves only when told.'
+        : 'It follows the machine and never goes back.',
     },
-    { name: 'Database time', value: <time dateTime={new Date(now).toISOString()}>{utc(now)}</time> },
+    {
+      name: 'Database time',
+      value: <time dateTime={new Date(now).toISOString()}>{utc(now)}</time>,
+    },
     { name: 'Offset', value: offsetWords(clock.offset_ms) },
-    { name: 'Pace', value: clock.running && clock.keeps_pace ? 'keeps pace' : 'does not keep pace' },
+    {
+      name: 'Pace',
+      value: clock.running && clock.keeps_pace ? 'keeps pace' : 'does not keep pace',
+    },
     ...(held === null ? [] : [{ name: 'Reaping', value: `held back at ${utc(held)}` }]),
   ];
 }
@@ -29,7 +37,8 @@ export function ClockControl() {
   const clock = useStore(server).status?.clock;
   const allowed = mayWrite(useStore(session));
   const now = useNow();
-  if (clock === undefined || now === null) return <p className="hint">The clock is not known yet.</p>;
+  if (clock === undefined || now === null)
+    return <p className="hint">The clock is not known yet.</p>;
   return (
     <div className="metrics-clock">
       <Figures figures={figuresOf(clock, now)} label="Clock" />

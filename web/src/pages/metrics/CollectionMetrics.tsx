@@ -1,12 +1,12 @@
 // Figures of a collection: what lives, what dies when, what is dead and not yet reaped.
-import { type Amount, forecast, type Forecast, series } from '../../api/admin';
-import { bytes, counted } from '../../pure/amount';
-import { inWords, spelled } from '../../pure/duration';
+import { type Amount, type Forecast, forecast, series } from '../../api/admin';
+import { bytes, counted } from '../../pure/figures/amount';
+import { inWords, spelled } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
-import { DeathChart } from './DeathChart';
 import { type Figure, Figures } from '../../ui/Figures';
+import { ExpiryChart } from './ExpiryChart';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
@@ -18,20 +18,22 @@ function defaultWords(value: Forecast['default']): string {
 }
 
 function figuresOf(known: Forecast, noun: string): Figure[] {
-  const amount = ({ documents, bytes: size }: Amount) => `${counted(documents, noun)}, ${bytes(size)}`;
+  const amount = ({ documents, bytes: size }: Amount) =>
+    `${counted(documents, noun)}, ${bytes(size)}`;
   const { hour, day, week } = known.dies_within;
   const dead = known.unreaped_estimate;
-  const oldest = `The oldest has been dead for ${inWords(dead.oldest_dead_seconds)}.`;
+  const oldest = `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`;
   return [
     { name: 'Time to Live', value: defaultWords(known.default) },
     { name: 'Live', value: amount(known.live), ...(known.exact ? {} : { hint: 'about' }) },
-    { name: 'Dies within an hour', value: amount(hour) },
-    { name: 'Dies within a day', value: amount(day) },
-    { name: 'Dies within a week', value: amount(week) },
+    { name: 'Expires within an hour', value: amount(hour) },
+    { name: 'Expires within a day', value: amount(day) },
+    { name: 'Expires within a week', value: amount(week) },
     {
-      name: 'Dead, not yet reaped (estimate)',
+      name: 'Expired, not yet reaped (estimate)',
       value: amount(dead),
-      hint: dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
+      hint:
+        dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
     },
   ];
 }
@@ -55,8 +57,18 @@ export default function CollectionMetrics({ target }: { target: Target }) {
       )}
       {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}
       <div className="metrics-charts">
-        <DeathChart title={`${noun}s that die per hour, next 24 hours`} series={hours.value} unit={HOUR} noun={noun} />
-        <DeathChart title={`${noun}s that die per day, next 30 days`} series={days.value} unit={DAY} noun={noun} />
+        <ExpiryChart
+          title={`${noun}s that expire per hour, next 24 hours`}
+          series={hours.value}
+          unit={HOUR}
+          noun={noun}
+        />
+        <ExpiryChart
+          title={`${noun}s that expire per day, next 30 days`}
+          series={days.value}
+          unit={DAY}
+          noun={noun}
+        />
       </div>
     </div>
   );

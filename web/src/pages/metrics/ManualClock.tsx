@@ -2,9 +2,9 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { accountSeries, advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
-import { counted } from '../../pure/amount';
-import { UNITS, type UnitName } from '../../pure/duration';
-import { fromInput, toInput, utc } from '../../pure/utc';
+import { counted } from '../../pure/figures/amount';
+import { UNITS, type UnitName } from '../../pure/time/duration';
+import { fromInput, toInput, utc } from '../../pure/time/utc';
 import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
@@ -35,7 +35,9 @@ function usePreview(seconds: number | null, now: number): string {
       if (ended || found === null) return;
       const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
       const exact = found.exact && covering.step * covering.steps === seconds;
-      say(`${exact ? '' : 'About '}${counted(documents, 'document')} of both doors die by ${utc(now + seconds * 1000)}.`);
+      say(
+        `${exact ? '' : 'About '}${counted(documents, 'document')} of both APIs expire by ${utc(now + seconds * 1000)}.`,
+      );
     };
     const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);
     return () => {
@@ -92,7 +94,12 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
         ))}
       </div>
       <Free disabled={disabled} onAsk={ask} onMove={by} />
-      <ToDate disabled={disabled} now={now} onAsk={ask} onMove={(to) => void move(() => setClock(to))} />
+      <ToDate
+        disabled={disabled}
+        now={now}
+        onAsk={ask}
+        onMove={(to) => void move(() => setClock(to))}
+      />
       {!allowed && (
         <p className="hint" id={reason}>
           This session may only read: it cannot move the clock.

@@ -1,14 +1,14 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
 import { useState } from 'react';
-import { count } from '../../pure/amount';
-import { latency } from '../../pure/latency';
+import { count } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
 import { counters, operations, perSecond, type Reading } from './readings';
 
 function Counters({ readings }: { readings: readonly Reading[] }) {
   return (
     <div className="metrics-scroll" role="region" aria-label="Counters" tabIndex={0}>
       <table>
-        <caption className="visually-hidden">Operations of the doors</caption>
+        <caption className="visually-hidden">Operations by API</caption>
         <thead>
           <tr>
             <th scope="col">Counter</th>
@@ -56,6 +56,7 @@ function Latencies({ readings, recent }: { readings: readonly Reading[]; recent:
               <td className="chart-number">{perSecond(row.perSecond)}</td>
               <td className="chart-number">{count(row.total)}</td>
               {[row.p50, row.p95, row.p99].map((value, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
                 <td key={at} className="chart-number">
                   {latency(value)}
                 </td>

@@ -1,6 +1,6 @@
 // The clock's state and its moves in words and numbers. Pure.
 import type { Status } from '../../api/admin';
-import { inWords } from '../../pure/duration';
+import { inWords } from '../../pure/time/duration';
 
 export type ClockState = Status['clock'];
 
@@ -20,8 +20,10 @@ export type Typed = { seconds: number } | { error: string };
 export function parseAdvance(text: string, unitSeconds: number): Typed {
   const trimmed = text.trim();
   if (trimmed === '') return { error: 'Type a number.' };
-  if (/^[-+]/.test(trimmed)) return { error: 'The clock only moves forward: type a positive number.' };
-  if (!/^(\d+(\.\d*)?|\.\d+)$/.test(trimmed)) return { error: `"${trimmed.slice(0, 40)}" is not a number.` };
+  if (/^[-+]/.test(trimmed))
+    return { error: 'The clock only moves forward: type a positive number.' };
+  if (!/^(\d+(\.\d*)?|\.\d+)$/.test(trimmed))
+    return { error: `"${trimmed.slice(0, 40)}" is not a number.` };
   const seconds = Math.round(Number(trimmed) * unitSeconds * 1000) / 1000;
   if (seconds === 0) return { error: 'That does not move the clock: type more than 0.' };
   if (seconds > MAX_MOVE_SECONDS) return { error: 'That is too far.' };

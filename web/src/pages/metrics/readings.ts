@@ -1,6 +1,7 @@
 // What two reads of `/metrics` say of the account: operations a second, latencies, counters. Knows
 // the server's metrics by name. Pure.
 import {
+  bareValue,
   type Histogram,
   histograms,
   labelKey,
@@ -9,8 +10,7 @@ import {
   rate,
   type Sample,
   since,
-  valueOf,
-} from '../../pure/prometheus';
+} from '../../pure/figures/prometheus';
 
 /** A read of the metrics. */
 export interface Reading {
@@ -103,9 +103,9 @@ export function counters(readings: readonly Reading[]): CounterRow[] {
   if (first === undefined || last === undefined) return [];
   const seconds = (last.at - first.at) / 1000;
   return COUNTERS.flatMap(({ name, label }) => {
-    const total = valueOf(last.samples, name);
+    const total = bareValue(last.samples, name);
     if (total === null) return [];
-    const before = valueOf(first.samples, name) ?? 0;
+    const before = bareValue(first.samples, name) ?? 0;
     return [{ name, label, total, perSecond: seconds > 0 ? rate(total, before, seconds) : null }];
   });
 }

@@ -23,5 +23,12 @@ test.each([
 
 test('nothing dies where all steps are empty', () => {
   expect(anyDies({ steps: [{ documents: 0, bytes: 0 }] })).toBe(false);
-  expect(anyDies({ steps: [{ documents: 0, bytes: 0 }, { documents: 1, bytes: 9 }] })).toBe(true);
+  expect(
+    anyDies({
+      steps: [
+        { documents: 0, bytes: 0 },
+        { documents: 1, bytes: 9 },
+      ],
+    }),
+  ).toBe(true);
 });

@@ -1,6 +1,7 @@
 // The steps of a forecast in words: when each begins and ends. Pure.
-import { utc } from '../../pure/utc';
+
 import type { Series } from '../../api/admin';
+import { utc } from '../../pure/time/utc';
 
 export interface Unit {
   one: string;
@@ -12,14 +13,21 @@ export const DAY: Unit = { one: 'day', seconds: 86_400 };
 type Steps = Pick<Series, 'now_ms' | 'step_seconds'>;
 
 /** "within 1 hour", "in 3 to 4 hours". */
-export function stepName({ step_seconds }: Pick<Series, 'step_seconds'>, at: number, unit: Unit): string {
+export function stepName(
+  { step_seconds }: Pick<Series, 'step_seconds'>,
+  at: number,
+  unit: Unit,
+): string {
   const [from, to] = [at, at + 1].map((n) => (n * step_seconds) / unit.seconds);
   if (at === 0) return `within ${to} ${unit.one}${to === 1 ? '' : 's'}`;
   return `in ${from} to ${to} ${unit.one}s`;
 }
 
 /** Where a step begins and ends; a death on the end belongs to it. */
-export function stepEnds({ now_ms, step_seconds }: Steps, at: number): { from: string; to: string } {
+export function stepEnds(
+  { now_ms, step_seconds }: Steps,
+  at: number,
+): { from: string; to: string } {
   const instant = (n: number) => utc(now_ms + n * step_seconds * 1000);
   return { from: instant(at), to: instant(at + 1) };
 }

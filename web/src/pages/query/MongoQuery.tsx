@@ -59,7 +59,12 @@ function Mode({ form, set }: Omit<PartProps, 'execute'>) {
       <legend className="visually-hidden">Kind of query</legend>
       {(['filter', 'pipeline'] as const).map((mode) => (
         <label key={mode} className="query-choice">
-          <input type="radio" name={name} checked={form.mode === mode} onChange={() => set.mode(mode)} />
+          <input
+            type="radio"
+            name={name}
+            checked={form.mode === mode}
+            onChange={() => set.mode(mode)}
+          />
           {LABELS[mode]}
         </label>
       ))}
@@ -73,7 +78,15 @@ function Line({ name, form, set, execute }: PartProps & { name: FieldName }) {
       <span className="query-name" aria-hidden="true">
         {LABELS[name]}
       </span>
-      <CodeEditor label={LABELS[name]} value={form[name]} onChange={set[name]} language="shell" bound={QUERY_BOUND} onRun={execute} single />
+      <CodeEditor
+        label={LABELS[name]}
+        value={form[name]}
+        onChange={set[name]}
+        language="shell"
+        bound={QUERY_BOUND}
+        onRun={execute}
+        single
+      />
     </div>
   );
 }
@@ -83,7 +96,14 @@ function FilterFields(props: PartProps) {
   return (
     <>
       <div className="query-editor small">
-        <CodeEditor label={LABELS.filter} value={form.filter} onChange={set.filter} language="shell" bound={QUERY_BOUND} onRun={execute} />
+        <CodeEditor
+          label={LABELS.filter}
+          value={form.filter}
+          onChange={set.filter}
+          language="shell"
+          bound={QUERY_BOUND}
+          onRun={execute}
+        />
       </div>
       <div className="query-options">
         <Line {...props} name="projection" />
@@ -108,7 +128,8 @@ function FilterFields(props: PartProps) {
 export function MongoQuery({ target }: { target: Target }) {
   const { form, set } = useForm(target);
   const take = (texts: Record<string, string>) => {
-    for (const name of Object.keys(FIRST) as (keyof MongoForm)[]) set[name](texts[name] ?? FIRST[name]);
+    for (const name of Object.keys(FIRST) as (keyof MongoForm)[])
+      set[name](texts[name] ?? FIRST[name]);
   };
   return (
     <Workbench

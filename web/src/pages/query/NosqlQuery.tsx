@@ -16,12 +16,19 @@ export function NosqlQuery({ target }: { target: Target }) {
       target={target}
       start={() => startNosql(target, text)}
       texts={{ text }}
-      onTake={(texts) => setDraft(texts['text'] ?? FIRST)}
+      onTake={(texts) => setDraft(texts.text ?? FIRST)}
       errorText={text}
     >
       {(execute) => (
         <div className="query-editor">
-          <CodeEditor label="Query" value={text} onChange={setDraft} language="sql" bound={QUERY_BOUND} onRun={execute} />
+          <CodeEditor
+            label="Query"
+            value={text}
+            onChange={setDraft}
+            language="sql"
+            bound={QUERY_BOUND}
+            onRun={execute}
+          />
         </div>
       )}
     </Workbench>

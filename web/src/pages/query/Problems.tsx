@@ -31,8 +31,8 @@ export function Problems({ error, text, target }: ProblemsProps) {
   if (isPlain) return <Failure error={error} target={target} />;
   return (
     <Banner look="bad">
-      {problems.map(({ sentence, where }, at) => (
-        <span key={at}>
+      {problems.map(({ sentence, where }) => (
+        <span key={`${where} ${sentence}`}>
           {where === null ? '' : `${where.charAt(0).toUpperCase()}${where.slice(1)}: `}
           {sentence}
         </span>

@@ -30,7 +30,8 @@ function useStatistics({ run, at, pages }: Runs): Known {
 export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
   const { lines, failure } = useStatistics(runs);
   if (failure !== null) return <Failure error={failure} />;
-  if (runs.pages.length === 0) return <p className="hint">There are figures once a query was run.</p>;
+  if (runs.pages.length === 0)
+    return <p className="hint">There are figures once a query was run.</p>;
   if (lines === null) return <p className="hint">Asking…</p>;
   const sums = lines.some((line) => line.all !== undefined) && runs.pages.length > 1;
   return (
@@ -58,7 +59,8 @@ export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
       </div>
       {door === 'mongo' && (
         <p className="hint">
-          But for the round trip these are of explain, which runs the whole query once more, as of now.
+          But for the round trip these are of explain, which runs the whole query once more, as of
+          now.
         </p>
       )}
     </>

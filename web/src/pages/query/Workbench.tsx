@@ -56,6 +56,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
     if (panel === 'history') setPanel('results');
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key that runs works in every field.
     <div
       className="page query"
       onKeyDown={(event) => {
@@ -83,7 +84,13 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         </Button>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
-      <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel="query-panel" />
+      <Tabs
+        label="Of the query"
+        tabs={TABS}
+        selected={panel}
+        onSelect={setPanel}
+        panel="query-panel"
+      />
       <div
         className="query-panel"
         id="query-panel"
@@ -93,7 +100,11 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
-          <HistoryPanel history={history} onTake={(past) => onTake(past.texts)} onClear={() => setHistory([])} />
+          <HistoryPanel
+            history={history}
+            onTake={(past) => onTake(past.texts)}
+            onClear={() => setHistory([])}
+          />
         )}
       </div>
     </div>

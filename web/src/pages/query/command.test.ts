@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { commandOf, firstPage, type MongoForm, writes } from './command';
 import { InputError } from './problem';
 
-const empty: MongoForm = { mode: 'filter', filter: '', projection: '', sort: '', limit: '', pipeline: '' };
+const empty: MongoForm = {
+  mode: 'filter',
+  filter: '',
+  projection: '',
+  sort: '',
+  limit: '',
+  pipeline: '',
+};
 
 test.each<[Partial<MongoForm>, unknown]>([
   [{}, { find: 'c', filter: {} }],
@@ -16,7 +23,10 @@ test.each<[Partial<MongoForm>, unknown]>([
     { projection: '{a: 1}', sort: '{b: -1}' },
     { find: 'c', filter: {}, projection: { a: new Int32(1) }, sort: { b: new Int32(-1) } },
   ],
-  [{ mode: 'pipeline', filter: '{' }, { aggregate: 'c', pipeline: [], cursor: {} }],
+  [
+    { mode: 'pipeline', filter: '{' },
+    { aggregate: 'c', pipeline: [], cursor: {} },
+  ],
   [
     { mode: 'pipeline', pipeline: '[{$limit: 1}]' },
     { aggregate: 'c', pipeline: [{ $limit: new Int32(1) }], cursor: {} },
@@ -46,7 +56,10 @@ test.each<[Partial<MongoForm>, string]>([
 
 test('pages have a size', () => {
   expect(firstPage({ find: 'c' })).toEqual({ find: 'c', batchSize: 100 });
-  expect(firstPage({ aggregate: 'c', cursor: {} })).toEqual({ aggregate: 'c', cursor: { batchSize: 100 } });
+  expect(firstPage({ aggregate: 'c', cursor: {} })).toEqual({
+    aggregate: 'c',
+    cursor: { batchSize: 100 },
+  });
 });
 
 test.each([

@@ -19,7 +19,7 @@ export const LABELS: Record<FieldName, string> = {
 
 export const PAGE_ROWS = 100;
 
-function valueOf(form: MongoForm, name: FieldName): unknown {
+function fieldValue(form: MongoForm, name: FieldName): unknown {
   const text = form[name];
   checkSize(LABELS[name], text);
   const parsed = parseShell(text);
@@ -35,7 +35,7 @@ function isDocument(value: unknown): value is Document {
 /** The document of a field; null: the field is empty. */
 function documentOf(form: MongoForm, name: FieldName): Document | null {
   if (form[name].trim() === '') return null;
-  const value = valueOf(form, name);
+  const value = fieldValue(form, name);
   if (isDocument(value)) return value;
   throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
 }
@@ -52,14 +52,14 @@ function find(collection: string, form: MongoForm): Document {
   const command: Document = { find: collection, filter: documentOf(form, 'filter') ?? {} };
   const [projection, sort] = [documentOf(form, 'projection'), documentOf(form, 'sort')];
   const limit = limitOf(form);
-  if (projection !== null) command['projection'] = projection;
-  if (sort !== null) command['sort'] = sort;
-  if (limit !== null) command['limit'] = limit;
+  if (projection !== null) command.projection = projection;
+  if (sort !== null) command.sort = sort;
+  if (limit !== null) command.limit = limit;
   return command;
 }
 
 function aggregate(collection: string, form: MongoForm): Document {
-  const pipeline = form.pipeline.trim() === '' ? [] : valueOf(form, 'pipeline');
+  const pipeline = form.pipeline.trim() === '' ? [] : fieldValue(form, 'pipeline');
   if (Array.isArray(pipeline)) return { aggregate: collection, pipeline, cursor: {} };
   const message = 'This is no array of stages: write [ { $match: { … } }, … ].';
   throw new InputError(message, LABELS.pipeline, form.pipeline, 0);
@@ -72,12 +72,12 @@ export function commandOf(collection: string, form: MongoForm): Document {
 
 /** The command with the size of its first page. */
 export function firstPage(command: Document): Document {
-  if (command['aggregate'] === undefined) return { ...command, batchSize: PAGE_ROWS };
+  if (command.aggregate === undefined) return { ...command, batchSize: PAGE_ROWS };
   return { ...command, cursor: { batchSize: PAGE_ROWS } };
 }
 
 /** Whether running it again changes something again. */
 export function writes(command: Document): boolean {
-  const pipeline = (command['pipeline'] ?? []) as unknown[];
+  const pipeline = (command.pipeline ?? []) as unknown[];
   return pipeline.some((stage) => isDocument(stage) && ('$out' in stage || '$merge' in stage));
 }

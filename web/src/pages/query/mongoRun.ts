@@ -13,13 +13,23 @@ export function resultsOf(documents: readonly Document[]): string {
 }
 
 /** Runs the command again for its figures; one that writes is not. */
-async function explain(target: Target, command: Document, trips: number[], page: number, signal: AbortSignal) {
+async function explain(
+  target: Target,
+  command: Document,
+  trips: number[],
+  page: number,
+  signal: AbortSignal,
+) {
   const trip = trips[page] ?? 0;
   if (writes(command)) {
     const value = 'not asked for: explaining would run what writes again';
     return [...mongoStatistics({}, trip).slice(0, 1), { name: 'Explain', value }];
   }
-  const explained = await run(target.database, { explain: command, verbosity: 'executionStats' }, { signal });
+  const explained = await run(
+    target.database,
+    { explain: command, verbosity: 'executionStats' },
+    { signal },
+  );
   return mongoStatistics(explained, trip);
 }
 
@@ -40,7 +50,10 @@ export function startMongo(target: Target, form: MongoForm): Run {
     // A page that fails or is cancelled takes the cursor with it.
     const at = cursor;
     cursor = null;
-    if (at === null) throw new Error('The server holds no further pages of this query any more. Execute it again.');
+    if (at === null)
+      throw new Error(
+        'The server holds no further pages of this query any more. Execute it again.',
+      );
     return more(database, collection, at, PAGE_ROWS, { signal });
   };
   const next = async (signal: AbortSignal): Promise<ResultPage> => {

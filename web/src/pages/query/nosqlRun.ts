@@ -1,10 +1,10 @@
 // A query of the NoSQL door, page by page.
 import { query } from '../../api/nosql';
-import { entryOf, printJson, readJson } from '../../pure/json-text';
+import { entryOf, printJson, readJson } from '../../pure/json/tree';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
-import { checkSize, InputError } from './problem';
 import { PAGE_ROWS } from './command';
+import { checkSize, InputError } from './problem';
 import type { ResultPage, Run } from './run';
 import { type NosqlFacts, nosqlStatistics } from './statistics';
 

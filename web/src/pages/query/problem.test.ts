@@ -13,7 +13,10 @@ const errors = (start: number, end: number) =>
 
 test.each([
   [errors(9, 13), [{ sentence: "Wrong near '}' (SC1001)", where: 'line 2, column 2' }]],
-  [`Message: ${errors(9, 13)}\r\nmore }`, [{ sentence: "Wrong near '}' (SC1001)", where: 'line 2, column 2' }]],
+  [
+    `Message: ${errors(9, 13)}\r\nmore }`,
+    [{ sentence: "Wrong near '}' (SC1001)", where: 'line 2, column 2' }],
+  ],
   [errors(0, 0), [{ sentence: "Wrong near '}' (SC1001)", where: null }]],
   [errors(99, 100), [{ sentence: "Wrong near '}' (SC1001)", where: null }]],
   ['{"errors": nothing', [{ sentence: '{"errors": nothing', where: null }]],

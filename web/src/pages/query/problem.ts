@@ -1,5 +1,5 @@
 // What is wrong with a query, in sentences with the place in its text. Pure.
-import { bytes } from '../../pure/amount';
+import { bytes } from '../../pure/figures/amount';
 
 /** A text that is not sent: it cannot be read, or is too large. */
 export class InputError extends Error {
@@ -67,7 +67,10 @@ export function problemsOf(message: string, text: string): Problem[] {
 export const MAX_QUERY_BYTES = 512 * 1024;
 
 /** Of the editors: what is longer cannot be sent anyway. */
-export const QUERY_BOUND = { characters: MAX_QUERY_BYTES, why: `At most ${bytes(MAX_QUERY_BYTES)} are sent` };
+export const QUERY_BOUND = {
+  characters: MAX_QUERY_BYTES,
+  why: `At most ${bytes(MAX_QUERY_BYTES)} are sent`,
+};
 
 /** Refuses a text that is too large. */
 export function checkSize(field: string, text: string): void {

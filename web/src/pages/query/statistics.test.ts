@@ -1,9 +1,21 @@
 import { Int32, Long } from 'bson';
 import { expect, test } from 'vitest';
-import { mongoStatistics, nosqlStatistics, parseIndexUse, parseQueryMetrics, planOf } from './statistics';
+import {
+  mongoStatistics,
+  nosqlStatistics,
+  parseIndexUse,
+  parseQueryMetrics,
+  planOf,
+} from './statistics';
 
 test.each([
-  ['a=1.00;b=2', [['a', 1], ['b', 2]]],
+  [
+    'a=1.00;b=2',
+    [
+      ['a', 1],
+      ['b', 2],
+    ],
+  ],
   ['a=;=3;b;c=x;d=4', [['d', 4]]],
   ['', []],
   [null, []],
@@ -12,9 +24,20 @@ test.each([
 const encoded = (value: unknown) => btoa(JSON.stringify(value));
 
 test.each([
-  [encoded({ UtilizedIndexes: { SingleIndexes: [{ IndexSpec: '/user/?' }], CompositeIndexes: [] } }), ['/user/?']],
-  [encoded({ UtilizedIndexes: { CompositeIndexes: [{ IndexSpecs: ['/a ASC', '/b DESC'] }] } }), ['/a ASC', '/b DESC']],
-  [encoded({ UtilizedSingleIndexes: [{ IndexSpec: '/n/?' }], UtilizedCompositeIndexes: [] }), ['/n/?']],
+  [
+    encoded({
+      UtilizedIndexes: { SingleIndexes: [{ IndexSpec: '/user/?' }], CompositeIndexes: [] },
+    }),
+    ['/user/?'],
+  ],
+  [
+    encoded({ UtilizedIndexes: { CompositeIndexes: [{ IndexSpecs: ['/a ASC', '/b DESC'] }] } }),
+    ['/a ASC', '/b DESC'],
+  ],
+  [
+    encoded({ UtilizedSingleIndexes: [{ IndexSpec: '/n/?' }], UtilizedCompositeIndexes: [] }),
+    ['/n/?'],
+  ],
   [encoded({ UtilizedIndexes: {} }), []],
   [encoded({}), null],
   ['%%%', null],

@@ -1,7 +1,7 @@
 // What a query did, from the headers of the NoSQL door and from MongoDB's explain, as lines of a
 // table. Pure; what is not there is left out.
-import { bytes, count } from '../../pure/amount';
-import { latency } from '../../pure/latency';
+import { bytes, count } from '../../pure/figures/amount';
+import { latency } from '../../pure/figures/latency';
 
 export interface Statistic {
   name: string;
@@ -16,7 +16,8 @@ export function parseQueryMetrics(header: string | null): Map<string, number> {
   for (const part of (header ?? '').split(';')) {
     const at = part.indexOf('=');
     const value = Number(part.slice(at + 1));
-    if (at > 0 && part.length > at + 1 && !Number.isNaN(value)) found.set(part.slice(0, at).trim(), value);
+    if (at > 0 && part.length > at + 1 && !Number.isNaN(value))
+      found.set(part.slice(0, at).trim(), value);
   }
   return found;
 }
@@ -43,7 +44,9 @@ export function parseIndexUse(header: string | null): string[] | null {
     ];
     if (used === undefined && single === undefined && composite === undefined) return null;
     const specs = [...(single ?? []), ...(composite ?? [])];
-    return specs.flatMap((one) => [one.IndexSpec, one.IndexSpecs].flat()).filter((name) => typeof name === 'string');
+    return specs
+      .flatMap((one) => [one.IndexSpec, one.IndexSpecs].flat())
+      .filter((name) => typeof name === 'string');
   } catch {
     return null;
   }
@@ -80,7 +83,11 @@ export function nosqlStatistics(pages: readonly NosqlFacts[], at: number): Stati
   };
   put('Documents examined (retrieved)', 'retrievedDocumentCount', count);
   put('Size of those', 'retrievedDocumentSize', bytes);
-  lines.push({ name: 'Documents returned', value: count(page.rows), all: count(sum((one) => one.rows)) });
+  lines.push({
+    name: 'Documents returned',
+    value: count(page.rows),
+    all: count(sum((one) => one.rows)),
+  });
   put('Size of those returned', 'outputDocumentSize', bytes);
   const used = parseIndexUse(page.indexMetrics);
   if (used !== null) {
@@ -99,9 +106,9 @@ function isTree(value: unknown): value is Tree {
 export function planOf(winning: unknown): { stages: string[]; index: string | null } {
   const stages: string[] = [];
   let index: string | null = null;
-  for (let stage = winning; isTree(stage) && stages.length < 100; stage = stage['inputStage']) {
-    if (typeof stage['stage'] === 'string') stages.push(stage['stage']);
-    if (typeof stage['indexName'] === 'string') index = stage['indexName'];
+  for (let stage = winning; isTree(stage) && stages.length < 100; stage = stage.inputStage) {
+    if (typeof stage.stage === 'string') stages.push(stage.stage);
+    if (typeof stage.indexName === 'string') index = stage.indexName;
   }
   if (index === null && stages.at(-1) === 'IDHACK') index = '_id_';
   return { stages, index };
@@ -109,10 +116,12 @@ export function planOf(winning: unknown): { stages: string[]; index: string | nu
 
 /** Lines of `explain` with `executionStats`. */
 export function mongoStatistics(explained: Tree, roundTripMs: number): Statistic[] {
-  const planner = isTree(explained['queryPlanner']) ? explained['queryPlanner'] : {};
-  const stats = isTree(explained['executionStats']) ? explained['executionStats'] : {};
-  const { stages, index } = planOf(planner['winningPlan']);
-  const lines: Statistic[] = [{ name: 'Round trip of the page', value: latency(roundTripMs / 1000) }];
+  const planner = isTree(explained.queryPlanner) ? explained.queryPlanner : {};
+  const stats = isTree(explained.executionStats) ? explained.executionStats : {};
+  const { stages, index } = planOf(planner.winningPlan);
+  const lines: Statistic[] = [
+    { name: 'Round trip of the page', value: latency(roundTripMs / 1000) },
+  ];
   const put = (name: string, key: string, words: (value: number) => string) => {
     if (stats[key] !== undefined) lines.push({ name, value: words(Number(stats[key])) });
   };

@@ -38,7 +38,10 @@ export function hasNext({ pages, at }: Runs): boolean {
 
 export function useRuns() {
   const [state, setState] = useState<Runs>(NOTHING);
-  const current = useRef<{ run: Run | null; abort: AbortController | null }>({ run: null, abort: null });
+  const current = useRef<{ run: Run | null; abort: AbortController | null }>({
+    run: null,
+    abort: null,
+  });
   const changes = useServerChanges();
   const ranIn = useRef(changes);
   const latest = useRef(changes);
@@ -58,7 +61,12 @@ export function useRuns() {
     try {
       const page = await run.next(abort.signal);
       if (current.current.run !== run) return;
-      setState((known) => ({ ...known, busy: false, pages: [...known.pages, page], at: known.pages.length }));
+      setState((known) => ({
+        ...known,
+        busy: false,
+        pages: [...known.pages, page],
+        at: known.pages.length,
+      }));
     } catch (error) {
       if (current.current.run === run) setState((known) => ({ ...known, ...after(error) }));
     }

@@ -1,24 +1,22 @@
 // Scale & Settings of a collection of the MongoDB door.
-import { mayWrite, session } from '../../api/session';
+
 import type { IndexRecord } from '../../api/mongo';
-import { defaultInWords, readDraft } from '../../pure/ttl-input';
+import { defaultInWords, readDraft } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
-import { useStore } from '../../state/store';
-import { ConflictDialog } from './ConflictDialog';
-import { DateIndexes } from './DateIndexes';
-import { NOUNS } from './impact';
-import { ImpactView } from './ImpactView';
-import { IndexTable } from './IndexTable';
-import { READ_ONLY } from './readOnly';
-import { Notice } from './Notice';
-import { type Section, SettingsFrame } from './SettingsFrame';
-import { Unread } from './Unread';
-import { TtlSection } from './TtlSection';
-import { isTtlIndex } from './ttl-index';
+import { ConflictDialog } from './frame/ConflictDialog';
+import type { Section } from './frame/SettingsFrame';
+import { SettingsPane } from './frame/SettingsPane';
+import { Unread } from './frame/Unread';
+import type { Loaded } from './frame/useLoaded';
+import { DateIndexes } from './indexes/DateIndexes';
+import { IndexTable } from './indexes/IndexTable';
+import { isTtlIndex } from './indexes/ttlIndex';
+import { ImpactView } from './ttl/ImpactView';
+import { NOUNS } from './ttl/impact';
+import { TtlSection } from './ttl/TtlSection';
+import { useExpiryGate } from './ttl/useExpiryGate';
+import { useImpact } from './ttl/useImpact';
 import { type CollectionSettings, useCollection } from './useCollection';
-import { useDeathGate } from './useDeathGate';
-import { useImpact } from './useImpact';
-import type { Loaded } from './useLoaded';
 
 type Key = 'ttl' | 'date-indexes' | 'indexes';
 const NOUN = NOUNS.mongo;
@@ -95,27 +93,19 @@ function Conflict({ target, settings }: { target: Target; settings: CollectionSe
 }
 
 export default function MongoSettings({ target }: { target: Target }) {
-  const gate = useDeathGate(target, NOUN);
+  const gate = useExpiryGate(target, NOUN);
   const { loaded, settings } = useCollection(target, gate);
-  const locked = mayWrite(useStore(session)) ? null : READ_ONLY;
   if (settings === null) return <Unread target={target} place={NOUN.place} loaded={loaded} />;
-  const about = { target, place: NOUN.place, loaded, saving: settings };
-  const disabled = locked !== null || settings.saving;
   return (
-    <>
-      <SettingsFrame
-        sections={sectionsOf({ target, loaded, settings, disabled })}
-        locked={locked}
-        gone={loaded.gone}
-        saving={settings.saving}
-        asks={gate.asks}
-        outcome={settings.outcome}
-        onSave={settings.save}
-        onDiscard={settings.discard}
-        notice={<Notice {...about} what="the time to live of this collection" />}
-      />
-      {gate.dialog}
-      <Conflict target={target} settings={settings} />
-    </>
+    <SettingsPane
+      target={target}
+      nouns={NOUN}
+      what="the time to live of this collection"
+      loaded={loaded}
+      saving={settings}
+      gate={gate}
+      sections={(disabled) => sectionsOf({ target, loaded, settings, disabled })}
+      conflict={<Conflict target={target} settings={settings} />}
+    />
   );
 }

@@ -4,14 +4,14 @@ import { useCallback, useState } from 'react';
 import type { DefaultTtl } from '../../api/admin';
 import { words } from '../../api/http';
 import { CommandError, type IndexRecord, listIndexes, run } from '../../api/mongo';
-import { draftOf, readDraft, type TtlDraft } from '../../pure/ttl-input';
+import { draftOf, readDraft, type TtlDraft } from '../../pure/ttl/input';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
-import { commandsFor, defaultOf } from './ttl-index';
-import type { Outcome, Saving } from './saving';
-import type { DeathGate } from './useDeathGate';
-import { type Loaded, useLoaded } from './useLoaded';
+import type { Outcome, Saving } from './frame/saving';
+import { type Loaded, useLoaded } from './frame/useLoaded';
+import { commandsFor, defaultOf } from './indexes/ttlIndex';
+import type { ExpiryGate } from './ttl/useExpiryGate';
 
 interface Kept {
   /** The default when editing began. */
@@ -48,7 +48,7 @@ function parse(text: string | null): Kept | null {
   }
 }
 
-function useSaving(target: Target, gate: DeathGate, loaded: Loaded<IndexRecord[]>) {
+function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<IndexRecord[]>) {
   const [saving, setSaving] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [conflict, setConflict] = useState<{ theirs: DefaultTtl } | null>(null);
@@ -92,25 +92,31 @@ function useSaving(target: Target, gate: DeathGate, loaded: Loaded<IndexRecord[]
 /** `null` until the indexes have been read. */
 export function useCollection(
   target: Target,
-  gate: DeathGate,
+  gate: ExpiryGate,
 ): { loaded: Loaded<IndexRecord[]>; settings: CollectionSettings | null } {
   const { database, collection } = target;
-  const loaded = useLoaded(useCallback(() => listIndexes(database, collection), [database, collection]));
+  const loaded = useLoaded(
+    useCallback(() => listIndexes(database, collection), [database, collection]),
+  );
   const [text, setText] = useDraft(`settings:mongo:${JSON.stringify([database, collection])}`);
-  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(target, gate, loaded);
+  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(
+    target,
+    gate,
+    loaded,
+  );
   const indexes = loaded.value;
   if (indexes === null) return { loaded, settings: null };
   const keep = (next: Kept | null) => setText(next === null ? null : JSON.stringify(next));
   const current = defaultOf(indexes);
-  const valueOf = (draft: TtlDraft) => {
+  const wantedBy = (draft: TtlDraft) => {
     const read = readDraft(draft);
     return 'value' in read ? read.value : undefined;
   };
   const found = parse(text);
-  const kept = found !== null && valueOf(found.ttl) !== found.base ? found : null;
+  const kept = found !== null && wantedBy(found.ttl) !== found.base ? found : null;
   const base = kept?.base ?? current;
   const draft = kept?.ttl ?? (found?.base === current ? found.ttl : draftOf(current));
-  const wanted = valueOf(draft);
+  const wanted = wantedBy(draft);
   const attemptFrom = (from: DefaultTtl) => {
     if (wanted !== undefined) void attempt(from, wanted, () => keep(null));
   };

@@ -2,15 +2,21 @@
 // not saved, and saving. Shows nothing.
 import { useCallback, useState } from 'react';
 import { ApiError, words } from '../../api/http';
-import { findOffer, readContainer, readDatabase, replaceContainer, replaceOffer } from '../../api/nosql';
+import {
+  findOffer,
+  readContainer,
+  readDatabase,
+  replaceContainer,
+  replaceOffer,
+} from '../../api/nosql';
 import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
-import { type Base, type Changeable, type Edits, type Judged, judge } from './definition';
-import { readThroughput, withThroughput } from './throughput';
-import type { DeathGate } from './useDeathGate';
-import type { Outcome, Saving } from './saving';
-import { type Loaded, useLoaded } from './useLoaded';
+import { type Base, type Changeable, type Edits, type Judged, judge } from './container/definition';
+import { readThroughput, withThroughput } from './container/throughput';
+import type { Outcome, Saving } from './frame/saving';
+import { type Loaded, useLoaded } from './frame/useLoaded';
+import type { ExpiryGate } from './ttl/useExpiryGate';
 
 export interface Container extends Base {
   /** The offer is that of the database. */
@@ -61,7 +67,9 @@ const PARTS: Record<Changeable, keyof Edits> = {
 /** The edits that change something. */
 function effective(edits: Edits, changed: readonly Changeable[]): Edits {
   const parts = changed.map((section) => PARTS[section]);
-  return Object.fromEntries(Object.entries(edits).filter(([part]) => parts.some((p) => p === part)));
+  return Object.fromEntries(
+    Object.entries(edits).filter(([part]) => parts.some((p) => p === part)),
+  );
 }
 
 function sameVersion(a: Base, b: Base): boolean {
@@ -77,7 +85,12 @@ export interface ContainerSettings extends Saving<Container> {
 }
 
 /** Saves the definition, then the throughput; answers what is there now. */
-async function put(target: Target, base: Container, judged: Judged, done: (now: Container) => void) {
+async function put(
+  target: Target,
+  base: Container,
+  judged: Judged,
+  done: (now: Container) => void,
+) {
   let now = base;
   if (judged.recordChanged) {
     const record = await replaceContainer(target.database, judged.record, base.record._etag);
@@ -92,7 +105,7 @@ async function put(target: Target, base: Container, judged: Judged, done: (now: 
   }
 }
 
-function useSaving(target: Target, gate: DeathGate, loaded: Loaded<Container>) {
+function useSaving(target: Target, gate: ExpiryGate, loaded: Loaded<Container>) {
   const [saving, setSaving] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [conflict, setConflict] = useState<Container | null>(null);
@@ -126,22 +139,32 @@ function useSaving(target: Target, gate: DeathGate, loaded: Loaded<Container>) {
 /** `null` until the container has been read. */
 export function useContainer(
   target: Target,
-  gate: DeathGate,
+  gate: ExpiryGate,
 ): { loaded: Loaded<Container>; settings: ContainerSettings | null } {
   const loaded = useLoaded(useCallback(() => load(target), [target]));
-  const [text, setText] = useDraft(`settings:nosql:${JSON.stringify([target.database, target.collection])}`);
-  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(target, gate, loaded);
+  const [text, setText] = useDraft(
+    `settings:nosql:${JSON.stringify([target.database, target.collection])}`,
+  );
+  const { saving, outcome, setOutcome, conflict, setConflict, attempt } = useSaving(
+    target,
+    gate,
+    loaded,
+  );
   const kept = parse(text);
   const keep = (next: Kept | null) => setText(next === null ? null : JSON.stringify(next));
   const current = loaded.value;
   if (current === null) return { loaded, settings: null };
   const held =
-    kept !== null && (sameVersion(kept.base, current) || judge(kept.base, kept.edits).changed.length > 0)
+    kept !== null &&
+    (sameVersion(kept.base, current) || judge(kept.base, kept.edits).changed.length > 0)
       ? kept
       : { base: current, edits: {} };
   const { base, edits } = held;
   const judged = judge(base, edits);
-  const rebased = (theirs: Container): Kept => ({ base: theirs, edits: effective(edits, judged.changed) });
+  const rebased = (theirs: Container): Kept => ({
+    base: theirs,
+    edits: effective(edits, judged.changed),
+  });
   const settings: ContainerSettings = {
     loaded,
     base,

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'react';
 import { createCollection, finishCollection } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { FormError, readTtl, type TtlChoice as Choice } from './definition';
+import { type TtlChoice as Choice, FormError, readTtl } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
@@ -16,7 +16,10 @@ export interface NewCollectionProps {
 export function NewCollection({ database, onClose }: NewCollectionProps) {
   const [chosen, choose] = useState<Chosen>(() => firstChoice('mongo', database));
   const [name, setName] = useState('');
-  const [ttl, setTtl] = useState<{ choice: Choice; seconds: string }>({ choice: 'off', seconds: '' });
+  const [ttl, setTtl] = useState<{ choice: Choice; seconds: string }>({
+    choice: 'off',
+    seconds: '',
+  });
   // A collection that was made before its time to live was refused is not made again.
   const made = useRef('');
   const form = useSubmit(async () => {

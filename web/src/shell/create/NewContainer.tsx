@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { Field } from '../../ui/Field';
 import { createContainer, createDatabase } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { containerOf, type ContainerForm, FormError } from './definition';
+import { type ContainerForm, containerOf, FormError } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';

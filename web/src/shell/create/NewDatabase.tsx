@@ -33,7 +33,7 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog title="New database" action="Create" form={form} onClose={onClose}>
       <fieldset className="ttl-choice">
-        <legend>Door</legend>
+        <legend>API</legend>
         <div className="row">
           {DOORS.map((key) => (
             <label key={key}>
@@ -49,7 +49,7 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </div>
-        <div className="hint">A database of one door is not shown through the other.</div>
+        <div className="hint">A database of one API is not shown through the other.</div>
       </fieldset>
       <TextField
         label="Database name"

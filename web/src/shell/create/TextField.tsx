@@ -21,6 +21,7 @@ export function TextField(props: TextFieldProps) {
           {...tied}
           autoComplete="off"
           spellCheck={false}
+          // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that a person opened.
           autoFocus={autoFocus}
           placeholder={placeholder}
           value={value}

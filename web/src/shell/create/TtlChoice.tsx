@@ -1,6 +1,6 @@
 // Time to Live of something that is being made: off, on without a default, or on with seconds.
 import { useId } from 'react';
-import { spelled } from '../../pure/duration';
+import { spelled } from '../../pure/time/duration';
 import { Field } from '../../ui/Field';
 import type { TtlChoice as Choice } from './definition';
 
@@ -22,9 +22,9 @@ export interface TtlChoiceProps {
 export function TtlChoice({ noun, choice, seconds, error, onChange }: TtlChoiceProps) {
   const id = useId();
   const hints: Record<Choice, string> = {
-    off: `${noun} live until they are deleted, whatever their ttl says.`,
-    'no-default': `${noun} live until they are deleted, except those with a ttl of their own.`,
-    on: `${noun} die this long after their last write, except those with a ttl of their own.`,
+    off: `${noun} never expire, whatever their ttl says.`,
+    'no-default': `${noun} never expire, except those with a ttl of their own.`,
+    on: `${noun} expire this long after their last write, except those with a ttl of their own.`,
   };
   return (
     <>

@@ -2,8 +2,8 @@
 // and where the page goes afterwards.
 import * as mongo from '../../api/mongo';
 import * as nosql from '../../api/nosql';
-import type { Door, Place, Target } from '../../state/place';
 import { say } from '../../state/log';
+import type { Door, Place, Target } from '../../state/place';
 import { go } from '../../state/router';
 import { loadCollections, loadTree, loadTreeWith } from '../../state/tree';
 import { noun } from '../dialogs';
@@ -27,7 +27,7 @@ export async function createContainer(
   definition: Record<string, unknown>,
 ): Promise<void> {
   await nosql.createContainer(database, definition);
-  const collection = String(definition['id']);
+  const collection = String(definition.id);
   done(`created container ${collection}`);
   await shown({ door: 'nosql', database, collection });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containerOf, type ContainerForm, readPaths, readThroughput, readTtl } from './definition';
+import { type ContainerForm, containerOf, readPaths, readThroughput, readTtl } from './definition';
 
 describe('time to live', () => {
   test.each([
@@ -11,9 +11,12 @@ describe('time to live', () => {
   ] as const)('%s with "%s" is %s', (choice, seconds, want) => {
     expect(readTtl(choice, seconds)).toBe(want);
   });
-  test.each(['', '0', '-1', '-5', '1.5', '1e3', 'ten', '2147483648', '0x10'])('"%s" is refused', (text) => {
-    expect(() => readTtl('on', text)).toThrow(/^Give a/);
-  });
+  test.each(['', '0', '-1', '-5', '1.5', '1e3', 'ten', '2147483648', '0x10'])(
+    '"%s" is refused',
+    (text) => {
+      expect(() => readTtl('on', text)).toThrow(/^Give a/);
+    },
+  );
 });
 
 test.each([

@@ -40,7 +40,9 @@ export function readThroughput(text: string): number | undefined {
 /** "/a, /b/c" as paths; a slash at the front may be left out. */
 export function readPaths(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
-  return parts.filter((part) => part !== '').map((part) => (part.startsWith('/') ? part : `/${part}`));
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => (part.startsWith('/') ? part : `/${part}`));
 }
 
 export interface ContainerForm {

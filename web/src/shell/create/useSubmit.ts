@@ -36,7 +36,8 @@ export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit
     busy,
     attempts,
     failure: error === null || error instanceof FormError ? null : words(error),
-    errorOf: (field) => (error instanceof FormError && error.field === field ? error.message : null),
+    errorOf: (field) =>
+      error instanceof FormError && error.field === field ? error.message : null,
     edited: () => setError((known: unknown) => (known instanceof FormError ? null : known)),
     submit: (event) => {
       event.preventDefault();

@@ -89,7 +89,11 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
       ))}
       {rows.length === 0 ? (
         <p className="hint tree-said" role="status">
-          {known.loading ? 'Loading…' : filter === '' ? 'There are no databases yet.' : 'Nothing matches.'}
+          {known.loading
+            ? 'Loading…'
+            : filter === ''
+              ? 'There are no databases yet.'
+              : 'Nothing matches.'}
         </p>
       ) : (
         <TreeView

@@ -1,5 +1,13 @@
 // The lines of the tree: only those in sight are drawn, and one of them has the keyboard.
-import { type KeyboardEvent, type MouseEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useWindowed } from '../../ui/useWindowed';
 import { DOOR_NAMES } from '../dialogs';
 import { labelOf, parentOf, type Row, rowKey, typedTo } from './rows';
@@ -24,18 +32,16 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   const [held, hold] = useState<{ key: string; at: number }>({ key: '', at: 0 });
   const chosen = rows[selected];
   const chosenKey = chosen === undefined ? '' : rowKey(chosen);
+  // What the page shows takes the keyboard's row only when it becomes another.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `selected` alone changes when rows above come and go.
   useEffect(() => {
     if (chosenKey !== '') hold({ key: chosenKey, at: selected });
-    // What the page shows takes the keyboard's row only when it becomes another.
-    // `selected` alone changes when rows above come and go.
   }, [chosenKey]);
-  const found = useMemo(
-    () => rows.findIndex((row) => rowKey(row) === held.key),
-    [rows, held.key],
-  );
+  const found = useMemo(() => rows.findIndex((row) => rowKey(row) === held.key), [rows, held.key]);
   const active = found >= 0 ? found : Math.min(held.at, rows.length - 1);
   const row = rows[active];
   const key = row === undefined ? '' : rowKey(row);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a row is its key, and is made anew with the tree.
   useEffect(() => onActive(row), [key]);
   const move = (to: number) => {
     const next = rows[to];
@@ -55,7 +61,12 @@ function useTyped(): (letter: string) => string {
 }
 
 /** Where a key leads; undefined: nowhere. */
-function moved(key: string, rows: readonly Row[], active: number, height: number): number | undefined {
+function moved(
+  key: string,
+  rows: readonly Row[],
+  active: number,
+  height: number,
+): number | undefined {
   const page = Math.max(1, Math.floor(height / ROW_HEIGHT) - 1);
   const to: Record<string, number> = {
     ArrowDown: active + 1,
@@ -77,6 +88,7 @@ export function TreeView(props: TreeViewProps) {
   const { active, move } = useActive(props);
   const typed = useTyped();
   const { scrollTo } = shown;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is made anew with every picture.
   useEffect(() => {
     if (active >= 0) scrollTo(active);
   }, [active]);
@@ -182,7 +194,10 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
           {row.open ? '▾' : '▸'}
         </span>
       )}
-      <span className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`} title={label}>
+      <span
+        className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`}
+        title={label}
+      >
         {label}
       </span>
       {isDatabase && <span className={`badge ${row.door}`}>{DOOR_NAMES[row.door]}</span>}

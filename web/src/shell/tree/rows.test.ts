@@ -18,11 +18,31 @@ describe('the lines of the tree', () => {
       'open',
       all,
       '',
-      ['app', 'carts', 'sessions', 'empty', 'No containers', 'app', 'Loading…', 'logs', 'It is gone.'],
+      [
+        'app',
+        'carts',
+        'sessions',
+        'empty',
+        'No containers',
+        'app',
+        'Loading…',
+        'logs',
+        'It is gone.',
+      ],
     ],
-    ['one door open', new Set(['nosql/app']), '', ['app', 'carts', 'sessions', 'empty', 'app', 'logs']],
+    [
+      'one API open',
+      new Set(['nosql/app']),
+      '',
+      ['app', 'carts', 'sessions', 'empty', 'app', 'logs'],
+    ],
     ['a filter on a container opens its database', new Set(), 'SESS', ['app', 'sessions']],
-    ['a filter on a database shows all of it', new Set(['nosql/app']), ' app', ['app', 'carts', 'sessions', 'app']],
+    [
+      'a filter on a database shows all of it',
+      new Set(['nosql/app']),
+      ' app',
+      ['app', 'carts', 'sessions', 'app'],
+    ],
     ['a filter without matches', all, 'zzz', []],
   ])('%s', (_, open, filter, want) => expect(labels(open, filter)).toEqual(want));
 
@@ -45,7 +65,13 @@ describe('the lines of the tree', () => {
 test('a place is found among the lines', () => {
   const rows = rowsOf(branches, all, '');
   expect(rowOfPlace(rows, { page: 'database', door: 'mongo', database: 'app' })).toBe(5);
-  const place = { page: 'collection', door: 'nosql', database: 'app', collection: 'sessions', view: 'items' } as const;
+  const place = {
+    page: 'collection',
+    door: 'nosql',
+    database: 'app',
+    collection: 'sessions',
+    view: 'items',
+  } as const;
   expect(rowOfPlace(rows, place)).toBe(2);
   expect(rowOfPlace(rows, { ...place, collection: 'none' })).toBe(-1);
   expect(rowOfPlace(rows, { page: 'home' })).toBe(-1);

@@ -22,7 +22,9 @@ export function rowKey(row: Row): string {
 
 function below(branch: Branch, matches: (name: string) => boolean, whole: boolean): Row[] {
   const { door, name: database, collections, failure } = branch;
-  const note = (text: string, failed = false): Row[] => [{ kind: 'note', door, database, text, failed }];
+  const note = (text: string, failed = false): Row[] => [
+    { kind: 'note', door, database, text, failed },
+  ];
   if (failure !== null) return note(failure, true);
   if (collections === null) return note('Loading…');
   if (collections.length === 0) return note(door === 'nosql' ? 'No containers' : 'No collections');
@@ -38,18 +40,28 @@ function below(branch: Branch, matches: (name: string) => boolean, whole: boolea
 }
 
 /** The lines. With a filter every database that holds a match is open. */
-export function rowsOf(branches: readonly Branch[], open: ReadonlySet<string>, filter: string): Row[] {
+export function rowsOf(
+  branches: readonly Branch[],
+  open: ReadonlySet<string>,
+  filter: string,
+): Row[] {
   const wanted = filter.trim().toLowerCase();
   const matches = (name: string) => name.toLowerCase().includes(wanted);
   const shown = branches.filter(
-    (branch) =>
-      wanted === '' || matches(branch.name) || (branch.collections ?? []).some(matches),
+    (branch) => wanted === '' || matches(branch.name) || (branch.collections ?? []).some(matches),
   );
   return shown.flatMap((branch, at): Row[] => {
     const { door, name: database } = branch;
     const whole = wanted === '' || matches(database);
     const isOpen = open.has(keyOf(door, database)) || !whole;
-    const line: Row = { kind: 'database', door, database, open: isOpen, at: at + 1, of: shown.length };
+    const line: Row = {
+      kind: 'database',
+      door,
+      database,
+      open: isOpen,
+      at: at + 1,
+      of: shown.length,
+    };
     return isOpen ? [line, ...below(branch, matches, whole)] : [line];
   });
 }

@@ -72,6 +72,7 @@ export function useTreeState(place: Place, filter: string) {
       branch.failure === null,
   );
   const unaskedKeys = unasked.map((branch) => keyOf(branch.door, branch.name)).join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is made anew with every picture; its keys say what it is.
   useEffect(() => {
     for (const branch of unasked) void loadCollections(branch.door, branch.name);
   }, [unaskedKeys]);

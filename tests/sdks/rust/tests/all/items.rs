@@ -130,11 +130,7 @@ async fn patch_by_the_client() {
 #[tokio::test]
 async fn bad_items() {
     let container = container("bad_items", None).await;
-    for item in [
-        json!({"pk": "a"}),
-        json!({"id": 5, "pk": "a"}),
-        json!([]),
-    ] {
+    for item in [json!({"pk": "a"}), json!({"id": 5, "pk": "a"}), json!([])] {
         refused(container.create_item("a", "1", &item, None).await, 400, 0, "BadRequest");
     }
     let why = "PartitionKey extracted from document doesn't match the one specified in the header.";

@@ -7,5 +7,5 @@ mod items;
 mod kit;
 mod partition_keys;
 mod queries;
+mod real_clock;
 mod ttl;
-mod z_real_clock;

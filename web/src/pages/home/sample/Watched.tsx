@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'react';
 import { forecast } from '../../../api/admin';
 import { words } from '../../../api/http';
-import { count } from '../../../pure/amount';
-import { countdown } from '../../../pure/duration';
+import { count } from '../../../pure/figures/amount';
+import { countdown } from '../../../pure/time/duration';
 import { DOOR_NAMES } from '../../../shell/dialogs';
 import { useNow, useServerChanges } from '../../../state/server';
 import { PlaceLink } from '../../../ui/PlaceLink';
@@ -77,7 +77,7 @@ export function Watched({ part, round }: { part: Part; round: number }) {
   const lives = useLives(part, again);
   const { target, whole } = part;
   const living = now === null ? [] : alive(lives, now);
-  const next = living.filter((life) => life.diesAtMs !== null).slice(0, SHOWN);
+  const next = living.filter((life) => life.expiresAtMs !== null).slice(0, SHOWN);
   const left = live ?? whole;
   return (
     <div className="home-watched">
@@ -89,7 +89,7 @@ export function Watched({ part, round }: { part: Part; round: number }) {
         : <strong>{`${count(left)} of ${count(whole)} sessions alive`}</strong>
       </p>
       <progress
-        aria-label={`Sessions alive, ${DOOR_NAMES[target.door]}`}
+        aria-label={`Live sessions, ${DOOR_NAMES[target.door]}`}
         max={Math.max(whole, left, 1)}
         value={left}
       />
@@ -98,14 +98,16 @@ export function Watched({ part, round }: { part: Part; round: number }) {
           {failure}
         </p>
       )}
-      <ul className="home-lives" aria-label={`Next to die, ${DOOR_NAMES[target.door]}`}>
+      <ul className="home-lives" aria-label={`Next to expire, ${DOOR_NAMES[target.door]}`}>
         {next.map((life) => (
           <li key={life.name}>
             <span className="home-life">{life.name}</span>{' '}
-            <span className="home-figures">{countdown((life.diesAtMs ?? 0) - (now ?? 0))}</span>
+            <span className="home-figures">{countdown((life.expiresAtMs ?? 0) - (now ?? 0))}</span>
           </li>
         ))}
-        {next.length === 0 && live !== null && <li className="hint">Nobody else is going to die.</li>}
+        {next.length === 0 && live !== null && (
+          <li className="hint">Nothing else is going to expire.</li>
+        )}
       </ul>
     </div>
   );

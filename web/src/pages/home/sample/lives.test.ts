@@ -15,9 +15,9 @@ test.each([
 
 test('a deadline that is reached has passed', () => {
   const lives = [
-    { name: 'a', diesAtMs: 1000 },
-    { name: 'b', diesAtMs: 1001 },
-    { name: 'c', diesAtMs: null },
+    { name: 'a', expiresAtMs: 1000 },
+    { name: 'b', expiresAtMs: 1001 },
+    { name: 'c', expiresAtMs: null },
   ];
   expect(alive(lives, 1000).map(({ name }) => name)).toEqual(['b', 'c']);
 });

@@ -7,7 +7,7 @@ import type { Target } from '../../../state/place';
 export interface Life {
   name: string;
   /** ms of database time; null: it does not die. */
-  diesAtMs: number | null;
+  expiresAtMs: number | null;
 }
 
 const MOST = 200;
@@ -24,27 +24,27 @@ async function itemsOf(target: Target, standard: DefaultTtl): Promise<Life[]> {
   const page = await nosql.query(at, 'SELECT c.id, c.ttl, c._ts FROM c', { maxItems: MOST });
   return page.rows.map((row) => ({
     name: row.id,
-    diesAtMs: deathOf(row._ts, row['ttl'], standard),
+    expiresAtMs: deathOf(row._ts, row.ttl, standard),
   }));
 }
 
 async function documentsOf({ database, collection }: Target): Promise<Life[]> {
   const find = { find: collection, projection: { _id: 1 }, limit: MOST, singleBatch: true };
   const { documents } = await mongo.open(database, find);
-  const ids = documents.map((found) => found['_id'] as unknown);
+  const ids = documents.map((found) => found._id as unknown);
   const found = await mongo.expiryOf(database, collection, ids);
-  return found.map((record) => ({ name: String(record.id), diesAtMs: record.diesAtMs }));
+  return found.map((record) => ({ name: String(record.id), expiresAtMs: record.expiresAtMs }));
 }
 
 /** Those that die first come first. */
 export async function livesOf(target: Target, standard: DefaultTtl): Promise<Life[]> {
   const found =
     target.door === 'nosql' ? await itemsOf(target, standard) : await documentsOf(target);
-  const due = (life: Life) => life.diesAtMs ?? Number.POSITIVE_INFINITY;
+  const due = (life: Life) => life.expiresAtMs ?? Number.POSITIVE_INFINITY;
   return found.sort((a, b) => (due(a) === due(b) ? 0 : due(a) - due(b)));
 }
 
 /** Those that live at an instant: a deadline counts as passed. */
 export function alive(lives: readonly Life[], nowMs: number): Life[] {
-  return lives.filter(({ diesAtMs }) => diesAtMs === null || diesAtMs > nowMs);
+  return lives.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
 }

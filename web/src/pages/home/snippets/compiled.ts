@@ -35,9 +35,9 @@ func main() {
 		log.Fatal(err)
 	}
 	_, err = sessions.InsertMany(ctx, []any{
-		bson.M{"user": "ada"},              // lives an hour
-		bson.M{"user": "bob", "ttl": 60},   // lives a minute
-		bson.M{"user": "root", "ttl": -1},  // lives for ever
+		bson.M{"user": "ada"},              // expires in an hour
+		bson.M{"user": "bob", "ttl": 60},   // expires in a minute
+		bson.M{"user": "root", "ttl": -1},  // never expires
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -76,7 +76,7 @@ func main() {
 	sessions, err := database.NewContainer("sessions")
 	check(err)
 	bob := azcosmos.NewPartitionKeyString("bob")
-	item := []byte(\`{"id": "2", "user": "bob", "ttl": 60}\`) // lives a minute
+	item := []byte(\`{"id": "2", "user": "bob", "ttl": 60}\`) // expires in a minute
 	_, err = sessions.UpsertItem(ctx, bob, item, nil)
 	check(err)
 }
@@ -111,9 +111,9 @@ async fn main() -> mongodb::error::Result<()> {
     sessions.create_index(index).await?; // an hour after the last write
     sessions
         .insert_many([
-            doc! { "user": "ada" },             // lives an hour
-            doc! { "user": "bob", "ttl": 60 },  // lives a minute
-            doc! { "user": "root", "ttl": -1 }, // lives for ever
+            doc! { "user": "ada" },             // expires in an hour
+            doc! { "user": "bob", "ttl": 60 },  // expires in a minute
+            doc! { "user": "root", "ttl": -1 }, // never expires
         ])
         .await?;
     println!("{} are alive", sessions.count_documents(doc! {}).await?);
@@ -145,7 +145,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sessions = ContainerProperties::new("sessions".to_owned(), user).with_default_ttl(3600);
     let _ = database.create_container(sessions, None).await; // so may this
     let sessions = database.container_client("sessions", None).await?;
-    let bob = json!({ "id": "2", "user": "bob", "ttl": 60 }); // lives a minute
+    let bob = json!({ "id": "2", "user": "bob", "ttl": 60 }); // expires in a minute
     sessions.upsert_item("bob", "2", &bob, None).await?;
     Ok(())
 }

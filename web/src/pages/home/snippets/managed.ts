@@ -23,9 +23,9 @@ public class First {
       // An hour after the last write.
       sessions.createIndex(new Document("_ts", 1), new IndexOptions().expireAfter(3600L, TimeUnit.SECONDS));
       sessions.insertMany(List.of(
-          new Document("user", "ada"),                       // lives an hour
-          new Document("user", "bob").append("ttl", 60),     // lives a minute
-          new Document("user", "root").append("ttl", -1)));  // lives for ever
+          new Document("user", "ada"),                       // expires in an hour
+          new Document("user", "bob").append("ttl", 60),     // expires in a minute
+          new Document("user", "root").append("ttl", -1)));  // never expires
       System.out.println(sessions.countDocuments() + " are alive");
     }
   }
@@ -53,9 +53,9 @@ public class First {
           new CosmosContainerProperties("sessions", "/user")
               .setDefaultTimeToLiveInSeconds(3600));  // an hour after the last write
       CosmosContainer sessions = client.getDatabase("app").getContainer("sessions");
-      sessions.upsertItem(Map.of("id", "1", "user", "ada"));               // lives an hour
-      sessions.upsertItem(Map.of("id", "2", "user", "bob", "ttl", 60));    // lives a minute
-      sessions.upsertItem(Map.of("id", "3", "user", "root", "ttl", -1));   // lives for ever
+      sessions.upsertItem(Map.of("id", "1", "user", "ada"));               // expires in an hour
+      sessions.upsertItem(Map.of("id", "2", "user", "bob", "ttl", 60));    // expires in a minute
+      sessions.upsertItem(Map.of("id", "3", "user", "root", "ttl", -1));   // never expires
     }
   }
 }
@@ -79,9 +79,9 @@ await sessions.Indexes.CreateOneAsync(new CreateIndexModel<BsonDocument>(
     new CreateIndexOptions { ExpireAfter = TimeSpan.FromHours(1) })); // after the last write
 await sessions.InsertManyAsync(new[]
 {
-    new BsonDocument { { "user", "ada" } },                 // lives an hour
-    new BsonDocument { { "user", "bob" }, { "ttl", 60 } },  // lives a minute
-    new BsonDocument { { "user", "root" }, { "ttl", -1 } }, // lives for ever
+    new BsonDocument { { "user", "ada" } },                 // expires in an hour
+    new BsonDocument { { "user", "bob" }, { "ttl", 60 } },  // expires in a minute
+    new BsonDocument { { "user", "root" }, { "ttl", -1 } }, // never expires
 });
 `,
   }),
@@ -97,9 +97,9 @@ var client = new CosmosClient(
 Database database = await client.CreateDatabaseIfNotExistsAsync("app");
 Container sessions = await database.CreateContainerIfNotExistsAsync(
     new ContainerProperties("sessions", "/user") { DefaultTimeToLive = 3600 }); // after the last write
-await sessions.UpsertItemAsync(new { id = "1", user = "ada" });            // lives an hour
-await sessions.UpsertItemAsync(new { id = "2", user = "bob", ttl = 60 });  // lives a minute
-await sessions.UpsertItemAsync(new { id = "3", user = "root", ttl = -1 }); // lives for ever
+await sessions.UpsertItemAsync(new { id = "1", user = "ada" });            // expires in an hour
+await sessions.UpsertItemAsync(new { id = "2", user = "bob", ttl = 60 });  // expires in a minute
+await sessions.UpsertItemAsync(new { id = "3", user = "root", ttl = -1 }); // never expires
 `,
   }),
 };

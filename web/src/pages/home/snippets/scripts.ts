@@ -9,10 +9,10 @@ export const mongosh: Platform = {
     title: 'mongosh',
     install: `mongosh "${mongoUri(address, 'app')}"`,
     code: `db.sessions.createIndex({ _ts: 1 }, { expireAfterSeconds: 3600 })  // an hour after the last write
-db.sessions.insertOne({ user: "ada" })              // lives an hour
-db.sessions.insertOne({ user: "bob", ttl: 60 })     // lives a minute
-db.sessions.insertOne({ user: "root", ttl: -1 })    // lives for ever
-db.runCommand({ ebbExpiry: "sessions" })            // what dies, and when
+db.sessions.insertOne({ user: "ada" })              // expires in an hour
+db.sessions.insertOne({ user: "bob", ttl: 60 })     // expires in a minute
+db.sessions.insertOne({ user: "root", ttl: -1 })    // never expires
+db.runCommand({ ebbExpiry: "sessions" })            // what expires, and when
 `,
   }),
   nosql: null,
@@ -28,9 +28,9 @@ export const python: Platform = {
 
 sessions = MongoClient("${mongoUri(address)}").app.sessions
 sessions.create_index("_ts", expireAfterSeconds=3600)  # an hour after the last write
-sessions.insert_one({"user": "ada"})                   # lives an hour
-sessions.insert_one({"user": "bob", "ttl": 60})        # lives a minute
-sessions.insert_one({"user": "root", "ttl": -1})       # lives for ever
+sessions.insert_one({"user": "ada"})                   # expires in an hour
+sessions.insert_one({"user": "bob", "ttl": 60})        # expires in a minute
+sessions.insert_one({"user": "root", "ttl": -1})       # never expires
 print(sessions.count_documents({}), "are alive")
 `,
   }),
@@ -43,9 +43,9 @@ client = CosmosClient("${endpoint(address)}", "${key}")
 database = client.create_database_if_not_exists("app")
 sessions = database.create_container_if_not_exists(
     "sessions", PartitionKey("/user"), default_ttl=3600)       # an hour after the last write
-sessions.upsert_item({"id": "1", "user": "ada"})               # lives an hour
-sessions.upsert_item({"id": "2", "user": "bob", "ttl": 60})    # lives a minute
-sessions.upsert_item({"id": "3", "user": "root", "ttl": -1})   # lives for ever
+sessions.upsert_item({"id": "1", "user": "ada"})               # expires in an hour
+sessions.upsert_item({"id": "2", "user": "bob", "ttl": 60})    # expires in a minute
+sessions.upsert_item({"id": "3", "user": "root", "ttl": -1})   # never expires
 print(len(list(sessions.read_all_items())), "are alive")
 `,
   }),
@@ -64,9 +64,9 @@ const client = new MongoClient('${mongoUri(address)}');
 const sessions = client.db('app').collection('sessions');
 await sessions.createIndex({ _ts: 1 }, { expireAfterSeconds: 3600 }); // an hour after the last write
 await sessions.insertMany([
-  { user: 'ada' },             // lives an hour
-  { user: 'bob', ttl: 60 },    // lives a minute
-  { user: 'root', ttl: -1 },   // lives for ever
+  { user: 'ada' },             // expires in an hour
+  { user: 'bob', ttl: 60 },    // expires in a minute
+  { user: 'root', ttl: -1 },   // never expires
 ]);
 console.log(await sessions.countDocuments(), 'are alive');
 await client.close();
@@ -88,9 +88,9 @@ const { container: sessions } = await database.containers.createIfNotExists({
   partitionKey: { paths: ['/user'] },
   defaultTtl: 3600, // an hour after the last write
 });
-await sessions.items.upsert({ id: '1', user: 'ada' });            // lives an hour
-await sessions.items.upsert({ id: '2', user: 'bob', ttl: 60 });   // lives a minute
-await sessions.items.upsert({ id: '3', user: 'root', ttl: -1 });  // lives for ever
+await sessions.items.upsert({ id: '1', user: 'ada' });            // expires in an hour
+await sessions.items.upsert({ id: '2', user: 'bob', ttl: 60 });   // expires in a minute
+await sessions.items.upsert({ id: '3', user: 'root', ttl: -1 });  // never expires
 `,
   }),
 };

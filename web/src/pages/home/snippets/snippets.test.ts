@@ -4,20 +4,23 @@ import { snippetsOf } from './snippet';
 
 const facts = { mongo: '127.0.0.1:40001', cosmos: '127.0.0.1:40002', key: 'a+/key==' };
 
-describe.each(PLATFORMS.map((platform) => [platform.label, platform] as const))('%s', (_, platform) => {
-  test('programs name this server and its key, and set a time to live', () => {
-    const made = snippetsOf(platform, facts);
-    expect(made.length).toBe(platform.key === 'mongosh' ? 1 : 2);
-    for (const { code, install } of made) {
-      const whole = install + code;
-      expect(whole).toMatch(/127\.0\.0\.1:4000[12]|localhost:40002/);
-      expect(code).toContain('ttl');
-      expect(code).toMatch(/3600|FromHours\(1\)/);
-      expect(code).not.toMatch(/undefined|null|\$\{/);
-      if (whole.includes('40002')) expect(code).toContain(facts.key);
-    }
-  });
-  test('a door that is off has no program', () => {
-    expect(snippetsOf(platform, { ...facts, mongo: null, cosmos: null })).toEqual([]);
-  });
-});
+describe.each(PLATFORMS.map((platform) => [platform.label, platform] as const))(
+  '%s',
+  (_, platform) => {
+    test('programs name this server and its key, and set a time to live', () => {
+      const made = snippetsOf(platform, facts);
+      expect(made.length).toBe(platform.key === 'mongosh' ? 1 : 2);
+      for (const { code, install } of made) {
+        const whole = install + code;
+        expect(whole).toMatch(/127\.0\.0\.1:4000[12]|localhost:40002/);
+        expect(code).toContain('ttl');
+        expect(code).toMatch(/3600|FromHours\(1\)/);
+        expect(code).not.toMatch(/undefined|null|\$\{/);
+        if (whole.includes('40002')) expect(code).toContain(facts.key);
+      }
+    });
+    test('a door that is off has no program', () => {
+      expect(snippetsOf(platform, { ...facts, mongo: null, cosmos: null })).toEqual([]);
+    });
+  },
+);

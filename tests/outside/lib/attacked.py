@@ -1,0 +1,125 @@
+"""A server under attack, through either API, and its witness: a connection as old as the server,
+with data that nothing may change. Checks what has to hold after each attack."""
+
+import contextlib
+import threading
+import time
+
+import pytest
+
+from lib.wire import WITHIN
+
+#: Resident memory at the end of a module, whatever it was sent.
+MOST_MEMORY = 800 << 20
+#: Bytes of log of a module: a flood of bad input is no flood of lines.
+MOST_LOG = 1 << 20
+
+
+class AttackedServer:
+    """A server on a data directory, and its witness. `expected` is the state of the witness's
+    data."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def __enter__(self):
+        self.start()
+        self.settle()
+        self.expected = self.sentinel()
+        return self
+
+    def __exit__(self, *_):
+        self.witness.close()
+        self.server.close()
+
+    def start(self):
+        self.server.start()
+        self.pid = self.server.process.pid
+        self.witness = self.wire()
+
+    # What each door does in its own way.
+
+    def wire(self, **options):
+        """A new connection."""
+        raise NotImplementedError
+
+    def settle(self):
+        """Stores the witness's data before the attack begins."""
+        raise NotImplementedError
+
+    def sentinel(self):
+        """Returns the state of the witness's data, as bytes."""
+        raise NotImplementedError
+
+    def look(self, wire):
+        """Another client reads some of the witness's data and must get it."""
+        raise NotImplementedError
+
+    # What has to hold.
+
+    def health(self):
+        """Checks that the process is the same and still serves the witness at once."""
+        began = time.monotonic()
+        assert self.server.alive(), f"the server died: {self.log()[-3000:]}"
+        assert self.server.process.pid == self.pid
+        assert self.sentinel() == self.expected, "the witness's data have changed"
+        took = time.monotonic() - began
+        assert took < WITHIN, f"the witness waited for {took:.2f} s"
+
+    @contextlib.contextmanager
+    def undisturbed(self, longest=WITHIN):
+        """Checks that another client is served without delay while the body runs."""
+        over, waits, problems = threading.Event(), [0.0], []
+
+        def ask():
+            try:
+                with self.wire() as wire:
+                    while not over.wait(0.02):
+                        began = time.monotonic()
+                        self.look(wire)
+                        waits.append(time.monotonic() - began)
+            except (AssertionError, OSError) as problem:
+                problems.append(problem)
+
+        bystander = threading.Thread(target=ask, daemon=True)
+        bystander.start()
+        try:
+            yield
+        finally:
+            over.set()
+            bystander.join(40)
+        assert not problems, problems
+        assert max(waits) < longest, f"another client waited for {max(waits):.2f} s"
+
+    def log(self):
+        return self.server.log.read_text(errors="replace")
+
+    def leave(self):
+        """Checks at the end: bounded memory, a short log without panics, a clean exit, an undamaged
+        directory."""
+        memory = self.server.rss()
+        assert memory < MOST_MEMORY, f"{memory >> 20} MiB are held at the end"
+        log = self.log()
+        assert "panick" not in log, log[-3000:]
+        assert len(log) < MOST_LOG, f"{len(log)} bytes of log: {log[:1000]}"
+        self.witness.close()
+        self.server.end()
+
+
+def fixtures(kind):
+    """Returns two fixtures: `attacked`, a server of this kind for each module, and `wire`, a
+    connection to it."""
+
+    @pytest.fixture(scope="module")
+    def attacked():
+        """At the end the server must be small and undamaged, and must stop when it is told to."""
+        with kind() as attacked:
+            yield attacked
+            attacked.leave()
+
+    @pytest.fixture
+    def wire(attacked):
+        with attacked.wire() as wire:
+            yield wire
+
+    return attacked, wire

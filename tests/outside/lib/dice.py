@@ -1,7 +1,0 @@
-"""Choices by chance."""
-
-
-def weighted(random, weights):
-    """One of the keys of `weights`, as likely as its number says."""
-    [chosen] = random.choices(list(weights), weights.values())
-    return chosen

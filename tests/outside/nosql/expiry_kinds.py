@@ -1,0 +1,64 @@
+"""The kinds of death of items: how a container is set up so that an item dies at a known second."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+OFF = None
+STAY = [{"ttl": -1}, {"ttl": 1_000_000}, {"ttl": 2_147_483_647}]
+
+
+@dataclass(frozen=True)
+class Death:
+    """One kind. A mortal item has the fields `mortal` and dies `after` seconds from its write."""
+
+    name: str
+    #: The default of the container when the items are written.
+    default: int | None
+    mortal: dict
+    after: int
+    #: What happens meanwhile: (seconds after the write, step).
+    steps: list = field(default_factory=list)
+    #: What happens when the clock stands at the deadline.
+    strike: Callable | None = None
+    #: Fields of items that outlive the test, each in its own way.
+    controls: list = field(default_factory=lambda: STAY)
+
+    @property
+    def patched(self):
+        """Whether its items are written again after they were made."""
+        return "patched" in self.name
+
+
+def default(value):
+    """A step: all containers get this default."""
+    return lambda matrix: matrix.set_default(value)
+
+
+def patched(*operations):
+    """A step: all mortal items are patched."""
+    return lambda matrix: matrix.patch_mortals(list(operations))
+
+
+def kinds():
+    unbound = [{}, *STAY]
+    own, longer = {"ttl": 10}, {"ttl": 1_000}
+    set_ttl = patched({"op": "set", "path": "/ttl", "value": 10})
+    drop_ttl = patched({"op": "remove", "path": "/ttl"})
+    return [
+        Death("default", 10, {}, 10),
+        Death("own-no-default", -1, own, 10, controls=unbound),
+        Death("own-shorter", 1_000, own, 10, controls=unbound),
+        Death("own-longer", 3, own, 10),
+        Death("default-lowered", 1_000, {}, 10, [(4, default(10))]),
+        Death("default-lowered-at-once", 1_000, {}, 10, strike=default(5)),
+        Death("switched-on", OFF, {}, 10, [(4, default(10))]),
+        Death("switched-on-at-once", OFF, {}, 10, strike=default(5)),
+        Death("switched-on-own", OFF, own, 10, [(4, default(-1))], controls=unbound),
+        Death("off-and-on", 10, {}, 10, [(4, default(OFF)), (7, default(10))]),
+        Death("off-and-on-late", 10, {}, 20, [(4, default(OFF))], default(10)),
+        Death("patched-ttl", -1, longer, 13, [(3, set_ttl)], controls=unbound),
+        Death("patched-unpinned", 10, {"ttl": -1}, 13, [(3, drop_ttl)]),
+        # What the clock has killed stays dead under what comes then.
+        Death("dead-then-off", 10, {}, 10, strike=default(OFF)),
+        Death("dead-then-longer", 10, {}, 10, strike=default(1_000_000)),
+    ]

@@ -1,0 +1,49 @@
+// The indexing policy as text, with what is wrong beside it.
+
+import { Button } from '../../../ui/Button';
+import { CodeEditor } from '../../../ui/CodeEditor';
+import { DEFAULT_POLICY, POLICY_BOUND, policyText } from './policy';
+
+export interface PolicySectionProps {
+  text: string;
+  changed: boolean;
+  problems: readonly string[];
+  disabled: boolean;
+  onText: (text: string) => void;
+}
+
+export function PolicySection(props: PolicySectionProps) {
+  const { text, changed, problems, disabled, onText } = props;
+  return (
+    <>
+      <p className="hint">
+        What of an item is indexed. Queries give the same answers under every policy; they differ in
+        what they cost.
+      </p>
+      <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
+        <CodeEditor
+          label={changed ? 'Indexing policy (changed)' : 'Indexing policy'}
+          language="json"
+          bound={POLICY_BOUND}
+          value={text}
+          readOnly={disabled}
+          onChange={(next) => {
+            if (next !== text) onText(next);
+          }}
+        />
+      </div>
+      <div role="alert">
+        {problems.map((problem) => (
+          <p key={problem} className="error">
+            {problem}
+          </p>
+        ))}
+      </div>
+      <div className="row">
+        <Button disabled={disabled} onClick={() => onText(policyText(DEFAULT_POLICY))}>
+          Reset to default
+        </Button>
+      </div>
+    </>
+  );
+}

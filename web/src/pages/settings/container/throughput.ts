@@ -1,0 +1,60 @@
+// Request units per second: what an offer says, and what is typed for one. Pure.
+import type { OfferRecord } from '../../../api/nosql';
+import { count } from '../../../pure/figures/amount';
+
+export interface ThroughputDraft {
+  mode: 'manual' | 'autoscale';
+  text: string;
+}
+
+export interface Throughput {
+  mode: 'manual' | 'autoscale';
+  units: number;
+}
+
+export const MOST_UNITS = 1_000_000;
+export const BOUNDS = {
+  manual: { least: 400, step: 100 },
+  autoscale: { least: 1000, step: 1000 },
+} as const;
+
+export function throughputOf(offer: OfferRecord): ThroughputDraft {
+  const most = offer.content.offerAutopilotSettings?.maxThroughput;
+  if (most !== undefined) return { mode: 'autoscale', text: String(most) };
+  return { mode: 'manual', text: String(offer.content.offerThroughput ?? '') };
+}
+
+export function readThroughput(draft: ThroughputDraft): { value: Throughput } | { error: string } {
+  const { least, step } = BOUNDS[draft.mode];
+  const text = draft.text.trim();
+  if (text === '') return { error: 'Enter a number of request units.' };
+  if (!/^\d{1,9}$/.test(text)) return { error: 'Request units are a whole number in digits.' };
+  const units = Number(text);
+  if (units < least)
+    return { error: `${count(units)} RU/s is too little: the least is ${count(least)}.` };
+  if (units > MOST_UNITS) {
+    return { error: `${count(units)} RU/s is too much: the most is ${count(MOST_UNITS)}.` };
+  }
+  if (units % step !== 0) {
+    const below = units - (units % step);
+    const near = `${count(below)} or ${count(below + step)}`;
+    return { error: `Request units go in steps of ${count(step)}: ${near}, for example.` };
+  }
+  return { value: { mode: draft.mode, units } };
+}
+
+/** The offer with another throughput; everything else of it stays. */
+export function withThroughput(offer: OfferRecord, { mode, units }: Throughput): OfferRecord {
+  const { offerThroughput: _, offerAutopilotSettings: __, ...others } = offer.content;
+  const content =
+    mode === 'manual'
+      ? { ...others, offerThroughput: units }
+      : { ...others, offerAutopilotSettings: { maxThroughput: units } };
+  return { ...offer, content };
+}
+
+export function throughputInWords(offer: OfferRecord): string {
+  const { mode, text } = throughputOf(offer);
+  const units = text === '' ? '?' : count(Number(text));
+  return mode === 'manual' ? `${units} RU/s` : `autoscale up to ${units} RU/s`;
+}

@@ -1,0 +1,150 @@
+// The date TTL indexes of a MongoDB collection: a table, and dialogs that make, change and drop one
+// at once, apart from Save and Discard.
+import { Int32 } from 'bson';
+import { useState } from 'react';
+import { words } from '../../../api/http';
+import { type Document, type IndexRecord, run } from '../../../api/mongo';
+import { say } from '../../../state/log';
+import type { Target } from '../../../state/place';
+import { Banner } from '../../../ui/Banner';
+import { Button } from '../../../ui/Button';
+import type { Loaded } from '../frame/useLoaded';
+import { somebodyWasFaster } from '../useCollection';
+import { DateIndexDialog, DropIndexDialog } from './DateIndexDialog';
+import { filterOf, isHidden, secondsInWords } from './indexWords';
+import { isDateIndex } from './ttlIndex';
+
+export interface DateIndexesProps {
+  target: Target;
+  loaded: Loaded<IndexRecord[]>;
+  indexes: readonly IndexRecord[];
+  disabled: boolean;
+}
+
+type Asked = { kind: 'new' } | { kind: 'change' | 'drop'; index: IndexRecord };
+
+function commandOf(collection: string, asked: Asked, field: string, seconds: number): Document {
+  const expireAfterSeconds = new Int32(seconds);
+  switch (asked.kind) {
+    case 'new': {
+      const made = { key: { [field]: new Int32(1) }, name: `${field}_1`, expireAfterSeconds };
+      return { createIndexes: collection, indexes: [made] };
+    }
+    case 'change':
+      return { collMod: collection, index: { name: asked.index.name, expireAfterSeconds } };
+    case 'drop':
+      return { dropIndexes: collection, index: asked.index.name };
+  }
+}
+
+const DONE = { new: 'created', change: 'changed', drop: 'dropped' };
+
+function Table(props: {
+  dates: readonly IndexRecord[];
+  disabled: boolean;
+  onAsk: (asked: Asked) => void;
+}) {
+  const { dates, disabled, onAsk } = props;
+  if (dates.length === 0) return <p>There are none.</p>;
+  return (
+    <div className="settings-scroll" role="region" tabIndex={0} aria-label="Date TTL indexes">
+      <table className="settings-table">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Field</th>
+            <th scope="col">Expires after</th>
+            <th scope="col">Only where</th>
+            <th scope="col">Hidden</th>
+            <th scope="col">Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {dates.map((index) => (
+            <tr key={index.name}>
+              <th scope="row">{index.name}</th>
+              <td className="mono settings-text">{Object.keys(index.key).join(', ')}</td>
+              <td>{secondsInWords(index.expireAfterSeconds)}</td>
+              <td className="mono settings-text">{filterOf(index)}</td>
+              <td>{isHidden(index) ? 'yes' : 'no'}</td>
+              <td className="settings-actions">
+                <Button
+                  disabled={disabled}
+                  aria-label={`Change seconds of ${index.name}`}
+                  onClick={() => onAsk({ kind: 'change', index })}
+                >
+                  Change seconds
+                </Button>{' '}
+                <Button
+                  look="danger"
+                  disabled={disabled}
+                  aria-label={`Drop ${index.name}`}
+                  onClick={() => onAsk({ kind: 'drop', index })}
+                >
+                  Drop
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesProps) {
+  const [asked, ask] = useState<Asked | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
+  const apply = async (field: string, seconds: number) => {
+    if (asked === null) return;
+    setNotice(null);
+    try {
+      await run(target.database, commandOf(target.collection, asked, field, seconds));
+    } catch (error) {
+      const gone = loaded.notice(error);
+      if (!gone && !somebodyWasFaster(error)) throw error;
+      await loaded.reload();
+      // A new index of a name that is taken: the dialog stays, with what was typed.
+      if (!gone && asked.kind === 'new') throw error;
+      ask(null);
+      setNotice(
+        `Somebody else has changed this meanwhile; what is there now is shown. ${words(error)}`,
+      );
+      return;
+    }
+    const name = asked.kind === 'new' ? `${field}_1` : asked.index.name;
+    say({ kind: 'done', text: `Successfully ${DONE[asked.kind]} index ${name}` });
+    ask(null);
+    await loaded.reload();
+  };
+  return (
+    <>
+      <p className="hint">
+        An index on a field that holds dates: a document expires at its date and so much later, at
+        that instant. This is beside the collection’s default and a document’s own “ttl”; the
+        earliest of them counts.
+      </p>
+      {notice !== null && <Banner look="bad">{notice}</Banner>}
+      <Table dates={indexes.filter(isDateIndex)} disabled={disabled} onAsk={ask} />
+      <div className="row">
+        <Button disabled={disabled} onClick={() => ask({ kind: 'new' })}>
+          New date TTL index
+        </Button>
+      </div>
+      {asked !== null && asked.kind !== 'drop' && (
+        <DateIndexDialog
+          index={asked.kind === 'new' ? null : asked.index}
+          onSave={apply}
+          onClose={() => ask(null)}
+        />
+      )}
+      {asked?.kind === 'drop' && (
+        <DropIndexDialog
+          index={asked.index}
+          onDrop={() => apply('', 0)}
+          onClose={() => ask(null)}
+        />
+      )}
+    </>
+  );
+}

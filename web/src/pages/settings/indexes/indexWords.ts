@@ -1,0 +1,40 @@
+// Indexes in words. Pure.
+import { EJSON } from 'bson';
+import type { Document, IndexRecord } from '../../../api/mongo';
+import { inWords } from '../../../pure/time/duration';
+
+/** A document on one line, with plain numbers. */
+export function documentText(value: Document): string {
+  return EJSON.stringify(value, { relaxed: true });
+}
+
+export function filterOf(index: IndexRecord): string | null {
+  const filter = index.all.partialFilterExpression as Document | undefined;
+  return filter === undefined ? null : documentText(filter);
+}
+
+export function isHidden(index: IndexRecord): boolean {
+  return index.all.hidden === true;
+}
+
+/** `-1` is only there on `_ts`. */
+export function secondsInWords(seconds: number | null): string {
+  if (seconds === null) return '';
+  if (seconds === -1) return '-1 (no default)';
+  return seconds === 0 ? '0 s = at the date itself' : `${seconds} s = ${inWords(seconds)}`;
+}
+
+/** What an index is beside its key: "unique, hidden". */
+export function traits(index: IndexRecord): string {
+  const { all } = index;
+  const named = ['unique', 'sparse', 'hidden'].filter((name) => all[name] === true);
+  return named.join(', ');
+}
+
+/** What is wrong with the name of a field for a date index; null: nothing that is known here. */
+export function fieldProblem(field: string): string | null {
+  if (field.trim() === '') return 'Enter the name of a field that holds dates.';
+  if (field === '_ts') return '“_ts” is the default of the collection: set it under Time to Live.';
+  if (field === '_id') return 'The index on “_id” cannot make documents expire.';
+  return null;
+}

@@ -1,0 +1,125 @@
+// Time to Live of either door: the three options, the seconds, and what a change would do.
+import type { ReactNode } from 'react';
+import type { DefaultTtl } from '../../../api/admin';
+import { draftOf, inUnit, readDraft, type TtlDraft, type TtlOption } from '../../../pure/ttl/input';
+import { Banner } from '../../../ui/Banner';
+import type { Nouns } from './impact';
+import { SecondsField } from './SecondsField';
+
+export interface TtlSectionProps {
+  nouns: Nouns;
+  draft: TtlDraft;
+  /** What holds on the server. */
+  saved: DefaultTtl;
+  disabled: boolean;
+  onDraft: (draft: TtlDraft) => void;
+  /** What else is wrong, beside the field's own errors. */
+  problems?: readonly string[];
+  /** What the change would do. */
+  effect: ReactNode;
+}
+
+/** In this order, by these names; people and their scripts know both. */
+const OPTIONS: readonly { option: TtlOption; label: string; name: string }[] = [
+  { option: 'off', label: 'Off', name: 'ttl-off-option' },
+  { option: 'on-nodefault', label: 'On (no default)', name: 'ttl-on-no-default-option' },
+  { option: 'on', label: 'On', name: 'ttl-on-option' },
+];
+
+function meaning(option: TtlOption, { many, one, place }: Nouns): string {
+  switch (option) {
+    case 'off': {
+      const beside = one === 'document' ? ' Date TTL indexes go on by themselves.' : '';
+      return (
+        `Nothing in this ${place} expires by its age: ${many} live until they are deleted, also those ` +
+        `with a “ttl” of their own, which is kept and not interpreted. What has expired before stays ` +
+        `gone.${beside}`
+      );
+    }
+    case 'on-nodefault':
+      return `Only ${many} with a “ttl” of their own expire, that many seconds after their last write.`;
+    case 'on':
+      return (
+        `Every ${one} expires this long after its last write, unless its own “ttl” says ` +
+        `otherwise: a number of seconds of its own, or -1 for never.`
+      );
+  }
+}
+
+function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
+  const before = draftOf(saved).option;
+  const changed = draft.option !== before;
+  return (
+    <fieldset
+      id="timeToLive"
+      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: radio buttons with a legend.
+      role="radiogroup"
+      aria-labelledby="timeToLive-legend"
+      aria-describedby="timeToLive-meaning"
+      className={changed ? 'settings-group settings-changed' : 'settings-group'}
+      disabled={disabled}
+    >
+      <legend id="timeToLive-legend">
+        Time to Live
+        {changed && <span className="settings-mark"> (changed)</span>}
+      </legend>
+      {OPTIONS.map(({ option, label, name }) => (
+        // The visible text names the option; the other name is there for scripts that look for it.
+        <label key={option} className="settings-option">
+          <input
+            type="radio"
+            name="timeToLive"
+            id={name}
+            data-test={name}
+            aria-label={name}
+            aria-labelledby={`${name}-label`}
+            value={option}
+            checked={draft.option === option}
+            onChange={() => onDraft({ ...draft, option })}
+          />
+          <span id={`${name}-label`}>{label}</span>
+        </label>
+      ))}
+      <p id="timeToLive-meaning" className="hint">
+        {meaning(draft.option, nouns)}
+      </p>
+    </fieldset>
+  );
+}
+
+export function TtlSection(props: TtlSectionProps) {
+  const { draft, saved, disabled, nouns, onDraft, problems = [] } = props;
+  const read = readDraft(draft);
+  const changed = !('value' in read) || read.value !== saved;
+  const turnsOn = draft.option === 'on' && (saved === null || saved === -1);
+  return (
+    <>
+      <Options {...props} />
+      {draft.option === 'on' && (
+        <SecondsField
+          id="timeToLiveSeconds"
+          dataTest="ttl-input"
+          name="Time to live"
+          text={draft.text}
+          unit={draft.unit}
+          changed={changed}
+          disabled={disabled}
+          onText={(text) => onDraft({ ...draft, text })}
+          onUnit={(unit) => onDraft(inUnit(draft, unit, saved))}
+        />
+      )}
+      {turnsOn && (
+        <Banner>
+          {`From the moment this is saved, ${nouns.many} older than the value disappear at once, and ` +
+            `every other one when it reaches that age. No client has to delete them.`}
+        </Banner>
+      )}
+      {problems.map((problem) => (
+        <p key={problem} className="error" role="alert">
+          {problem}
+        </p>
+      ))}
+      {changed && 'value' in read && props.effect}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// What a preview says, in sentences. Asks nothing.
+import type { Amount, DefaultTtl, Preview } from '../../../api/admin';
+import { bytes, count, counted } from '../../../pure/figures/amount';
+
+/** What a door calls its documents and collections. */
+export interface Nouns {
+  one: 'item' | 'document';
+  many: 'items' | 'documents';
+  place: 'container' | 'collection';
+}
+
+export const NOUNS: Record<'nosql' | 'mongo', Nouns> = {
+  nosql: { one: 'item', many: 'items', place: 'container' },
+  mongo: { one: 'document', many: 'documents', place: 'collection' },
+};
+
+/** "Of what": all that live, where that is known. */
+function among(dying: number, live: Amount | null, nouns: Nouns): string {
+  if (live === null || live.documents < dying) return counted(dying, nouns.one);
+  return `${count(dying)} of ${counted(live.documents, nouns.one)}`;
+}
+
+function none(value: DefaultTtl, live: Amount | null, nouns: Nouns): string {
+  if (value === null && nouns.one === 'item') {
+    return 'Nothing disappears, and no item expires while it is off.';
+  }
+  if (value === null || value === -1 || live === null) return 'Nothing disappears at once.';
+  if (live.documents === 0) return `There are no ${nouns.many}: nothing disappears at once.`;
+  const whom =
+    live.documents === 1
+      ? `The one ${nouns.one} is not`
+      : `None of the ${counted(live.documents, nouns.one)} is`;
+  return `${whom} older than this: nothing disappears at once.`;
+}
+
+/** "12,431 of 20,000 items (5.2 MB) are already older than this and will disappear at once." */
+export function expiresNow(
+  preview: Preview,
+  value: DefaultTtl,
+  live: Amount | null,
+  nouns: Nouns,
+): string {
+  const dying = preview.dies_now;
+  const about = preview.exact ? '' : 'about ';
+  if (dying.documents === 0) {
+    const said = none(value, live, nouns);
+    return preview.exact ? said : `${said} (This is an estimate.)`;
+  }
+  const [are, have] = dying.documents === 1 ? ['is', 'has'] : ['are', 'have'];
+  const why =
+    value === -1
+      ? `${have} a “ttl” that is already over`
+      : value === null
+        ? `${are} due`
+        : `${are} already older than this`;
+  const said = `${about}${among(dying.documents, live, nouns)} (${bytes(dying.bytes)}) ${why} and will disappear at once.`;
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** How far a preview has moved from the one a person agreed to, in documents. */
+export function moved(agreed: Preview, now: Preview): number {
+  return now.dies_now.documents - agreed.dies_now.documents;
+}
+
+/**
+ * Whether to ask again before something is saved. A clock that runs makes documents older while a
+ * person types, so there a hundredth more is let pass; one that stands still moves no number.
+ */
+export function mustAskAgain(agreed: Preview, now: Preview, runs: boolean): boolean {
+  const more = moved(agreed, now);
+  if (!runs) return more !== 0;
+  return more > agreed.dies_now.documents / 100;
+}

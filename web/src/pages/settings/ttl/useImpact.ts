@@ -1,0 +1,58 @@
+// What another default would do, asked of the server a moment after the last change; an earlier
+// question is cancelled.
+import { useEffect, useState } from 'react';
+import {
+  type DefaultTtl,
+  type Forecast,
+  forecast,
+  type Preview,
+  preview,
+} from '../../../api/admin';
+import { words } from '../../../api/http';
+import type { Target } from '../../../state/place';
+import { useRequest } from '../../../state/request';
+import { useServerChanges } from '../../../state/server';
+
+export interface Impact {
+  /** For which default. */
+  value: DefaultTtl;
+  preview: Preview;
+  /** What holds now, to compare with. */
+  now: Forecast;
+}
+
+export type ImpactState =
+  | { kind: 'none' }
+  | { kind: 'asking' }
+  | { kind: 'known'; impact: Impact }
+  | { kind: 'failed'; text: string };
+
+const PAUSE_MS = 300;
+
+/** Asks for the effect of a default. `undefined`: there is nothing to ask. */
+export function useImpact(target: Target, value: DefaultTtl | undefined): ImpactState {
+  const changes = useServerChanges();
+  const [state, set] = useState<ImpactState>({ kind: 'none' });
+  const { send, cancel } = useRequest();
+  const { door, database, collection } = target;
+  useEffect(() => {
+    if (value === undefined) {
+      set({ kind: 'none' });
+      return;
+    }
+    set({ kind: 'asking' });
+    const about = { door, database, collection };
+    const ask = () =>
+      send(
+        (signal) => Promise.all([preview(about, value, signal), forecast(about)]),
+        ([found, now]) => set({ kind: 'known', impact: { value, preview: found, now } }),
+        (error) => set({ kind: 'failed', text: words(error) }),
+      );
+    const timer = setTimeout(() => void ask(), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      cancel();
+    };
+  }, [door, database, collection, value, changes, send, cancel]);
+  return state;
+}

@@ -1,0 +1,136 @@
+// JSON as text: read into a tree whose numbers and texts keep the characters they were written with,
+// so that 20.0 and 9007199254740993 stay what they are. Strict JSON, nothing more.
+
+import { attempt, type Mistake, Reader, Wrong } from '../reader';
+
+export type JsonNode =
+  | { kind: 'object'; at: number; entries: JsonEntry[] }
+  | { kind: 'array'; at: number; elements: JsonNode[] }
+  /** A number, text, true, false or null, as written. */
+  | { kind: 'plain'; at: number; text: string };
+
+export interface JsonEntry {
+  key: string;
+  /** With its quotes. */
+  keyText: string;
+  at: number;
+  value: JsonNode;
+}
+
+export type JsonRead = { root: JsonNode } | Mistake;
+
+/** What the server takes. */
+const DEEPEST = 128;
+const SPACE = /[ \t\n\r]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped in texts.
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const PLAIN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
+
+class JsonReader extends Reader<JsonNode> {
+  protected space(): void {
+    this.match(SPACE);
+  }
+
+  protected value(depth: number): JsonNode {
+    this.checkDepth(depth, DEEPEST);
+    const at = this.at;
+    const next = this.peek();
+    if (next === '{') return { kind: 'object', at, entries: this.entries(depth) };
+    if (next === '[') return { kind: 'array', at, elements: this.elements(depth) };
+    if (next === '"') return { kind: 'plain', at, text: this.string() };
+    const text = this.match(PLAIN);
+    if (text !== null) return { kind: 'plain', at, text };
+    if (next === "'") throw new Wrong('a text stands in ", not in \'', at);
+    throw new Wrong(`a value is wanted, not ${this.shown()}`, at);
+  }
+
+  private string(): string {
+    const at = this.at;
+    const text = this.match(STRING);
+    if (text === null) throw new Wrong('the text has no end, or holds what must be escaped', at);
+    return text;
+  }
+
+  /** Whether another follows; a comma may not trail. */
+  private goesOn(end: string): boolean {
+    this.space();
+    if (this.takes(end)) return false;
+    const at = this.at;
+    if (!this.takes(',')) throw new Wrong(`"," or "${end}" is wanted, not ${this.shown()}`, at);
+    this.space();
+    if (this.peek() === end) throw new Wrong('a comma may not stand before the end', at);
+    return true;
+  }
+
+  private entries(depth: number): JsonEntry[] {
+    this.at += 1;
+    this.space();
+    const found: JsonEntry[] = [];
+    if (this.takes('}')) return found;
+    do {
+      const at = this.at;
+      if (this.peek() !== '"') throw new Wrong(`a key in " is wanted, not ${this.shown()}`, at);
+      const keyText = this.string();
+      this.space();
+      if (!this.takes(':')) throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
+      this.space();
+      found.push({ key: JSON.parse(keyText) as string, keyText, at, value: this.value(depth + 1) });
+    } while (this.goesOn('}'));
+    return found;
+  }
+
+  private elements(depth: number): JsonNode[] {
+    this.at += 1;
+    this.space();
+    const found: JsonNode[] = [];
+    if (this.takes(']')) return found;
+    do found.push(this.value(depth + 1));
+    while (this.goesOn(']'));
+    return found;
+  }
+}
+
+/** Reads a text. */
+export function readJson(text: string): JsonRead {
+  return attempt(text, () => ({ root: new JsonReader(text).whole() }));
+}
+
+/** Writes a tree with two spaces a level; every number and text as it was. */
+export function printJson(node: JsonNode, before = ''): string {
+  if (node.kind === 'plain') return node.text;
+  const inner = `${before}  `;
+  const parts =
+    node.kind === 'array'
+      ? node.elements.map((element) => printJson(element, inner))
+      : node.entries.map((entry) => `${entry.keyText}: ${printJson(entry.value, inner)}`);
+  const [open, close] = node.kind === 'array' ? ['[', ']'] : ['{', '}'];
+  if (parts.length === 0) return open + close;
+  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${before}${close}`;
+}
+
+/** The entry of an object that counts: of several with one key, the last. */
+export function entryOf(node: JsonNode, key: string): JsonEntry | null {
+  if (node.kind !== 'object') return null;
+  return node.entries.findLast((entry) => entry.key === key) ?? null;
+}
+
+/** An object without some of its entries. */
+export function without(node: JsonNode, keys: ReadonlySet<string>): JsonNode {
+  if (node.kind !== 'object') return node;
+  return { ...node, entries: node.entries.filter((entry) => !keys.has(entry.key)) };
+}
+
+/** The line of a place in a text, from 1. */
+export function lineOf(text: string, at: number): number {
+  let line = 1;
+  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1))
+    line += 1;
+  return line;
+}
+
+/** A text of JSON without the white space between its tokens; of anything else, something like it. */
+export function compactJson(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\n\r]+/g, (token) =>
+    token.startsWith('"') ? token : '',
+  );
+}

@@ -1,4 +1,0 @@
-// Values of MongoDB as text, the way its shell writes them: literals only. Reading evaluates
-// nothing; printing and reading again keeps every type and value.
-export { parseShell, type Parsed } from './shell-parse';
-export { printShell } from './shell-print';

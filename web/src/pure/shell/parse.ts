@@ -1,0 +1,235 @@
+// Reads literals as the shell of MongoDB takes them, and Extended JSON (its keys stand in quotes
+// there, so an unquoted `$oid` is an ordinary key). Evaluates nothing; says what is wrong and where.
+import { type Document, Double, Int32, Long, MaxKey, MinKey } from 'bson';
+import { attempt, type Mistake, Reader, Wrong } from '../reader';
+import { BadValue, construct, fromExtended, isConstructor, isExtendedKey, regExp } from './values';
+
+export type Parsed = { value: unknown } | Mistake;
+
+const DEEPEST = 100;
+const NAME = /[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
+const NUMBER = /[+-]?(0[xX][0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)/y;
+const SPACE = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+const HEX = /^[0-9a-fA-F]+$/;
+const LONGEST = (1n << 63n) - 1n;
+
+const ESCAPES: Record<string, string> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  0: '\0',
+  '\n': '',
+};
+const WORDS: Record<string, () => unknown> = {
+  true: () => true,
+  false: () => false,
+  null: () => null,
+  undefined: () => undefined,
+  NaN: () => new Double(Number.NaN),
+  Infinity: () => new Double(Infinity),
+  MinKey: () => new MinKey(),
+  MaxKey: () => new MaxKey(),
+};
+
+/** The number of a literal: whole ones are Int32 or Long, all others Double. */
+function numberOf(text: string, at: number): unknown {
+  const [negative, body] = [text.startsWith('-'), text.replace(/^[+-]/, '')];
+  if (/^\d+$/.test(body) || /^0[xX]/.test(body)) {
+    const size = BigInt(body);
+    if (negative && size === 0n) return new Double(-0);
+    const value = negative ? -size : size;
+    if (value >= -0x8000_0000n && value <= 0x7fff_ffffn) return new Int32(Number(value));
+    if (value < -LONGEST - 1n || value > LONGEST) {
+      throw new Wrong(
+        'a whole number beyond 64 bits: write it with a point, or NumberDecimal("…")',
+        at,
+      );
+    }
+    return Long.fromBigInt(value);
+  }
+  return new Double((negative ? -1 : 1) * Number(body));
+}
+
+/** Keeps the key `__proto__` an ordinary one. */
+function put(object: Document, key: string, value: unknown): void {
+  Object.defineProperty(object, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
+
+class ShellReader extends Reader<unknown> {
+  protected space(): void {
+    this.match(SPACE);
+    if (this.text.startsWith('/*', this.at)) throw new Wrong('the comment has no end', this.at);
+  }
+
+  /** A statement may end with a semicolon. */
+  protected override end(): void {
+    this.space();
+    this.takes(';');
+    this.space();
+  }
+
+  protected value(depth: number): unknown {
+    this.checkDepth(depth, DEEPEST);
+    const next = this.peek();
+    if (next === '{') return this.object(depth);
+    if (next === '[') return this.list(']', depth);
+    if (next === '"' || next === "'") return this.quoted();
+    if (next === '/') return this.regExp();
+    if (next === '`') throw new Wrong('a text stands in " or \', not in `', this.at);
+    const at = this.at;
+    const digits = this.match(NUMBER);
+    if (digits !== null) {
+      if (/[\w$]/.test(this.peek())) throw new Wrong('this is no number', at);
+      return numberOf(digits, at);
+    }
+    if (this.match(/[+-](?=Infinity|NaN)/y) === '-') {
+      return new Double(this.match(NAME) === 'Infinity' ? -Infinity : Number.NaN);
+    }
+    return this.word(depth);
+  }
+
+  private word(depth: number): unknown {
+    let at = this.at;
+    let name = this.match(NAME);
+    if (name === null) throw new Wrong(`a value is wanted, not ${this.shown()}`, at);
+    const made = name === 'new';
+    if (made) {
+      this.space();
+      at = this.at;
+      name = this.match(NAME) ?? '';
+    }
+    this.space();
+    if (this.peek() !== '(' && !made && Object.hasOwn(WORDS, name)) return WORDS[name]?.();
+    if (!isConstructor(name)) {
+      const hint = this.peek() === '(' || made ? '' : '; a text stands in quotes';
+      throw new Wrong(`${JSON.stringify(name)} is not known${hint}`, at);
+    }
+    if (this.peek() !== '(')
+      throw new Wrong(`"(" is wanted after ${name}, not ${this.shown()}`, this.at);
+    const args = this.list(')', depth);
+    return this.guarded(at, () => construct(name, args));
+  }
+
+  private guarded<T>(at: number, make: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      if (error instanceof BadValue) throw new Wrong(error.message, at);
+      throw error;
+    }
+  }
+
+  /** What stands in brackets or parentheses, with commas between; one may trail. */
+  private list(end: string, depth: number): unknown[] {
+    this.at += 1;
+    const found: unknown[] = [];
+    for (;;) {
+      this.space();
+      if (this.peek() === end) break;
+      if (this.at >= this.text.length) throw new Wrong(`"${end}" is missing`, this.at);
+      found.push(this.value(depth + 1));
+      if (!this.comma(end)) break;
+    }
+    this.at += 1;
+    return found;
+  }
+
+  /** Past a comma; false: the end is here. */
+  private comma(end: string): boolean {
+    this.space();
+    if (this.peek() === end) return false;
+    if (this.peek() !== ',') {
+      throw new Wrong(`"," or "${end}" is wanted, not ${this.shown()}`, this.at);
+    }
+    this.at += 1;
+    return true;
+  }
+
+  private object(depth: number): unknown {
+    const began = this.at;
+    this.at += 1;
+    const object: Document = {};
+    let extended = true;
+    for (;;) {
+      this.space();
+      if (this.peek() === '}') break;
+      const [at, isQuoted] = [this.at, this.peek() === '"' || this.peek() === "'"];
+      const key = this.key();
+      if (Object.hasOwn(object, key))
+        throw new Wrong(`the key ${JSON.stringify(key)} stands twice`, at);
+      extended &&= isQuoted && isExtendedKey(key);
+      this.space();
+      if (this.peek() !== ':') throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
+      this.at += 1;
+      this.space();
+      put(object, key, this.value(depth + 1));
+      if (!this.comma('}')) break;
+    }
+    this.at += 1;
+    return extended ? this.guarded(began, () => fromExtended(object)) : object;
+  }
+
+  private key(): string {
+    const next = this.peek();
+    const at = this.at;
+    const key =
+      next === '"' || next === "'" ? this.quoted() : (this.match(NAME) ?? this.match(/\d+/y));
+    if (key === null) throw new Wrong(`a key or "}" is wanted, not ${this.shown()}`, at);
+    if (key.includes('\0')) throw new Wrong('a key cannot hold a zero byte', at);
+    return key;
+  }
+
+  private quoted(): string {
+    const [began, quote] = [this.at, this.peek()];
+    const plain = quote === '"' ? /[^"\\\n\r]*/y : /[^'\\\n\r]*/y;
+    let made = '';
+    this.at += 1;
+    for (;;) {
+      made += this.match(plain) ?? '';
+      if (this.peek() === quote) break;
+      if (this.peek() !== '\\') throw new Wrong(`the text has no closing ${quote}`, began);
+      made += this.escape();
+    }
+    this.at += 1;
+    return made;
+  }
+
+  private escape(): string {
+    const began = this.at;
+    const kind = this.text.charAt(began + 1);
+    this.at += 2;
+    if (kind === '') throw new Wrong('the text has no end', began);
+    if (kind !== 'x' && kind !== 'u') return ESCAPES[kind] ?? kind;
+    const braced = kind === 'u' && this.peek() === '{';
+    const end = braced ? this.text.indexOf('}', this.at) : this.at + (kind === 'x' ? 2 : 4);
+    const digits = this.text.slice(this.at + (braced ? 1 : 0), end);
+    const wanted = braced ? digits.length <= 6 : digits.length === (kind === 'x' ? 2 : 4);
+    const unit = HEX.test(digits) && wanted && end > began ? Number.parseInt(digits, 16) : Infinity;
+    if (unit > 0x10ffff) throw new Wrong('the escape is no character', began);
+    this.at = end + (braced ? 1 : 0);
+    return unit > 0xffff ? String.fromCodePoint(unit) : String.fromCharCode(unit);
+  }
+
+  private regExp(): unknown {
+    const began = this.at;
+    const found = this.match(
+      /\/((?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+)\/([A-Za-z]*)/y,
+    );
+    if (found === null) throw new Wrong('the regular expression has no end', began);
+    const cut = found.lastIndexOf('/');
+    return this.guarded(began, () => regExp(found.slice(1, cut), found.slice(cut + 1)));
+  }
+}
+
+/** Reads one value. */
+export function parseShell(text: string): Parsed {
+  return attempt(text, () => ({ value: new ShellReader(text).whole() }));
+}

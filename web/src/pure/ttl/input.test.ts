@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { UnitName } from '../time/duration';
+import { defaultInWords, draftOf, inUnit, readDraft, readSeconds } from './input';
+
+test.each<[string, UnitName, number]>([
+  ['1', 'second', 1],
+  ['30000', 'second', 30_000],
+  [' 7776000 ', 'second', 7_776_000],
+  ['007', 'second', 7],
+  ['2147483647', 'second', 2_147_483_647],
+  ['90', 'day', 7_776_000],
+  ['2', 'week', 1_209_600],
+  ['35791394', 'minute', 2_147_483_640],
+  ['3550', 'week', 2_147_040_000],
+])('%s %ss are read', (text, unit, value) => expect(readSeconds(text, unit)).toEqual({ value }));
+
+test.each<[string, UnitName, RegExp]>([
+  ['', 'second', /^Enter a number of seconds\.$/],
+  ['  ', 'hour', /^Enter a number of hours\.$/],
+  ['0', 'second', /^0 would end everything at once: the least is 1\.$/],
+  ['000', 'second', /^0 would/],
+  ['-0', 'second', /^-0 is no time/],
+  [`-${'7'.repeat(500)}`, 'second', /^-7{39}… is negative/],
+  [`${'7'.repeat(500)}.5`, 'second', /^7{40}… is not a whole number/],
+  ['-5', 'second', /^-5 is negative: the least is 1\.$/],
+  ['-1', 'second', /^-1 means On \(no default\): choose that option instead\.$/],
+  ['1.5', 'second', /^1\.5 is not a whole number/],
+  ['1.0', 'second', /^1\.0 is not a whole number: a decimal point/],
+  ['.5', 'second', /^\.5 is not a whole number/],
+  ['2147483648', 'second', /^2147483648 seconds are too many: the most is 2,147,483,647 seconds/],
+  ['3551', 'week', /^3551 weeks are too many: the most is 3,550 weeks/],
+  ['24856', 'day', /the most is 24,855 days/],
+  ['99999999999999999999999', 'second', /^That is too many/],
+  ['1e3', 'second', /^Write 1e3 out in digits/],
+  ['1,000', 'second', /^Leave out what separates the digits: 1000\.$/],
+  ['+5', 'second', /^Leave out the plus sign: 5\.$/],
+  ['abc', 'second', /^“abc” is not a number/],
+  ['٣', 'second', /is not a number/],
+  ['NaN', 'second', /is not a number/],
+  ['0x10', 'second', /is not a number/],
+  ['5 s', 'second', /is not a number/],
+])('%j %ss are refused in words', (text, unit, says) => {
+  const read = readSeconds(text, unit);
+  expect('error' in read ? read.error : read).toMatch(says);
+});
+
+test('where 0 is allowed, -1 is only negative', () => {
+  expect(readSeconds('0', 'second', 0)).toEqual({ value: 0 });
+  expect(readSeconds('-1', 'second', 0)).toEqual({ error: '-1 is negative: the least is 0.' });
+});
+
+test.each([null, -1, 1, 7_776_000, 2_147_483_647])('%s is shown and read back', (value) => {
+  expect(readDraft(draftOf(value))).toEqual({ value });
+});
+
+test('another unit converts what was shown, and keeps what was typed', () => {
+  const shown = draftOf(7_776_000);
+  expect(inUnit(shown, 'day', 7_776_000)).toEqual({ option: 'on', text: '90', unit: 'day' });
+  const days = inUnit(shown, 'day', 7_776_000);
+  expect(inUnit(days, 'second', 7_776_000)).toEqual(shown);
+  expect(inUnit(draftOf(61), 'minute', 61).text).toBe('61');
+  expect(inUnit({ ...shown, text: '60' }, 'minute', 7_776_000).text).toBe('60');
+  expect(inUnit({ ...shown, text: 'x' }, 'minute', 7_776_000).text).toBe('x');
+});
+
+test.each([
+  [null, 'Off'],
+  [-1, 'On (no default)'],
+  [7_776_000, '7776000 s = 90 days'],
+])('%s in words', (value, want) => expect(defaultInWords(value)).toBe(want));

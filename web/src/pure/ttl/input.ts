@@ -1,0 +1,108 @@
+// What is typed for a number of seconds, read without changing it in silence: a value, or a
+// sentence that says why it is none. Knows no page and no server.
+import { count } from '../figures/amount';
+import { inWords, UNITS, type UnitName } from '../time/duration';
+
+/** Above it neither door takes a value. */
+export const MOST_SECONDS = 2_147_483_647;
+
+/** `null` off, -1 on without a default, n seconds. */
+export type Default = number | null;
+export type TtlOption = 'off' | 'on-nodefault' | 'on';
+
+/** What the three options and their field hold. */
+export interface TtlDraft {
+  option: TtlOption;
+  text: string;
+  unit: UnitName;
+}
+
+export type Read<T> = { value: T } | { error: string };
+
+function secondsOf(unit: UnitName): number {
+  return UNITS.find((known) => known.name === unit)?.seconds ?? 1;
+}
+
+/** The beginning of a text that is too long for a sentence. */
+function brief(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function noNumber(text: string): string {
+  if (/^[+-]?\d+(\.\d+)?e[+-]?\d+$/i.test(text)) {
+    return `Write ${brief(text)} out in digits: powers of ten are not read.`;
+  }
+  if (/^[+-]?(\d+\.\d*|\.\d+)$/.test(text)) {
+    return `${brief(text)} is not a whole number: a decimal point is not allowed.`;
+  }
+  if (/^\d{1,3}([,' _]\d{3})+$/.test(text)) {
+    return `Leave out what separates the digits: ${brief(text.replace(/\D/g, ''))}.`;
+  }
+  if (/^\+\d+$/.test(text)) return `Leave out the plus sign: ${brief(text.slice(1))}.`;
+  return `“${brief(text)}” is not a number: use the digits 0 to 9 only.`;
+}
+
+function negative(text: string, least: number): string {
+  if (least === 1 && /^-0*1$/.test(text)) {
+    return '-1 means On (no default): choose that option instead.';
+  }
+  return /^-0+$/.test(text)
+    ? `${brief(text)} is no time: the least is ${least}.`
+    : `${brief(text)} is negative: the least is ${least}.`;
+}
+
+/** Seconds of a typed number of units, from `least` on. */
+export function readSeconds(
+  typed: string,
+  unit: UnitName = 'second',
+  least: 0 | 1 = 1,
+): Read<number> {
+  const text = typed.trim();
+  const size = secondsOf(unit);
+  if (text === '') return { error: `Enter a number of ${unit}s.` };
+  if (/^-\d+$/.test(text)) return { error: negative(text, least) };
+  if (!/^\d+$/.test(text)) return { error: noNumber(text) };
+  const whole = BigInt(text) * BigInt(size);
+  if (whole > BigInt(MOST_SECONDS)) {
+    const most = count(Math.floor(MOST_SECONDS / size));
+    const long = text.length > 20 ? 'That' : text;
+    const reason = `the most is ${most} ${unit}s (${inWords(MOST_SECONDS)})`;
+    return { error: `${long}${long === 'That' ? ' is' : ` ${unit}s are`} too many: ${reason}.` };
+  }
+  const value = Number(whole);
+  if (value < least) {
+    return { error: `0 would end everything at once: the least is ${least}.` };
+  }
+  return { value };
+}
+
+/** The draft that shows a default as it is. */
+export function draftOf(value: Default): TtlDraft {
+  if (value === null) return { option: 'off', text: '', unit: 'second' };
+  if (value === -1) return { option: 'on-nodefault', text: '', unit: 'second' };
+  return { option: 'on', text: String(value), unit: 'second' };
+}
+
+/** The default that a draft asks for. */
+export function readDraft(draft: TtlDraft): Read<Default> {
+  if (draft.option === 'off') return { value: null };
+  if (draft.option === 'on-nodefault') return { value: -1 };
+  return readSeconds(draft.text, draft.unit);
+}
+
+/**
+ * The draft in another unit. What a person typed stays as it is and means something else; what was
+ * only shown is shown in the new unit, where it is whole in it.
+ */
+export function inUnit(draft: TtlDraft, unit: UnitName, shown: Default): TtlDraft {
+  const read = readSeconds(draft.text, draft.unit);
+  const size = secondsOf(unit);
+  const untouched = 'value' in read && read.value === shown && read.value % size === 0;
+  return { ...draft, unit, text: untouched ? String(read.value / size) : draft.text };
+}
+
+/** A default in words: "Off", "On (no default)", "7776000 s = 90 days". */
+export function defaultInWords(value: Default): string {
+  if (value === null) return 'Off';
+  return value === -1 ? 'On (no default)' : `${value} s = ${inWords(value)}`;
+}
