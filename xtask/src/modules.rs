@@ -73,7 +73,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         let path = entry.path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if tests.contains(&stem) || path.ends_with("lib.rs") || path.ends_with("main.rs") {
+        if tests.contains(&stem)
+            || stem == "tests"
+            || path.ends_with("lib.rs")
+            || path.ends_with("main.rs")
+        {
             continue;
         }
         if path.is_dir() {
