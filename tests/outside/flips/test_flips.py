@@ -2,7 +2,8 @@
 is refused (exit 3), or whoever asks for what is damaged is told so. Never less than there was
 without a word, never a signal, never another exit code.
 
-FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin.
+FLIPS says how many (default 60; 10,000 with --torture), SEED where they begin, WORKERS how many are
+tried at once (ten take 50 minutes for 10,000).
 """
 
 import collections
@@ -21,7 +22,8 @@ from flips import flip
 from flips.image import Damaged, build, look
 
 FLIPS = int(os.environ.get("FLIPS", 10_000 if TORTURE else 60))
-WORKERS = 2
+#: Each flip waits most of its time, so several go on at once.
+WORKERS = int(os.environ.get("WORKERS", "2"))
 #: What an end of `ebb verify` means: whole, differences that are named, refused.
 WHOLE, DIFFERENT, REFUSED = 0, 1, 3
 
