@@ -72,6 +72,8 @@ class Reader(instant.Reader):
         super().__init__(documents.clock, number, ended)
         self.documents = documents
         self.db = documents.collection.database
+        # A cursor belongs to a session, and readers share a client: each has a session of its own.
+        self.session = self.db.client.start_session(causal_consistency=False)
 
     def questions(self):
         return [
@@ -87,7 +89,7 @@ class Reader(instant.Reader):
 
     def ask(self, command, *args, **more):
         """The reply, and which seconds it may be from."""
-        return self.timed(lambda: self.db.command(command, *args, **more))
+        return self.timed(lambda: self.db.command(command, *args, session=self.session, **more))
 
     def whole(self, what, order=sorted, **more):
         reply, seconds = self.ask(
