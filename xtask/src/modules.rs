@@ -2,7 +2,7 @@
 //! from below only. Tests of a module may import more. It reads tokens, and compiles nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -263,21 +263,6 @@ fn first_names(rest: &[TokenTree]) -> Vec<String> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The imports of a crate between its modules, for whoever draws up an order.
-pub fn imports(root: &Path, name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let source = root.join("crates").join(name).join("src");
-    let modules = declared(read(&source.join("lib.rs")));
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in files(&source) {
-        let path = module_path(file.strip_prefix(&source).unwrap_or(&file));
-        let Some(own) = path.first() else { continue };
-        let of = targets(read(&file), &path).into_iter();
-        let of = of.filter(|target| modules.contains(target) && target != own);
-        found.entry(own.clone()).or_default().extend(of);
-    }
-    found
 }
 
 #[cfg(test)]

@@ -19,6 +19,26 @@ impl Attempts {
         Self { left: MAX_ATTEMPTS, contention }
     }
 
+    /// Of a read.
+    pub(crate) fn to_read() -> Self {
+        Self::new("too many changes of what is read")
+    }
+
+    /// Of a write of documents.
+    pub(crate) fn to_write() -> Self {
+        Self::new("too many writers of the same document")
+    }
+
+    /// Of a change of a collection's record or name.
+    pub(crate) fn to_change() -> Self {
+        Self::new("too many changes of a collection at once")
+    }
+
+    /// Something was done: what comes next has all attempts again.
+    pub(crate) fn restart(&mut self) {
+        self.left = MAX_ATTEMPTS;
+    }
+
     /// Begins another one.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::{
 /// move between threads.
 macro_rules! read_in_view {
     ($engine:expr, $collection:expr, |$view:ident| $read:expr) => {{
-        let mut attempts = $crate::attempts::Attempts::new("too many changes of what is read");
+        let mut attempts = $crate::attempts::Attempts::to_read();
         loop {
             if let Err(error) = attempts.begin() {
                 break Err(error);

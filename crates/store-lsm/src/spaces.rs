@@ -11,7 +11,7 @@ use std::{
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use fjall::{
-    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode,
+    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode, compaction::Leveled,
     config::BlockSizePolicy,
 };
 use store::{Error, Kind, Space};
@@ -353,12 +353,8 @@ pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Erro
 
 /// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
 /// the keyspace.
-fn idle() -> Arc<fjall::compaction::Leveled> {
-    Arc::new(
-        fjall::compaction::Leveled::default()
-            .with_l0_threshold(u8::MAX)
-            .with_table_target_size(1 << 50),
-    )
+fn idle() -> Arc<Leveled> {
+    Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl<S: Store> Engine<S> {
         edit: &Edit<T>,
         more: &[Mutation],
     ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
-        let mut attempts = Attempts::new("too many changes of a collection at once");
+        let mut attempts = Attempts::to_change();
         loop {
             attempts.begin()?;
             match self.try_change(collection, edit, more, Vec::new()).await? {

@@ -165,7 +165,7 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
     ) -> Result<bool, Error> {
-        let mut attempts = Attempts::new("too many changes of a collection at once");
+        let mut attempts = Attempts::to_change();
         loop {
             attempts.begin()?;
             let ids = self.inner.ids.lock().await;
@@ -226,7 +226,7 @@ impl<S: Store> Engine<S> {
         to: &Namespace,
         replace: bool,
     ) -> Result<(), Error> {
-        let mut attempts = Attempts::new("too many changes of a collection at once");
+        let mut attempts = Attempts::to_change();
         loop {
             attempts.begin()?;
             let ids = self.inner.ids.lock().await;

@@ -133,7 +133,7 @@ impl<S: Store> Engine<S> {
 
     /// The same over all collections, judged at one instant.
     pub async fn outlook(&self, steps: Steps) -> Result<Outlook, Error> {
-        let mut attempts = Attempts::new("too many changes of what is read");
+        let mut attempts = Attempts::to_read();
         'again: loop {
             attempts.begin()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));

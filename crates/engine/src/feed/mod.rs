@@ -1,9 +1,9 @@
-//! The feed of all versions and deaths: an event for every write, made in its own commit, and one
-//! for every death, made by the teller. Only containers that ask for it have one.
+//! The feed of all versions and expirations: an event for every write, made in its own commit, and
+//! one for every expiration, published later. Only containers that ask for it have one.
 
 mod event;
+mod publish;
 mod read;
-mod tell;
 
 pub(crate) use event::put_event;
 pub use event::{Event, EventKind};

@@ -1,4 +1,4 @@
-//! Reads a feed: first what has died is told, so that no reader waits for housekeeping.
+//! Reads a feed: first what has expired is published, so that no reader waits for housekeeping.
 
 use std::sync::Arc;
 

@@ -90,7 +90,7 @@ impl<S: Store> Engine<S> {
                 continue;
             };
             (pages, rows) = (next, rows + examined);
-            attempts = Attempts::new("too many writers of what is being indexed");
+            attempts.restart();
             if let Ok(total) = view.totals().await {
                 collection.built(rows, total.documents);
             }

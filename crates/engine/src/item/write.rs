@@ -201,7 +201,7 @@ impl<S: Store> Engine<S> {
             match cleaned?.0 {
                 true => {
                     pages = next;
-                    attempts = Attempts::new("too many writers of what is removed");
+                    attempts.restart();
                 }
                 // What was refused is still there: the same page again.
                 false => attempts.begin()?,

@@ -259,7 +259,8 @@ impl Finder {
                 self.last = None;
                 continue;
             }
-            let examined = self.read_ahead(view, &mut pages, wanted).await?;
+            pages = pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS));
+            let examined = self.read_ahead(view, &mut pages).await?;
             self.progress = Progress::Walking(pages);
             charge_keys(context, examined).await?;
         }
@@ -276,9 +277,7 @@ impl Finder {
         &mut self,
         view: &LiveView<S>,
         pages: &mut Pages,
-        wanted: usize,
     ) -> Result<usize, Halt> {
-        pages.set_rows(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS));
         Ok(match &self.chosen.access {
             Access::Index { index, .. } => {
                 let page = view.next_entries(index, pages).await?.unwrap_or_default();

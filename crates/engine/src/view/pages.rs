@@ -43,11 +43,6 @@ impl Pages {
         self
     }
 
-    /// The next page has at most so many keys.
-    pub(crate) fn set_rows(&mut self, rows: usize) {
-        self.limit.rows = rows;
-    }
-
     /// Whether everything was read.
     pub(crate) fn is_done(&self) -> bool {
         self.remaining.is_none()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Capabilities, Direction, DropPredicate, Flight, Health, Limit, Outcome, Page, Range, Snapshot,
-    Space, Store, Unit, decode_count,
+    Direction, DropPredicate, Flight, Health, Limit, Outcome, Page, Range, Snapshot, Space, Store,
+    Unit, decode_count,
 };
 
 use super::pages::Pages;
@@ -86,11 +86,6 @@ impl<S: Store> Storage<S> {
     /// Up to which commit a space is free of what the predicate drops; see [`Store::judged`].
     pub(crate) fn judged(&self, space: Space) -> u64 {
         self.store.judged(space)
-    }
-
-    /// What the store can do.
-    pub fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
     }
 
     /// Bytes that a space takes, roughly.

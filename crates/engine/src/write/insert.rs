@@ -9,6 +9,7 @@ use store::{Condition, Outcome, Store, Unit};
 
 use super::{Draft, unit::row_key};
 use crate::{
+    attempts::Attempts,
     catalog::{Collection, Ordering},
     engine::Engine,
     error::{Error, Halt, Kind},
@@ -58,7 +59,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, New)> = documents.into_iter().enumerate().collect();
-        let mut attempts = super::update::contended();
+        let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
             attempts.begin()?;
             let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));

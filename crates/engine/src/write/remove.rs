@@ -5,8 +5,9 @@ use std::sync::Arc;
 use query::Context;
 use store::{Outcome, Store};
 
-use super::{Draft, update::contended};
+use super::Draft;
 use crate::{
+    attempts::Attempts,
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
@@ -33,7 +34,7 @@ impl<S: Store> Engine<S> {
         context: &Arc<Context>,
     ) -> Result<Removed, Error> {
         let mut removed = Removed::default();
-        let mut attempts = contended();
+        let mut attempts = Attempts::to_write();
         loop {
             attempts.begin()?;
             let view = self.view(collection).await?;

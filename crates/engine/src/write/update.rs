@@ -10,8 +10,7 @@ use memory::Share;
 use query::{Context, edit::Edit};
 use store::{Outcome, Store, Unit};
 
-use super::Draft;
-use super::unit::row_key;
+use super::{Draft, unit::row_key};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -92,7 +91,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
         let mut done = Done { keys: HashSet::new(), held: update.context.holding.share() };
-        let mut attempts = contended();
+        let mut attempts = Attempts::to_write();
         loop {
             attempts.begin()?;
             let view = self.view(collection).await?;
@@ -241,7 +240,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Edited, Error> {
-        let mut attempts = contended();
+        let mut attempts = Attempts::to_write();
         loop {
             attempts.begin()?;
             let view = self.view(collection).await?;
@@ -321,7 +320,7 @@ impl<S: Store> Engine<S> {
         find: &Find,
         context: &Context,
     ) -> Result<Option<Bytes>, Error> {
-        let mut attempts = contended();
+        let mut attempts = Attempts::to_write();
         loop {
             attempts.begin()?;
             let view = self.view(collection).await?;
@@ -363,9 +362,4 @@ impl Done {
         }
         Ok(())
     }
-}
-
-/// The attempts of one write.
-pub(super) fn contended() -> Attempts {
-    Attempts::new("too many writers of the same document")
 }

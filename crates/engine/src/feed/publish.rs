@@ -1,5 +1,5 @@
-//! The teller: enters deaths in the feed, in the order of their instants, each once. Until a death
-//! is told the dead row stays, since it is the event's previous image.
+//! Publishes expirations: enters them in the feed, in the order of their instants, each once. Until
+//! its expiration is published the expired row stays, since it is the event's previous image.
 
 use std::sync::Arc;
 
@@ -26,15 +26,15 @@ use crate::{
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
-/// A death that is not in the feed yet.
-struct Untold {
+/// An expiration that is not in the feed yet.
+struct Unpublished {
     at: Instant,
     entry: Bytes,
     item: Item,
 }
 
 impl<S: Store> Engine<S> {
-    /// Enters in the feed of a container, where it has one, what has died by now.
+    /// Enters in the feed of a container, where it has one, what has expired by now.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let mut attempts = Attempts::new("too many writers of a feed");
         loop {
@@ -46,7 +46,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Tells the deaths of all feeds; for those that nobody reads.
+    /// Does it for all feeds; for those that nobody reads.
     pub(crate) async fn publish_all_expirations(&self) -> Result<(), Error> {
         for collection in self.inner.map().all().values() {
             if collection.state().record.feed().is_none() {
@@ -60,13 +60,13 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Changes a record whose feed has to know first what dies by the settings of before.
+    /// Changes a record once its feed has what expires by the settings that the change replaces.
     pub(crate) async fn change_published(
         &self,
         collection: &Arc<Collection>,
         edit: &Edit<()>,
     ) -> Result<Option<Backfill<S>>, Error> {
-        let mut attempts = Attempts::new("too many changes of a collection at once");
+        let mut attempts = Attempts::to_change();
         loop {
             attempts.begin()?;
             self.publish_expirations(collection).await?;
@@ -83,7 +83,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Floors up to which deaths are in the feed.
+    /// Floors up to which expirations are in the feed.
     pub(crate) async fn published_up_to(&self, begun: FeedBegun) -> Result<Floors, Halt> {
         let begun =
             Floors { inherit_s: begun.inherit_s, explicit_s: begun.explicit_s, dates: Vec::new() };
@@ -102,7 +102,7 @@ impl<S: Store> LiveView<S> {
         })
     }
 
-    /// Whether a dead row's death is not in the feed yet.
+    /// Whether a row has expired and its expiration is not in the feed yet.
     pub(crate) async fn is_unpublished(&self, row_key: &[u8]) -> Result<bool, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.feed() else { return Ok(false) };
@@ -118,18 +118,20 @@ impl<S: Store> LiveView<S> {
         Ok(self.including_expired().entry(&key).await?.is_some())
     }
 
-    /// When the next item dies that is alive now; a later write may die a second after this view.
-    /// `None` when something has died since the last telling.
+    /// When the next item expires that is live now; a later write may expire a second after this
+    /// view. `None` when something has expired that is not published.
     async fn next_expiration(&self) -> Result<Option<Instant>, Halt> {
         let record = &self.state.record;
         let (Some(index), Some((_, begun))) = (record.timeline(), record.feed()) else {
             return Ok(Some(Instant::MAX));
         };
-        let told = self.published_up_to(begun).await?;
+        let published = self.published_up_to(begun).await?;
         let mut next = Instant::from_seconds(self.instant.seconds().saturating_add(1));
-        for (class, told_s) in [(INHERIT, told.inherit_s), (EXPLICIT, told.explicit_s)] {
+        for (class, published_s) in
+            [(INHERIT, published.inherit_s), (EXPLICIT, published.explicit_s)]
+        {
             let range = Range {
-                start: keys::timeline_from(index.id, class, told_s.saturating_add(1)),
+                start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
                 end: Some(keys::timeline_from(index.id, class + 1, i64::MIN)),
             };
             let mut first = Pages::of(range).at_most(1);
@@ -143,63 +145,64 @@ impl<S: Store> LiveView<S> {
         Ok(Some(next).filter(|next| self.instant < *next))
     }
 
-    /// The unit that tells the next deaths; `None` when all are told.
+    /// The unit that publishes the next expirations; `None` when all are published.
     async fn next_publication(&self) -> Result<Option<Unit>, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.feed() else { return Ok(None) };
         let floors = record.settings.floors(self.stable());
         if floors != record.settings.floors(self.instant) {
-            // Whoever wrote in the last moments may have kept somebody alive.
+            // A write of the last moments may have extended a life.
             return Err(Halt::InFlight);
         }
-        let told = self.published_up_to(begun).await?;
-        let inherit = self.untold(INHERIT, told.inherit_s, floors.inherit_s).await?;
-        let explicit = self.untold(EXPLICIT, told.explicit_s, floors.explicit_s).await?;
+        let published = self.published_up_to(begun).await?;
+        let inherit = self.unpublished(INHERIT, published.inherit_s, floors.inherit_s).await?;
+        let explicit = self.unpublished(EXPLICIT, published.explicit_s, floors.explicit_s).await?;
         let open = [&inherit, &explicit].into_iter().filter(|(_, more)| *more);
-        // Behind the last death of a page that is not the last one there may be earlier ones.
-        let bound = open.filter_map(|(deaths, _)| deaths.last()).map(|last| last.at).min();
-        let mut deaths: Vec<Untold> = inherit.0.into_iter().chain(explicit.0).collect();
-        deaths.retain(|death| bound.is_none_or(|bound| death.at <= bound));
-        deaths.sort_by(|a, b| (a.at, &a.item.key).cmp(&(b.at, &b.item.key)));
-        if deaths.is_empty() {
+        // After the last of a page that is not the last one there may be earlier ones.
+        let bound =
+            open.filter_map(|(expirations, _)| expirations.last()).map(|last| last.at).min();
+        let mut expirations: Vec<Unpublished> = inherit.0.into_iter().chain(explicit.0).collect();
+        expirations.retain(|one| bound.is_none_or(|bound| one.at <= bound));
+        expirations.sort_by(|a, b| (a.at, &a.item.key).cmp(&(b.at, &b.item.key)));
+        if expirations.is_empty() {
             return Ok(None);
         }
         let done = bound.is_none().then(|| Floors {
-            inherit_s: told.inherit_s.max(floors.inherit_s),
-            explicit_s: told.explicit_s.max(floors.explicit_s),
+            inherit_s: published.inherit_s.max(floors.inherit_s),
+            explicit_s: published.explicit_s.max(floors.explicit_s),
             dates: Vec::new(),
         });
-        Ok(Some(self.tell_unit(deaths, done)))
+        Ok(Some(self.publication_unit(expirations, done)))
     }
 
-    /// Deaths of a class that are not told, in their order, and whether there are more.
-    async fn untold(
+    /// Expirations of a class that are not published, in their order, and whether there are more.
+    async fn unpublished(
         &self,
         class: u8,
-        told_s: i64,
+        published_s: i64,
         up_to_s: i64,
-    ) -> Result<(Vec<Untold>, bool), Halt> {
+    ) -> Result<(Vec<Unpublished>, bool), Halt> {
         let Some(index) = self.state.record.timeline() else { return Ok((Vec::new(), false)) };
         let range = Range {
-            start: keys::timeline_from(index.id, class, told_s.saturating_add(1)),
+            start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
             end: Some(keys::timeline_from(index.id, class, up_to_s.saturating_add(1))),
         };
-        if up_to_s <= told_s || range.is_empty() {
+        if up_to_s <= published_s || range.is_empty() {
             return Ok((Vec::new(), false));
         }
         let mut first = Pages::of(range).at_most(PUBLISHED_AT_ONCE);
         let page = self.including_expired().next_entries(&mut first).await?.unwrap_or_default();
-        let mut deaths = Vec::with_capacity(page.rows.len());
+        let mut expirations = Vec::with_capacity(page.rows.len());
         for (entry, value) in page.rows {
             let (header, body) = Header::split_row(&value)?;
-            let item = self.dead_item(named(&entry, body)?, header.stamp).await?;
-            deaths.push(Untold { at: self.died_at(&header), entry, item });
+            let item = self.expired_item(named(&entry, body)?, header.stamp).await?;
+            expirations.push(Unpublished { at: self.expired_at(&header), entry, item });
         }
-        Ok((deaths, page.more))
+        Ok((expirations, page.more))
     }
 
-    /// When a dead item died: at its deadline, or when a change of the default killed it.
-    fn died_at(&self, header: &Header<'_>) -> Instant {
+    /// When an expired item expired: at its deadline, or with a change of the default.
+    fn expired_at(&self, header: &Header<'_>) -> Instant {
         let record = &self.state.record;
         let ruled = record.items.map_or(i64::MIN, |items| items.ruled_ts);
         let due = match (header.class, record.settings.default) {
@@ -210,10 +213,10 @@ impl<S: Store> LiveView<S> {
         Instant::from_seconds(due.max(ruled))
     }
 
-    /// A dead item: nobody but the teller reads one.
-    async fn dead_item(&self, key: Bytes, stamp: u64) -> Result<Item, Halt> {
+    /// An expired item: nobody reads one but to publish it.
+    async fn expired_item(&self, key: Bytes, stamp: u64) -> Result<Item, Halt> {
         let stored = self.including_expired().row(&key).await?;
-        let missing = || Error::corrupt("an item whose death is not told is missing");
+        let missing = || Error::corrupt("an item whose expiration is not published is missing");
         let value = stored.ok_or_else(missing)?;
         let (header, body) = Header::split_row(&value)?;
         if header.stamp != stamp {
@@ -224,23 +227,23 @@ impl<S: Store> LiveView<S> {
         Ok(Item::of(Row { key, stamp, birth, ts, death: Instant::MIN, start, value }))
     }
 
-    fn tell_unit(&self, deaths: Vec<Untold>, done: Option<Floors>) -> Unit {
+    fn publication_unit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Unit {
         let (rows, space, seq) = (self.collection.rows(), self.collection.entries(), self.seq);
         let mut conditions = vec![
             Condition::NotNewer { space: Space::Catalog, key: self.state.record_key.clone(), seq },
             Condition::NotNewer { space, key: keys::published(), seq },
         ];
         let row =
-            |death: &Untold| Condition::NotNewer { space: rows, key: death.item.key.clone(), seq };
-        conditions.extend(deaths.iter().map(row));
-        // Two tellers at once tell the same deaths: the second finds their entries gone.
-        let entry = |death: &Untold| Condition::NotNewer { space, key: death.entry.clone(), seq };
-        conditions.extend(deaths.iter().map(entry));
-        // What was not told is not reaped either.
+            |one: &Unpublished| Condition::NotNewer { space: rows, key: one.item.key.clone(), seq };
+        conditions.extend(expirations.iter().map(row));
+        // Two that publish at once publish the same: the second finds the entries gone.
+        let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
+        conditions.extend(expirations.iter().map(entry));
+        // What was not published is not reaped either.
         let unit = Unit::new(conditions, move |stamp: Stamp| {
-            let mut out = Vec::with_capacity(deaths.len() * 2 + 1);
-            for (position, death) in (0_u32..).zip(deaths) {
-                let Untold { at, entry, item } = death;
+            let mut out = Vec::with_capacity(expirations.len() * 2 + 1);
+            for (position, one) in (0_u32..).zip(expirations) {
+                let Unpublished { at, entry, item } = one;
                 let event = Event {
                     kind: EventKind::Expire,
                     stamp: stamp.seq,
@@ -254,7 +257,7 @@ impl<S: Store> LiveView<S> {
                 out.push(Mutation::Delete { space, key: entry });
             }
             if let Some(floors) = done {
-                let value = told_value(&floors, stamp).into();
+                let value = published_value(&floors, stamp).into();
                 out.push(Mutation::Put { space, key: keys::published(), value });
             }
             out
@@ -263,6 +266,6 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-fn told_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
+fn published_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
     lasting(&[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(), stamp)
 }
