@@ -4,6 +4,7 @@
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("clock", &["checkpoint", "instant", "steps", "machine", "shared", "database", "manual"]),
     ("memory", &["pressure", "account", "plan", "share"]),
+    ("metrics", &["histogram", "latency"]),
     (
         "store",
         &[
@@ -14,8 +15,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "unit",
             "contract",
             "faulty",
-            "histogram",
-            "latency",
             "sequencer",
             "laws",
             "memory",

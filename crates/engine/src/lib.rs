@@ -52,7 +52,7 @@ pub use item::{
     ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
 };
 pub use item_key::{ItemKey, ItemRange};
-pub use lanes::{Lanes, leave_lane};
+pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};
 pub use names::{Model, Namespace, Partition};
 pub use persist::{KeepNothing, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
@@ -64,6 +64,6 @@ pub use view::{LiveView, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, Default as DefaultTtl, Lifetime};
 pub use query::json::select::Flow;
-pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
+pub use store::{Direction, Space, Store};
 pub use write::{Edited, Inserted, New, Removed, Update, Updated, Writer};
 pub use yielding::yield_now;
