@@ -1,6 +1,6 @@
 //! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
 
-use query::json::{
+use select::{
     aggregate::{Aggregate, Kind},
     expr::Expr,
     functions,

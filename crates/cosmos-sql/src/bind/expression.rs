@@ -1,7 +1,7 @@
 //! Expressions: each node to what evaluates it.
 
 use document::Value;
-use query::json::{
+use select::{
     expr::{Expr, Set},
     like::Like,
 };

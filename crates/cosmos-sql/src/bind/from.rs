@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use query::json::{
+use select::{
     expr::{DOCUMENT, Expr},
-    select::{Input, Select, Source, Window},
+    statement::{Input, Select, Source, Window},
 };
 
 use super::Binder;

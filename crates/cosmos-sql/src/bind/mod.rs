@@ -9,9 +9,9 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use query::json::{
+use select::{
     expr::{DOCUMENT, Expr},
-    select::{Clauses, Group, Order, Projection, Select, Window},
+    statement::{Clauses, Group, Order, Projection, Select, Window},
 };
 
 use self::scope::{Frame, Phase};
@@ -135,7 +135,7 @@ impl<'q> Binder<'q> {
     fn projection(
         &mut self,
         query: &'q Query,
-        from: &[query::json::select::Source],
+        from: &[select::statement::Source],
     ) -> Result<Projection, Fault> {
         match &query.selection {
             Selection::Star(at) => match from {
@@ -178,7 +178,7 @@ impl<'q> Binder<'q> {
             NodeKind::Parameter(name) => self.parameter(name, count.node.span())?,
             _ => return Err(Fault::Count(count.node.span(), count.clause)),
         };
-        let whole = query::json::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
+        let whole = select::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
         whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
     }
 
@@ -192,7 +192,7 @@ impl Binder<'_> {
     /// A parameter as a constant: a copy for each place where it stands.
     fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let value = self.parameter(name, at)?;
-        self.filled = self.filled.saturating_add(query::expr::memory(value.as_ref()));
+        self.filled = self.filled.saturating_add(evaluation::memory(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
             let message = format!(
                 "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."

@@ -8,10 +8,8 @@ use document::{
     json::{parse, parse_document, to_string},
     key::{TypeOrder, encode},
 };
-use query::{
-    Context, Error,
-    json::select::{Flow, PageLimit, Resume, Run, Select},
-};
+use evaluation::{Context, Error};
+use select::statement::{Flow, PageLimit, Resume, Run, Select};
 
 /// What comes of a query, with parameters as an object: its results as an array, the same however
 /// it is run, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.
@@ -150,7 +148,7 @@ fn pages(
         }
         let found = run.finish(all)?;
         assert!(found.values.len() <= items);
-        values.extend(found.values.into_iter().map(query::json::select::Output::into_value));
+        values.extend(found.values.into_iter().map(select::statement::Output::into_value));
         resume = found.resume;
         if resume.is_none() {
             return Ok(values);

@@ -8,12 +8,10 @@ use document::{
     DocBuf, Value,
     key::{TypeOrder, encode},
 };
-use query::{
-    Context,
-    json::{
-        sarg::Sarg,
-        select::{Flow, Output, PageLimit, Run, Select},
-    },
+use evaluation::Context;
+use select::{
+    sarg::Sarg,
+    statement::{Flow, Output, PageLimit, Run, Select},
 };
 
 use crate::maker::Maker;

@@ -1,9 +1,9 @@
 //! Predicate pushdown: what indexes can know of a query. They hold what is stored, so a condition
 //! or an order on what the server sets is not for them.
 
-use query::json::{
+use select::{
     sarg::{Sarg, Step},
-    select::Select,
+    statement::Select,
 };
 
 use super::container_part::leads_to;

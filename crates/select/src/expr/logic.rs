@@ -1,0 +1,94 @@
+//! Three-valued logic: true, false, and nothing.
+
+use document::{Value, ValueRef};
+use evaluation::{Error, Got};
+
+use super::{Env, Expr, operators};
+
+/// Whether a value is true or false; anything else is nothing.
+pub(super) fn truth(value: &Got<'_>) -> Option<bool> {
+    value.value().and_then(ValueRef::as_bool)
+}
+
+/// A truth as a value.
+pub(crate) fn got<'a>(truth: Option<bool>) -> Got<'a> {
+    truth.map(Value::Bool).into()
+}
+
+/// AND of two.
+pub(super) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// AND: false when one is false, else true when all are.
+pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), false)?))
+}
+
+/// OR: true when one is true, else false when all are.
+pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), true)?))
+}
+
+/// What several truths come to, the first of which that is `by` decides. One that is nothing leaves
+/// it open, unless another one decides it.
+pub(crate) fn decided(
+    truths: impl Iterator<Item = Result<Option<bool>, Error>>,
+    by: bool,
+) -> Result<Option<bool>, Error> {
+    let mut whole = true;
+    for truth in truths {
+        match truth? {
+            Some(truth) if truth == by => return Ok(Some(by)),
+            Some(_) => {}
+            None => whole = false,
+        }
+    }
+    Ok(whole.then_some(!by))
+}
+
+/// IN: true when one is equal; nothing when the value or, failing that, an item is nothing.
+pub(super) fn among<'a>(
+    value: &'a Expr,
+    items: &'a [Expr],
+    env: &mut Env<'a>,
+) -> Result<Got<'a>, Error> {
+    let value = value.eval(env)?;
+    let same = |item: &'a Expr| {
+        let item = env.beside(&value, |env| item.eval(env))?;
+        env.read(&item)?;
+        Ok(operators::equal(&value, &item))
+    };
+    Ok(got(decided(items.iter().map(same), true)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evaluation::Context;
+
+    #[test]
+    fn nothing_is_neither_true_nor_false() {
+        let context = Context::default();
+        let all = [Some(true), Some(false), None];
+        for a in all {
+            for b in all {
+                let items = [a, b].map(|truth| match truth {
+                    Some(truth) => Expr::Constant(Value::Bool(truth)),
+                    None => Expr::Undefined,
+                });
+                let mut env = Env::new(1, &context);
+                let both =
+                    if a == Some(false) || b == Some(false) { Some(false) } else { a.and(b) };
+                let either = if a == Some(true) || b == Some(true) { Some(true) } else { a.and(b) };
+                assert_eq!(and(a, b), both);
+                assert_eq!(truth(&super::all(&items, &mut env).unwrap()), both, "{a:?} {b:?}");
+                assert_eq!(truth(&any(&items, &mut env).unwrap()), either, "{a:?} {b:?}");
+            }
+        }
+    }
+}
