@@ -6,14 +6,19 @@
 //! hold. Where a pipeline needs another collection it asks for it (`exec::Next::Want`) and is
 //! supplied. The other query language has an evaluator of its own (`select`).
 
+pub mod accumulate;
 pub mod edit;
 pub mod exec;
 pub mod expr;
+mod failure;
 pub mod filter;
 pub mod group;
 pub mod limits;
+pub mod path;
 pub mod project;
+mod shown;
 pub mod sort;
+mod text;
 
 pub use expr::{Env, Expr};
 pub use filter::Filter;

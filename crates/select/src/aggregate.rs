@@ -6,7 +6,11 @@ use std::{cmp::Ordering, collections::HashMap};
 use document::{Value, ValueRef};
 use evaluation::{Got, memory};
 
-use super::{expr::Expr, form::precedes, identity::identity_of, integer, number, order::compare};
+use super::{form::precedes, identity::identity_of, order::compare};
+use crate::{
+    number::{integer, number},
+    order::simple_class,
+};
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,17 +55,6 @@ impl Kind {
             Self::MakeSet => "MakeSet",
         }
     }
-}
-
-/// An aggregate of a query.
-#[derive(Debug)]
-pub struct Aggregate {
-    /// Which.
-    pub kind: Kind,
-    /// What is taken of each row.
-    pub of: Expr,
-    /// Where its result goes.
-    pub slot: usize,
 }
 
 /// What an aggregate has come to so far.
@@ -116,7 +109,7 @@ impl State {
                 *count += 1;
             }
             Self::Extreme { want, found, spoilt } => {
-                if super::expr::simple_class(inner).is_none() {
+                if simple_class(inner).is_none() {
                     *spoilt = true;
                 } else if found.as_ref().is_none_or(|found| {
                     let order = compare(inner, found.as_ref());

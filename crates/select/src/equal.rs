@@ -1,11 +1,12 @@
 //! Whether two JSON values are the same: numbers by value, arrays by position, objects by their
 //! properties in whatever order they stand.
 
-use std::cmp::Ordering;
-
 use document::{ArrayRef, DocRef, ValueRef};
 
-use super::compare;
+use crate::{
+    order::compare,
+    properties::{by_name, count},
+};
 
 /// Whether two values are the same; as [`compare`] has it.
 pub fn equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
@@ -32,25 +33,6 @@ fn objects(a: DocRef<'_>, b: DocRef<'_>) -> bool {
     }
     let (a, b) = (by_name(a), by_name(b));
     a.iter().zip(&b).all(|(a, b)| a.0 == b.0) && a.iter().zip(&b).all(|(a, b)| equal(a.1, b.1))
-}
-
-/// Which object has more properties. It reads no further than the smaller one goes, so that the
-/// work of comparing is bounded by the smaller value.
-pub(super) fn count(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
-    let (mut a, mut b) = (a.iter(), b.iter());
-    loop {
-        match (a.next().is_some(), b.next().is_some()) {
-            (true, true) => {}
-            (a, b) => return a.cmp(&b),
-        }
-    }
-}
-
-/// The properties by their names.
-pub(super) fn by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
-    let mut fields: Vec<_> = object.iter().collect();
-    fields.sort_by_key(|(name, _)| *name);
-    fields
 }
 
 #[cfg(test)]

@@ -7,14 +7,17 @@
 
 pub mod aggregate;
 mod equal;
-pub mod expr;
+pub mod eval;
 mod form;
 pub mod functions;
 mod identity;
 pub mod like;
 pub mod limits;
+mod logic;
 mod number;
 mod order;
+pub mod plan;
+mod properties;
 pub mod sarg;
 pub mod statement;
 mod work;

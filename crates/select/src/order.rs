@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
 
-use super::equal::{by_name, count};
+use crate::properties::{by_name, count};
 
 /// Orders two values: strings by code point, arrays element by element and then by length, objects
 /// by how many properties they have and then by these, in the order of names.
@@ -61,6 +61,16 @@ fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
         }
     }
     Ordering::Equal
+}
+
+/// The type of a value that has an order of its own: arrays and objects have none.
+pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
+    match value {
+        ValueRef::Null => Some(0),
+        ValueRef::Bool(_) => Some(1),
+        ValueRef::String(_) => Some(3),
+        other => other.is_number().then_some(2),
+    }
 }
 
 /// A value that sorts by this order, for sets and maps.

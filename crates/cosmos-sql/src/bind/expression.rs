@@ -2,8 +2,8 @@
 
 use document::Value;
 use select::{
-    expr::{Expr, Set},
     like::Like,
+    plan::{Expr, Set},
 };
 
 use super::Binder;

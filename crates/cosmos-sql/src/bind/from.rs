@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use select::{
-    expr::{DOCUMENT, Expr},
-    statement::{Input, Select, Source, Window},
-};
+use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::Binder;
 use crate::{

@@ -9,10 +9,7 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use select::{
-    expr::{DOCUMENT, Expr},
-    statement::{Clauses, Group, Order, Projection, Select, Window},
-};
+use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Window};
 
 use self::scope::{Frame, Phase};
 use crate::{
@@ -24,10 +21,10 @@ use crate::{
 pub(crate) use call::has_aggregate as aggregates;
 
 /// The counts of TOP, and of OFFSET and LIMIT.
-pub(crate) fn window(
-    query: &Query,
-    parameters: &[(String, Value)],
-) -> Result<crate::plan::Window, Fault> {
+pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
+
+/// Returns the counts of a query, parameters filled in.
+pub(crate) fn window(query: &Query, parameters: &[(String, Value)]) -> Result<Counts, Fault> {
     let binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
     let limits = match &query.window {
@@ -135,7 +132,7 @@ impl<'q> Binder<'q> {
     fn projection(
         &mut self,
         query: &'q Query,
-        from: &[select::statement::Source],
+        from: &[select::plan::Source],
     ) -> Result<Projection, Fault> {
         match &query.selection {
             Selection::Star(at) => match from {

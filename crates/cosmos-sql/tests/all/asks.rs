@@ -5,10 +5,12 @@ use std::{cell::Cell, sync::Arc};
 use cosmos_sql::compile;
 use document::{DocBuf, DocRef, array, doc, json};
 use evaluation::Context;
-use select::statement::{
-    PageLimit, Run,
-    System::{Everywhere, InResults, Nowhere},
-    Whole,
+use select::{
+    eval::Whole,
+    statement::{
+        PageLimit, Run,
+        System::{Everywhere, InResults, Nowhere},
+    },
 };
 
 #[test]

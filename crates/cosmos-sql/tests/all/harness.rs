@@ -9,7 +9,10 @@ use document::{
     key::{TypeOrder, encode},
 };
 use evaluation::{Context, Error};
-use select::statement::{Flow, PageLimit, Resume, Run, Select};
+use select::{
+    plan::Select,
+    statement::{Flow, PageLimit, Resume, Run},
+};
 
 /// What comes of a query, with parameters as an object: its results as an array, the same however
 /// it is run, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.

@@ -10,8 +10,9 @@ use document::{
 };
 use evaluation::Context;
 use select::{
+    plan::Select,
     sarg::Sarg,
-    statement::{Flow, Output, PageLimit, Run, Select},
+    statement::{Flow, Output, PageLimit, Run},
 };
 
 use crate::maker::Maker;

@@ -14,7 +14,10 @@ use document::{
     json::{parse, parse_document, to_string},
 };
 use evaluation::Context;
-use select::statement::{Flow, Output, PageLimit, Resume, Run, Select};
+use select::{
+    plan::Select,
+    statement::{Flow, Output, PageLimit, Resume, Run},
+};
 
 use crate::harness::{answer, rows};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cosmos_sql::compile_condition;
 use engine::Item;
 use evaluation::Context;
-use select::statement::Select;
+use select::plan::Select;
 
 use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
 

@@ -2,8 +2,8 @@
 //! or an order on what the server sets is not for them.
 
 use select::{
+    plan::Select,
     sarg::{Sarg, Step},
-    statement::Select,
 };
 
 use super::container_part::leads_to;

@@ -17,7 +17,11 @@ use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
 use evaluation::Effort;
-use select::statement::{Output, Page, PageLimit, Resume, Run, Select, System, Whole};
+use select::{
+    eval::Whole,
+    plan::Select,
+    statement::{Output, Page, PageLimit, Resume, Run, System},
+};
 
 use super::{
     container_part, indexes_used, page_order,

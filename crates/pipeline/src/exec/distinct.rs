@@ -10,7 +10,7 @@ use super::{
     operator::{Operator, Poll},
     slot::Slot,
 };
-use crate::filter::{Leaf, any_value};
+use crate::path::{Leaf, any_value};
 
 /// The name of the field that the values are in.
 pub const VALUES: &str = "values";

@@ -11,7 +11,11 @@ use super::{
     redact, sized,
     slot::Slot,
 };
-use crate::expr::{Env, Expr, fail, shown, shown_or_missing};
+use crate::{
+    expr::{Env, Expr},
+    failure::fail,
+    shown::{shown, shown_or_missing},
+};
 
 /// A stage of that sort, running.
 #[derive(Debug)]

@@ -17,8 +17,9 @@ use super::{
     slot::Slot,
 };
 use crate::{
-    expr::{Env, Expr, values_for_join},
+    expr::{Env, Expr},
     filter::{Filter, InSet, Test},
+    path::values_for_join,
 };
 
 /// Where a walk starts and which references it follows.

@@ -14,8 +14,9 @@ use super::{
     slot::Slot,
 };
 use crate::{
-    expr::{Env, Expr, values_for_join},
+    expr::{Env, Expr},
     filter::{Comparison, Filter, InSet, Test},
+    path::values_for_join,
 };
 
 /// Rows of another collection beside each row.

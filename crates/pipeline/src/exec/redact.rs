@@ -4,7 +4,11 @@
 use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
 use evaluation::{Context, Error};
 
-use crate::expr::{Env, Expr, fail, scope, shown_or_missing};
+use crate::{
+    expr::{Env, Expr, scope},
+    failure::fail,
+    shown::shown_or_missing,
+};
 
 /// What remains of a document; `None` when nothing does.
 pub(super) fn redacted(

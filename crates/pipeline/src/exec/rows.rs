@@ -10,7 +10,10 @@ use super::{
     operator::{Operator, Poll},
     slot::Slot,
 };
-use crate::expr::{Env, Expr, fail};
+use crate::{
+    expr::{Env, Expr},
+    failure::fail,
+};
 
 /// The first so many rows.
 #[derive(Debug)]

@@ -3,7 +3,10 @@
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Got, Growth, Kind, check_held};
 
-use super::{fail, path, read_path};
+use crate::{
+    failure::fail,
+    path::{self, read_path},
+};
 
 /// Iterations that nested forms over arrays may multiply to.
 const MAX_ITERATIONS: u64 = 100_000_000;

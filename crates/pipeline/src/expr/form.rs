@@ -5,7 +5,11 @@ use std::sync::Arc;
 use document::{ArrayRef, Document, Value, ValueRef};
 use evaluation::{Error, Got, Size, check_built};
 
-use super::{Env, Expr, env::Scope, fail, mismatch, shown, shown_or_missing, sorted::sort_values};
+use super::{Env, Expr, env::Scope, sorted::sort_values};
+use crate::{
+    failure::{fail, mismatch},
+    shown::{shown, shown_or_missing},
+};
 
 /// A body for each element of an array.
 #[derive(Clone, Debug)]

@@ -4,9 +4,7 @@
 mod env;
 mod form;
 pub mod functions;
-mod path;
 mod regular;
-mod shown;
 mod sorted;
 #[cfg(test)]
 mod tests;
@@ -16,15 +14,15 @@ pub use env::Env;
 pub(crate) use env::scope;
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
-pub use path::{read_path, values_for_join};
 pub use regular::{Compiled, RegexCall, RegexForm};
-pub(crate) use shown::{shown, shown_or_missing};
 pub use sorted::{SortBy, sort_values};
 
 use std::sync::Arc;
 
 use document::{Path, Value};
-use evaluation::{Error, Got, Kind, Size, fitted, reach};
+use evaluation::{Error, Got, Size, fitted, reach};
+
+use crate::path::read_path;
 
 /// An expression.
 #[derive(Clone, Debug)]
@@ -120,14 +118,4 @@ fn found<'e>(got: Got<'e>, env: &Env<'_>) -> Result<Got<'e>, Error> {
         env.context.effort.charge(Size::of(value.as_ref()).memory)?;
     }
     Ok(got)
-}
-
-/// A failure the request has to correct.
-pub(crate) fn fail(number: i32, message: impl Into<String>) -> Error {
-    Error::new(Kind::Invalid, number, message)
-}
-
-/// A value of a type that does not fit.
-pub(crate) fn mismatch(number: i32, message: impl Into<String>) -> Error {
-    Error::new(Kind::TypeMismatch, number, message)
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use document::{Document, Value, ValueRef};
 use evaluation::{Context, Error, Got, Kind, Pattern, Size};
 
-use super::{Env, Expr, fail, mismatch};
+use super::{Env, Expr};
+use crate::failure::{fail, mismatch};
 
 /// What is asked about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ mod compare;
 mod set;
 mod test;
 mod types;
-mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +20,6 @@ pub use compare::{Comparison, meets};
 pub use set::InSet;
 pub use test::{Condition, Test};
 pub use types::TypeSet;
-pub use walk::{Leaf, Seen, any_value, array_index};
 
 /// A condition on a document.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 use document::{ArrayRef, DocRef, Document, Path, Value, ValueRef};
 use evaluation::{Context, Error, Pattern};
 
-use super::{BitTest, Comparison, Filter, InSet, Leaf, TypeSet, any_value, bits, compare};
+use super::{BitTest, Comparison, Filter, InSet, TypeSet, bits, compare};
+use crate::path::{Leaf, any_value};
 
 /// A test of the values at a path. Where the path ends at an array, `ElemMatch`, `ElemValue` and
 /// `Size` look at the array; all others at its elements and at the array itself.

@@ -1,33 +1,22 @@
 //! Accumulators: what a group computes from its rows. One table row each; the state of a group is
 //! an enum, so that adding a row is a jump and not a lookup.
 
-mod deviation;
-mod extreme;
-mod list;
-mod mean;
-mod percentile;
 mod saved;
-mod some;
-mod sum;
-
-pub use deviation::Deviation;
-pub use extreme::Extreme;
-pub use mean::Mean;
-pub use percentile::{percentages, percentile_of};
-pub use some::{count_of, pick_n};
-pub use sum::{Avg, Sum};
+mod top;
 
 use document::{Document, Value, ValueRef};
 use evaluation::{Error, Got};
 
 use crate::{
+    accumulate::{
+        Avg, Deviation, Edge, Extreme, Held, Joined, Percentiles, Ranked, Sum, Unique, count_of,
+        merge, percentages, union,
+    },
     expr::{Env, Expr},
     sort::Sort,
 };
 
-use list::{Held, Joined, Unique};
-use percentile::Percentiles;
-use some::{Edge, Ranked, Top};
+use top::Top;
 
 /// What an accumulator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,9 +251,9 @@ impl State {
             }
             Self::Push(held) => return Ok(held.add(got)),
             Self::Unique(held) => return Ok(got.value().map_or(0, |value| held.add(value))),
-            Self::Union(held) => return list::union(held, &got),
+            Self::Union(held) => return union(held, &got),
             Self::Joined(held) => return held.add(&got),
-            Self::Merged(merged) => return list::merge(merged, &got),
+            Self::Merged(merged) => return merge(merged, &got),
             Self::Edge(edge) => return Ok(edge.add(got)),
             Self::Ranked(ranked) => return Ok(ranked.add(got)),
             Self::Percentiles(held) => return Ok(held.add(got.operand())),
@@ -293,9 +282,4 @@ impl State {
             Self::Percentiles(held) => held.value(),
         }
     }
-}
-
-/// A number for sums: what is not a number does not count.
-fn number(value: ValueRef<'_>) -> Option<document::Number> {
-    document::Number::of(value)
 }

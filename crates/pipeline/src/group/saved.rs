@@ -5,8 +5,11 @@
 use document::{Document, Value};
 use evaluation::memory;
 
-use super::{Avg, Deviation, State, Sum, sum::Compensated};
-use crate::sort::SortKey;
+use super::State;
+use crate::{
+    accumulate::{Avg, Compensated, Deviation, Sum},
+    sort::SortKey,
+};
 
 impl State {
     /// All of it but what the accumulator's own arguments say.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 
 use super::{Part, Sort};
-use crate::filter::array_index;
+use crate::path::array_index;
 
 /// The first of a document's combinations in the sort's order, and whether there were none
 /// because two parts lead through different arrays; then it is each part's own first value.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     equal::equal,
-    expr::logic,
+    logic,
     order::InOrder,
     work::{comparing, placing, touching, weight},
 };

@@ -3,10 +3,11 @@
 
 use evaluation::{Context, Error, Got, Kind, Size};
 
-use super::{Clauses, Flow, Group, Output, Projection, Run, Select};
+use super::{Flow, Output, Run};
 use crate::{
-    expr::{DOCUMENT, Env},
+    eval::Env,
     limits::MAX_RUN_BYTES,
+    plan::{Clauses, DOCUMENT, Group, Projection, Select},
 };
 
 impl Run {

@@ -3,10 +3,11 @@
 use document::{DocRef, ValueRef};
 use evaluation::{Context, Error, Got};
 
-use super::{Flow, Input, Projection, SYSTEM_PROPERTIES, Select, source::expand};
+use super::{Flow, source::expand};
 use crate::{
     aggregate::Kind,
-    expr::{DOCUMENT, Env, Expr},
+    eval::Env,
+    plan::{DOCUMENT, Expr, Input, Projection, SYSTEM_PROPERTIES, Select, Window},
 };
 
 impl Select {
@@ -31,7 +32,7 @@ impl Select {
             && clauses.filter.is_none()
             && group.keys.is_empty()
             && clauses.order.is_empty()
-            && clauses.window == super::Window::default();
+            && clauses.window == Window::default();
         let counts = aggregate.kind == Kind::Count && matches!(aggregate.of, Expr::Constant(_));
         let value = matches!(&clauses.projection,
             Projection::Value(Expr::Slot(slot)) if *slot == aggregate.slot);
@@ -86,41 +87,6 @@ impl Select {
                 clauses.from.first().map(|source| &source.input),
                 Some(Input::Collected(_))
             )
-    }
-
-    /// Shows every read of a slot, queries inside included.
-    pub(crate) fn reads(&self, see: &mut dyn FnMut(usize, &[String])) {
-        self.reads_rows(see);
-        self.clauses().projection.reads(see);
-    }
-
-    /// The same without what becomes of rows.
-    fn reads_rows(&self, see: &mut dyn FnMut(usize, &[String])) {
-        let clauses = self.clauses();
-        for source in &clauses.from {
-            match &source.input {
-                Input::Root => {}
-                Input::Value(expr) | Input::Elements(expr) => expr.reads(see),
-                Input::Results(select) => select.reads(see),
-                Input::Collected(select) => select.reads(see),
-            }
-        }
-        clauses.filter.iter().for_each(|filter| filter.reads(see));
-        if let Some(group) = &clauses.group {
-            group.keys.iter().for_each(|(key, _)| key.reads(see));
-            group.aggregates.iter().for_each(|aggregate| aggregate.of.reads(see));
-        }
-        clauses.order.iter().for_each(|order| order.by.reads(see));
-    }
-}
-
-impl Projection {
-    fn reads(&self, see: &mut dyn FnMut(usize, &[String])) {
-        match self {
-            Self::Star(slot) => see(*slot, &[]),
-            Self::Value(expr) => expr.reads(see),
-            Self::Fields(fields) => fields.iter().for_each(|(_, expr)| expr.reads(see)),
-        }
     }
 }
 

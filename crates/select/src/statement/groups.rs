@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use document::Value;
 use evaluation::{Error, Got, memory, owned};
 
-use super::Group;
-use crate::{aggregate::State, expr::Env, form::precedes};
+use crate::{aggregate::State, eval::Env, form::precedes, plan::Group};
 
 /// About what a group holds beside its values.
 const GROUP_BYTES: usize = 256;

@@ -6,8 +6,11 @@ use std::collections::HashSet;
 use document::key::{TypeOrder, encode};
 use evaluation::{Error, Got, memory};
 
-use super::{Clauses, Flow, Projection, Select, groups::Groups, source::expand};
-use crate::expr::{Env, building};
+use super::{Flow, groups::Groups, source::expand};
+use crate::{
+    eval::{Env, building},
+    plan::{Clauses, Projection, Select},
+};
 
 /// What has been found so far.
 struct Found<'a> {

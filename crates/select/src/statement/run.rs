@@ -15,10 +15,13 @@ use evaluation::{Context, Error, Kind};
 use memory::Share;
 
 use super::{
-    Clauses, Flow, Input, Output, Page, PageLimit, Resume, Select, ahead::Ahead, firsts::Firsts,
-    groups::Groups, kept::Kept, mark::Gate, source::expand,
+    Flow, Output, Page, PageLimit, Resume, ahead::Ahead, firsts::Firsts, groups::Groups,
+    kept::Kept, mark::Gate, source::expand,
 };
-use crate::expr::{Env, Whole};
+use crate::{
+    eval::{Env, Whole},
+    plan::{Clauses, Input, Select},
+};
 
 /// A query being run for one page.
 #[derive(Debug)]

@@ -1,36 +1,13 @@
 //! FROM and JOIN: the rows that a document, or what is inside it, makes.
 
-use std::sync::Arc;
-
 use document::ValueRef;
 use evaluation::{Error, Got, owned};
 
-use super::{Flow, Select};
-use crate::expr::{Env, Expr};
-
-/// One name of FROM or JOIN.
-#[derive(Debug)]
-pub struct Source {
-    /// Where its value goes.
-    pub slot: usize,
-    /// Where its values come from.
-    pub input: Input,
-}
-
-/// Where the values of a name come from.
-#[derive(Debug)]
-pub enum Input {
-    /// The stored document, which stands in its slot already.
-    Root,
-    /// A value; no row when it is nothing.
-    Value(Expr),
-    /// The elements of an array.
-    Elements(Expr),
-    /// The results of a query over what the names before it hold.
-    Results(Box<Select>),
-    /// The results of a query over all documents, which have to be there before the first row is.
-    Collected(Arc<Select>),
-}
+use super::Flow;
+use crate::{
+    eval::Env,
+    plan::{Input, Source},
+};
 
 /// Calls `visit` for each row of these sources, until it has enough.
 pub(super) fn expand<'a>(

@@ -11,8 +11,9 @@ use engine::{
 };
 use evaluation::Context;
 use select::{
+    plan::Select,
     sarg::Step,
-    statement::{PageLimit, Resume, Run, Select},
+    statement::{PageLimit, Resume, Run},
 };
 use test_kit::{Kit, ready};
 

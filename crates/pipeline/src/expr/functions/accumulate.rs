@@ -3,13 +3,16 @@
 use document::{Value, ValueRef};
 use evaluation::Error;
 
-use super::super::{Answer, mismatch};
+use super::super::Answer;
 use super::{
     Function, In, Param,
     Takes::{Any, Named},
     need, row,
 };
-use crate::group::{Deviation, Extreme, Mean, Sum, count_of, pick_n};
+use crate::{
+    accumulate::{Deviation, Extreme, Mean, Sum, count_of, pick_n},
+    failure::{fail, mismatch},
+};
 
 const N: &[Param] = &[need("input"), need("n")];
 
@@ -96,15 +99,15 @@ fn numbers(call: &In<'_>) -> Vec<f64> {
 
 fn median(call: &In<'_>) -> Answer {
     check_method(call.value(1))?;
-    Ok(Some(crate::group::percentile_of(&numbers(call), 0.5)))
+    Ok(Some(crate::accumulate::percentile_of(&numbers(call), 0.5)))
 }
 
 fn percentile(call: &In<'_>) -> Answer {
     check_method(call.value(2))?;
-    let wanted = crate::group::percentages(call.value(1))?;
+    let wanted = crate::accumulate::percentages(call.value(1))?;
     let sorted = numbers(call);
     Ok(Some(Value::Array(
-        wanted.into_iter().map(|p| crate::group::percentile_of(&sorted, p)).collect(),
+        wanted.into_iter().map(|p| crate::accumulate::percentile_of(&sorted, p)).collect(),
     )))
 }
 
@@ -112,5 +115,5 @@ fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());
     }
-    Err(super::super::fail(2, "Currently only 'approximate' can be used as percentile 'method'."))
+    Err(fail(2, "Currently only 'approximate' can be used as percentile 'method'."))
 }

@@ -3,7 +3,7 @@
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::{Answer, fail, mismatch};
+use super::super::Answer;
 use super::{
     Function, In,
     Takes::{Any, Exactly},
@@ -11,7 +11,10 @@ use super::{
     number::{is_int, number_value, to_decimal},
     row,
 };
-use crate::group::Sum;
+use crate::{
+    accumulate::Sum,
+    failure::{fail, mismatch},
+};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$abs", Exactly(1), abs, "magnitude of a number"),

@@ -3,7 +3,7 @@
 use document::{ArrayRef, Document, Number, Value, ValueRef};
 use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::{
@@ -11,6 +11,10 @@ use super::{
     Takes::{Any, Between, Exactly, Named},
     fields::Fields,
     may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[

@@ -2,7 +2,7 @@
 
 use document::{Number, Value};
 
-use super::super::{Answer, mismatch};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::{is_int, number_value};
 use super::{
@@ -10,6 +10,7 @@ use super::{
     Takes::{Any, Exactly},
     row,
 };
+use crate::failure::mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$bitAnd", Any, |c| fold(c, -1, |a, b| a & b), "bits that all have"),

@@ -3,13 +3,18 @@
 use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
 use evaluation::{Error, Got};
 
-use super::super::{Answer, fail, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::to_decimal;
 use super::{
     Function, In,
     Takes::{Exactly, Named},
-    date_parse, date_text, double_text, may, need, row,
+    date_parse, may, need, row,
+};
+use crate::{
+    failure::fail,
+    shown::shown,
+    text::{date_text, double_text},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[

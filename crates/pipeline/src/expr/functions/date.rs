@@ -6,7 +6,7 @@ use evaluation::{
     calendar::{self, DAY_MS, Moment},
 };
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
@@ -14,6 +14,10 @@ use super::{
     Function, In, Param,
     Takes::{DateOrNamed, Named},
     may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
 };
 
 const PARTS: &[Param] = &[

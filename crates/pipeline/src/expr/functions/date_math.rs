@@ -6,11 +6,15 @@ use evaluation::{
     calendar::{DAY_MS, Moment, date_of_days, days_in_month, days_of_date, iso_weekday},
 };
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::date_of;
 use super::zone::Zone;
 use super::{Function, In, Param, Takes::Named, may, need, row};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
 
 const ADD: &[Param] = &[need("startDate"), need("unit"), need("amount"), may("timezone")];
 

@@ -5,9 +5,9 @@ use evaluation::{
     calendar::{self, DAY_MS, days_in_month},
 };
 
-use super::super::fail;
 use super::date_text::month_named;
 use super::zone::{Zone, offset_ms};
+use crate::failure::fail;
 
 /// Text under the cursor.
 struct Cursor<'a> {

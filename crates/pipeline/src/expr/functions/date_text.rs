@@ -8,11 +8,15 @@ use evaluation::{
     calendar::{self, DAY_MS, MONTHS, Moment},
 };
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
 use super::{Function, In, Takes::Named, date_parse, may, need, row};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(

@@ -22,12 +22,9 @@ mod rounding;
 mod set;
 mod string;
 mod substring;
-mod text;
 mod trigonometry;
 mod type_;
 mod zone;
-
-pub(crate) use text::{date_text, double_text, iso_text};
 
 use document::{Value, ValueRef};
 use evaluation::{Error, Got, Growth, check_built, fitted_value, owned, reach};

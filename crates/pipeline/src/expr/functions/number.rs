@@ -3,7 +3,7 @@
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::fail;
+use crate::failure::fail;
 
 /// The value of a number; integers are `int` where they fit and `narrow` is set.
 pub(crate) fn number_value(number: Number, narrow: bool) -> Value {

@@ -3,7 +3,7 @@
 use document::{Value, ValueRef};
 use evaluation::Size;
 
-use super::super::{Answer, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
@@ -11,6 +11,7 @@ use super::{
     fields::Fields,
     need, row,
 };
+use crate::{failure::mismatch, shown::shown};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$getField", Named(&[need("field"), need("input")]), get, "field of any name"),

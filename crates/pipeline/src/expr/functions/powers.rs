@@ -4,7 +4,7 @@
 use document::{Decimal128, Number, Value};
 use evaluation::Error;
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::{
     Function, In,
     Takes::Exactly,
@@ -12,6 +12,10 @@ use super::{
     decimal_logs,
     number::{is_int, number_value, to_decimal},
     row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[

@@ -3,10 +3,11 @@
 use document::{Decimal128, Number, Rounding};
 use evaluation::Error;
 
-use super::super::{Answer, fail, mismatch};
+use super::super::Answer;
 use super::arithmetic::{NULL, some};
 use super::number::{is_int, number_value};
 use super::{Function, In, Takes::Between, row};
+use crate::failure::{fail, mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$round", Between(1, 2), round, "rounded half to even at a place"),

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use document::{ArrayRef, BsonOrder, Value, ValueRef};
 use evaluation::{Error, Growth, Size};
 
-use super::super::{Answer, mismatch};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Any, Between, Exactly},
     row,
 };
+use crate::failure::mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$allElementsTrue", Exactly(1), all_true, "whether every element is true"),

@@ -5,12 +5,17 @@ use std::cmp::Ordering;
 use document::{Value, ValueRef};
 use evaluation::{Error, Got, Size, check_text};
 
-use super::super::{Answer, fail, mismatch, shown, shown_or_missing};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::{
     Function, In, Param,
     Takes::{Any, Exactly, Named},
-    date_text, double_text, may, need, row,
+    may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::{shown, shown_or_missing},
+    text::{date_text, double_text},
 };
 
 const TRIM: &[Param] = &[need("input"), may("chars")];

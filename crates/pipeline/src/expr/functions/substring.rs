@@ -3,7 +3,7 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::string::{coerced, text_of};
@@ -11,6 +11,10 @@ use super::{
     Function, In,
     Takes::{Between, Exactly},
     row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[

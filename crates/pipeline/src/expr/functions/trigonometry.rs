@@ -2,10 +2,14 @@
 
 use document::{Decimal128, Number, Value};
 
-use super::super::{Answer, fail, mismatch, shown};
+use super::super::Answer;
 use super::arithmetic::{NULL, unary};
 use super::powers::through_double;
 use super::{Function, In, Takes::Exactly, row};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$acos", Exactly(1), |c| bounded(c, f64::acos, -1.0, 1.0, "[-1,1]"), "arc cosine"),

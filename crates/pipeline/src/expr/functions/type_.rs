@@ -2,13 +2,14 @@
 
 use document::{DocRef, Value, ValueRef};
 
-use super::super::{Answer, mismatch};
+use super::super::Answer;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Exactly, Named},
     row,
 };
+use crate::failure::mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$binarySize", Exactly(1), binary_size, "bytes of a string or of binary data"),

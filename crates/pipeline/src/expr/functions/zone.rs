@@ -11,7 +11,10 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-use super::super::{fail, mismatch, shown};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
 
 /// A time zone.
 #[derive(Clone, Debug)]

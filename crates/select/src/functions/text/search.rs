@@ -8,7 +8,7 @@ use super::{
     case::folded,
     utf16,
 };
-use crate::{expr::logic, number::integer};
+use crate::{logic, number::integer};
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("CONTAINS", 2..=3, |call| compare(call, |text, part| text.contains(part))),
