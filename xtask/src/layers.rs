@@ -11,19 +11,44 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("spill", &[]),
     ("store", &[]),
     ("expiry", &["clock", "document"]),
-    ("query", &["clock", "document", "memory", "spill"]),
-    ("mongo-query", &["document", "memory", "query"]),
-    ("cosmos-sql", &["document", "memory", "query"]),
+    ("evaluation", &["document", "memory", "spill"]),
+    ("pipeline", &["document", "evaluation", "memory", "spill"]),
+    ("select", &["document", "evaluation", "memory"]),
+    ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
+    ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("store-lsm", &["metrics", "store"]),
-    ("engine", &["clock", "document", "expiry", "memory", "query", "store"]),
+    (
+        "engine",
+        &["clock", "document", "expiry", "memory", "evaluation", "pipeline", "select", "store"],
+    ),
     ("auth", &[]),
     (
         "cosmos",
-        &["engine", "query", "document", "clock", "cosmos-sql", "auth", "memory", "metrics"],
+        &[
+            "engine",
+            "evaluation",
+            "select",
+            "document",
+            "clock",
+            "cosmos-sql",
+            "auth",
+            "memory",
+            "metrics",
+        ],
     ),
     (
         "mongo",
-        &["engine", "query", "document", "clock", "mongo-query", "memory", "metrics", "spill"],
+        &[
+            "engine",
+            "evaluation",
+            "pipeline",
+            "document",
+            "clock",
+            "mongo-query",
+            "memory",
+            "metrics",
+            "spill",
+        ],
     ),
     ("portal", &["auth", "clock"]),
     (
@@ -109,9 +134,9 @@ mod tests {
                 format!("[package]\nname = \"{name}\"\n[dependencies]\n{dependency} = \"1\"\n");
             fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         };
-        write("query", "store");
-        write("store", "bytes");
-        assert_eq!(violations(&root), ["query may not import store"]);
+        write("pipeline", "select");
+        write("select", "bytes");
+        assert_eq!(violations(&root), ["pipeline may not import select"]);
         fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -63,7 +63,7 @@ pub use rules::Rules;
 pub use view::{LiveView, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, Default as DefaultTtl, Lifetime};
-pub use query::json::select::Flow;
+pub use select::statement::Flow;
 pub use store::{Direction, Space, Store};
 pub use write::{Edited, Inserted, New, Removed, Update, Updated, Writer};
 pub use yielding::yield_now;

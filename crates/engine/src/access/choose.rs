@@ -1,7 +1,7 @@
 //! Looks at the filter, the sort and the indexes, and picks one way.
 
 use document::{DocRef, Document};
-use query::{Filter, sort::Sort};
+use pipeline::{Filter, sort::Sort};
 use store::{Direction, Range};
 
 use super::{
@@ -240,7 +240,7 @@ fn provides(index: &IndexSpec, equal: usize, points: usize, sort: &Sort) -> Opti
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use query::filter::Test;
+    use pipeline::filter::Test;
     let Some((first, _)) = key.first() else { return false };
     parts.iter().any(|part| match part {
         Filter::Path(path, test) if path.as_str() == first => match test {

@@ -1,7 +1,7 @@
 //! Whether every document a filter means is in a partial index. Says no when in doubt.
 
 use document::{Value, compare};
-use query::{
+use pipeline::{
     Filter,
     filter::{Comparison, Test, meets},
 };

@@ -18,7 +18,7 @@ pub use policy::{Policy, PolicyRule};
 pub use record::{Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Record, Shape};
 
 use document::DocRef;
-use query::Filter;
+use pipeline::Filter;
 
 use crate::names::Model;
 

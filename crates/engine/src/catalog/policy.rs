@@ -1,7 +1,7 @@
 //! Which paths of an item an index holds: rules, of which the most precise one that fits decides.
 
 use document::{Document, Value, doc};
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 /// What a rule is about: a path, or that and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::checksum;
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use super::entries::Drafted;
 use crate::{

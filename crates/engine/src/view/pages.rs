@@ -1,7 +1,7 @@
 //! A walk over a range of keys, page by page: what is left of the range and how large the next page
 //! is. It knows no view; views read its pages and leave out what expired.
 
-use query::Context;
+use evaluation::Context;
 use store::{Direction, Limit, Page, Range, Snapshot, Space};
 
 use crate::{
@@ -64,6 +64,9 @@ impl Pages {
 }
 
 /// Counts looking at this many keys as work of an operation, and lets others run when it is due.
-pub(crate) async fn charge_keys(context: &Context, examined: usize) -> Result<(), query::Error> {
+pub(crate) async fn charge_keys(
+    context: &Context,
+    examined: usize,
+) -> Result<(), evaluation::Error> {
     yield_if_due(context, examined * CANDIDATE_WORK).await
 }

@@ -11,8 +11,7 @@ use prometheus_client::{
 use store::Health;
 
 use super::Shared;
-use crate::relayed::Doors;
-use crate::{any_store::AnyStore, machine};
+use crate::{any_store::AnyStore, machine, relayed::Doors};
 
 /// `GET /metrics`
 pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {

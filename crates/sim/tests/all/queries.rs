@@ -9,12 +9,11 @@ use engine::{
     ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Namespace, Partition, Policy,
     PolicyRule, Scan, Sink,
 };
-use query::{
-    Context,
-    json::{
-        sarg::Step,
-        select::{PageLimit, Resume, Run, Select},
-    },
+use evaluation::Context;
+use select::{
+    plan::Select,
+    sarg::Step,
+    statement::{PageLimit, Resume, Run},
 };
 use test_kit::{Kit, ready};
 
