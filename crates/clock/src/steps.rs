@@ -40,7 +40,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// `offset_ms` is wall clock minus database time; `boot_ms` the boot clock.
-    pub(crate) fn decide(&mut self, offset_ms: i64, boot_ms: i64) -> Decision {
+    pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> Decision {
         self.adopted.retain(|(at, _)| boot_ms.saturating_sub(*at) < STEP_WINDOW_MS);
         if offset_ms <= SLEW_MS {
             self.unconfirmed_since_ms = None;

@@ -11,11 +11,11 @@ pub struct Amount {
 
 impl Amount {
     /// One document with this body.
-    pub(crate) fn one(body: &[u8]) -> Self {
+    pub(crate) fn of_body(body: &[u8]) -> Self {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
 
-    pub(crate) fn of(sums: [i64; 2]) -> Self {
+    pub(crate) fn from_sums(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }
 
@@ -40,5 +40,5 @@ pub struct Unreaped {
     /// How much.
     pub amount: Amount,
     /// How long the oldest has been dead, seconds.
-    pub oldest_dead_seconds: i64,
+    pub oldest_expired_seconds: i64,
 }

@@ -35,7 +35,7 @@ impl Attempts {
     }
 
     /// Something was done: what comes next has all attempts again.
-    pub(crate) fn restart(&mut self) {
+    pub(crate) fn start_over(&mut self) {
         self.left = MAX_ATTEMPTS;
     }
 
@@ -44,7 +44,7 @@ impl Attempts {
     /// # Errors
     ///
     /// [`Kind::Conflict`] when there were [`MAX_ATTEMPTS`].
-    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+    pub(crate) fn begin_next(&mut self) -> Result<(), Error> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;

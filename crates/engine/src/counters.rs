@@ -7,7 +7,7 @@ use store::{Mutation, Space};
 
 use crate::{
     catalog::Record,
-    keys::{self, Sums},
+    keys::{self, Buckets},
 };
 
 /// Seconds of a bucket of each level.
@@ -15,7 +15,7 @@ pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 
 /// A document as the books see it.
 #[derive(Clone, Debug)]
-pub(crate) struct Entered {
+pub(crate) struct Counted {
     pub(crate) class: Class,
     pub(crate) ts: i64,
     pub(crate) bytes: i64,
@@ -23,9 +23,9 @@ pub(crate) struct Entered {
     pub(crate) dates: Vec<(u32, i64)>,
 }
 
-impl Entered {
+impl Counted {
     /// A stored row.
-    pub(crate) fn of(header: &Header<'_>, body: &[u8]) -> Self {
+    pub(crate) fn of_row(header: &Header<'_>, body: &[u8]) -> Self {
         let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
         Self { class: header.class, ts: header.ts, bytes, dates: header.dates.iter().collect() }
     }
@@ -34,20 +34,20 @@ impl Entered {
 /// Adds (`sign` 1) or takes away (`sign` -1) a document.
 pub(crate) fn count_document(
     record: &Record,
-    entered: &Entered,
+    entered: &Counted,
     sign: i64,
     out: &mut Vec<Mutation>,
 ) {
     let by = [sign, sign.saturating_mul(entered.bytes)];
-    let key = keys::total(record.id, keys::class_code(entered.class));
+    let key = keys::class_total(record.id, keys::class_code(entered.class));
     out.push(Mutation::Add { space: Space::Counts, key, by });
     count_sums(record, entered, sign, out);
 }
 
 /// The same for the sums alone.
-pub(crate) fn count_sums(record: &Record, entered: &Entered, sign: i64, out: &mut Vec<Mutation>) {
+pub(crate) fn count_sums(record: &Record, entered: &Counted, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(entered.bytes)];
-    let class = Sums::Class(keys::class_code(entered.class));
+    let class = Buckets::Class(keys::class_code(entered.class));
     match entered.class {
         _ if !record.sums_classes() => {}
         Class::Never => {}
@@ -55,21 +55,21 @@ pub(crate) fn count_sums(record: &Record, entered: &Entered, sign: i64, out: &mu
         Class::Explicit { deadline } => count_second(record, class, deadline, by, out),
     }
     for (index, date_ms) in &entered.dates {
-        count_second(record, Sums::Date(*index), date_ms.div_euclid(1000), by, out);
+        count_second(record, Buckets::Date(*index), date_ms.div_euclid(1000), by, out);
     }
 }
 
 /// Adds to the sums of a second, on every level.
 pub(crate) fn count_second(
     record: &Record,
-    of: Sums,
+    of: Buckets,
     second: i64,
     by: [i64; 2],
     out: &mut Vec<Mutation>,
 ) {
-    let build = record.books.build();
+    let build = record.counters.build_number();
     for (level, width) in (0_u8..).zip(LEVELS) {
-        let key = keys::sum(record.id, build, of, level, second.div_euclid(width));
+        let key = keys::bucket_key(record.id, build, of, level, second.div_euclid(width));
         out.push(Mutation::Add { space: Space::Counts, key, by });
     }
 }

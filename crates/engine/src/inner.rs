@@ -6,7 +6,7 @@ use clock::Clock;
 use store::Store;
 
 use crate::{
-    catalog::{CollectionIds, Dialect, Map},
+    catalog::{CollectionIds, CollectionMap, Dialect},
     lanes::Lanes,
     persist::Persist,
     reaper::Reaper,
@@ -44,7 +44,7 @@ impl<S: Store> Inner<S> {
         &self.views.clock
     }
 
-    pub(crate) fn map(&self) -> &Arc<Map> {
+    pub(crate) fn map(&self) -> &Arc<CollectionMap> {
         &self.views.map
     }
 

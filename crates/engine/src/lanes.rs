@@ -20,7 +20,7 @@ thread_local! {
 }
 
 /// Notes that the step under way lets others run: it is part of a long operation.
-pub(crate) fn rested() {
+pub(crate) fn note_rest() {
     RESTED.set(true);
 }
 
@@ -37,11 +37,11 @@ pub struct Lanes(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     count: usize,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LaneState {
     taken: usize,
     next: u64,
     /// Who waits, the first first.
@@ -62,13 +62,13 @@ impl Drop for Lane {
 
 /// An operation that may have to wait.
 #[derive(Debug)]
-struct Place {
+struct WaitingPlace {
     lanes: Lanes,
     is_long: bool,
     number: Option<u64>,
 }
 
-impl Drop for Place {
+impl Drop for WaitingPlace {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.lanes.lock();
@@ -96,7 +96,7 @@ impl Lanes {
         Self(Arc::new(Shared { count: count.max(1), state: Mutex::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LaneState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,9 +116,9 @@ impl Lanes {
         mut operation: Pin<&mut impl Future<Output = T>>,
         is_long: bool,
     ) -> T {
-        let mut place = Place { lanes: self.clone(), is_long, number: None };
+        let mut place = WaitingPlace { lanes: self.clone(), is_long, number: None };
         poll_fn(|context| {
-            if place.is_long && !self.enter(&mut place, context) {
+            if place.is_long && !self.try_enter(&mut place, context) {
                 return Poll::Pending;
             }
             let lane = place.is_long.then(|| Lane(self.clone()));
@@ -134,7 +134,7 @@ impl Lanes {
     }
 
     /// Whether it is this one's turn.
-    fn enter(&self, place: &mut Place, context: &Context<'_>) -> bool {
+    fn try_enter(&self, place: &mut WaitingPlace, context: &Context<'_>) -> bool {
         let mut state = self.lock();
         let Some(number) = place.number else {
             if state.taken < self.0.count {

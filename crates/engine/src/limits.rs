@@ -61,4 +61,4 @@ pub const MAX_SERIES_STEP_S: i64 = 31_536_000;
 /// Steps of one series of deaths.
 pub const MAX_SERIES_STEPS: usize = 400;
 /// Instants that are looked up in the books before others may run; some 40 us each.
-pub const SUMS_AT_ONCE: usize = 16;
+pub const INSTANTS_AT_ONCE: usize = 16;

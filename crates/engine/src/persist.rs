@@ -7,7 +7,10 @@ use clock::Checkpoint;
 /// Makes checkpoints durable.
 pub trait Persist: Send + Sync + 'static {
     /// Writes a checkpoint; answers when it is durable.
-    fn persist(&self, checkpoint: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
+    fn persist_checkpoint(
+        &self,
+        checkpoint: Checkpoint,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
 }
 
 /// Keeps checkpoints nowhere: for stores that keep nothing either.
@@ -15,7 +18,7 @@ pub trait Persist: Send + Sync + 'static {
 pub struct KeepNothing;
 
 impl Persist for KeepNothing {
-    fn persist(&self, _: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+    fn persist_checkpoint(&self, _: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(async { true })
     }
 }

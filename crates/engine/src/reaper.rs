@@ -8,7 +8,7 @@ use std::{
 };
 
 use expiry::{Floors, Header};
-use store::{DropPredicate, Judge, Space};
+use store::{DropFilter, DropPredicate, Space};
 
 use crate::{
     amount::{Amount, Unreaped},
@@ -17,7 +17,7 @@ use crate::{
 
 /// What may be dropped from one collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
+pub(crate) struct ReapFloors {
     pub(crate) floors: Floors,
     pub(crate) dropped: Vec<u32>,
     /// Events of a feed that were entered before this second.
@@ -25,34 +25,34 @@ pub(crate) struct Allowed {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct PerCollection {
+pub(crate) struct CollectionReaping {
     /// Samples by the time they were taken, oldest first.
-    pub(crate) samples: VecDeque<(Duration, Allowed)>,
-    pub(crate) allowed: Option<Arc<Allowed>>,
+    pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
+    pub(crate) allowed: Option<Arc<ReapFloors>>,
     /// What was dead by the floors of the last compaction.
     pub(crate) reaped: Amount,
-    pub(crate) reaped_floors: Option<Arc<Allowed>>,
+    pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
     /// A compaction that makes something superfluous, and the `seq` it judged up to.
-    pub(crate) compacted: Option<(u64, Arc<Allowed>)>,
+    pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
     /// What was dead and still there when that was last estimated.
     pub(crate) backlog: Unreaped,
     /// Where deaths are not on the books, the collection is not walked again before this.
     pub(crate) walk_after: Duration,
 }
 
-pub(crate) type Collections = BTreeMap<u32, PerCollection>;
+pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 
 #[derive(Debug, Default)]
-struct Floored(Mutex<Collections>);
+struct FloorPredicate(Mutex<Collections>);
 
-impl Floored {
+impl FloorPredicate {
     fn lock(&self) -> MutexGuard<'_, Collections> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl DropPredicate for Floored {
-    fn open(&self, space: Space) -> Judge {
+impl DropPredicate for FloorPredicate {
+    fn filter_for(&self, space: Space) -> DropFilter {
         let id = match space {
             Space::Rows(id) | Space::Index(id) => id,
             Space::Catalog | Space::Counts => return Box::new(|_, _| false),
@@ -79,7 +79,7 @@ impl DropPredicate for Floored {
 pub(crate) struct Reaper {
     /// How long a document has expired before its bytes may go.
     pub(crate) delay: Duration,
-    floored: Arc<Floored>,
+    floored: Arc<FloorPredicate>,
     pub(crate) passes: AtomicU64,
     pub(crate) reaped_documents: AtomicU64,
 }

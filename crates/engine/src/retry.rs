@@ -20,7 +20,7 @@ macro_rules! read_in_view {
     ($engine:expr, $collection:expr, |$view:ident| $read:expr) => {{
         let mut attempts = $crate::attempts::Attempts::to_read();
         loop {
-            if let Err(error) = attempts.begin() {
+            if let Err(error) = attempts.begin_next() {
                 break Err(error);
             }
             let $view = match $engine.view($collection).await {

@@ -18,7 +18,7 @@ pub(crate) struct Row {
     /// Second of its last write.
     pub(crate) ts: i64,
     /// When it expires under the view's settings.
-    pub(crate) death: Instant,
+    pub(crate) expires_at: Instant,
     /// Where in `value` the document begins, after its header.
     pub(crate) start: usize,
     /// Header and document as they are stored.
@@ -75,13 +75,13 @@ pub struct Item {
 }
 
 impl Item {
-    pub(crate) fn of(row: Row) -> Self {
+    pub(crate) fn from_row(row: Row) -> Self {
         let body = row.value.slice(row.start..);
         Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts: row.ts }
     }
 
     /// Its key, as it is compared with others.
-    pub fn key(&self) -> ItemKey {
+    pub fn item_key(&self) -> ItemKey {
         ItemKey(self.key.clone())
     }
 

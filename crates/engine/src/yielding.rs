@@ -11,7 +11,7 @@ use crate::lanes;
 
 /// Lets whatever else waits for this thread run first.
 pub async fn yield_now() {
-    lanes::rested();
+    lanes::note_rest();
     let mut yielded = false;
     poll_fn(|context: &mut Context<'_>| {
         if std::mem::replace(&mut yielded, true) {

@@ -30,7 +30,7 @@ impl DateRule {
     }
 
     /// Changes the rule at a commit: what is dead now stays dead for rows older than it.
-    pub fn change(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
+    pub fn change_at(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
         if let Some(old) = self.after_s {
             let floor_ms = cutoff_ms(old, at);
             self.pairs.retain(|pair| floor_ms < pair.floor_ms);
@@ -40,7 +40,7 @@ impl DateRule {
     }
 
     /// The instant at which a row with this date dies; `MIN` when it is dead for ever already.
-    pub(crate) fn death(&self, stamp: u64, date_ms: i64) -> Instant {
+    pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }

@@ -47,7 +47,7 @@ impl Floors {
 
     /// The same floors, where date indexes bind only rows with smaller stamps than this: what a
     /// reaper keeps, since settings may change and a later write may carry an old date.
-    pub fn bounded(mut self, stamp: u64) -> Self {
+    pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
             date.pairs.retain(|pair| date.floor_ms < pair.floor_ms || stamp < pair.stamp);
             if date.floor_ms != i64::MIN {
@@ -59,10 +59,10 @@ impl Floors {
     }
 
     /// The floors that hold a document dead only where both do.
-    pub fn least(&self, other: &Self) -> Self {
+    pub fn lower_of_both(&self, other: &Self) -> Self {
         let dates = self.dates.iter().filter_map(|floor| {
             let twin = other.dates.iter().find(|twin| twin.index == floor.index)?;
-            Some(floor.least(twin))
+            Some(floor.lower_of_both(twin))
         });
         Self {
             inherit_s: self.inherit_s.min(other.inherit_s),
@@ -78,7 +78,7 @@ impl DateFloor {
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }
 
-    fn least(&self, other: &Self) -> Self {
+    fn lower_of_both(&self, other: &Self) -> Self {
         let unbounded = |floor: &Self| FloorPair { stamp: u64::MAX, floor_ms: floor.floor_ms };
         let all = |floor: &Self| {
             let mut pairs = floor.pairs.clone();

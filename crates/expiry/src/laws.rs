@@ -9,8 +9,8 @@ use clock::Instant;
 use crate::{
     class::{Class, Lifetime},
     floors::Floors,
-    header::{Draft, Header, checksum},
-    settings::{Default, Settings},
+    header::{Header, HeaderDraft, body_checksum},
+    settings::{DefaultTtl, Settings},
 };
 
 const HISTORIES: u64 = 20_000;
@@ -38,11 +38,11 @@ struct Model {
     reap: Vec<Floors>,
 }
 
-fn default_of(naive: Option<i64>) -> Default {
+fn default_of(naive: Option<i64>) -> DefaultTtl {
     match naive {
-        None => Default::Off,
-        Some(-1) => Default::Infinite,
-        Some(n) => Default::Seconds(n),
+        None => DefaultTtl::Off,
+        Some(-1) => DefaultTtl::Infinite,
+        Some(n) => DefaultTtl::Seconds(n),
     }
 }
 
@@ -65,7 +65,7 @@ impl Model {
 
     fn check(&self, context: &str) {
         let at = Instant::from_ms(self.now_ms);
-        let floors = self.settings.floors(at);
+        let floors = self.settings.floors_at(at);
         for doc in &self.docs {
             let (header, _) = Header::split(&doc.row).unwrap();
             assert_eq!(self.settings.is_live(&header, at), !doc.died, "{context} {doc:?} {self:?}");
@@ -88,9 +88,13 @@ impl Model {
         let date = self.now_ms + rng.i64(-9000..3000);
         let dates: Vec<_> =
             (0..INDEXES).filter(|_| rng.bool()).map(|index| (index, date)).collect();
-        let draft =
-            Draft { lifetime, birth: None, dates: dates.clone(), body_checksum: checksum(b"") };
-        let row = draft.stamp(self.stamp, ts);
+        let draft = HeaderDraft {
+            lifetime,
+            birth: None,
+            dates: dates.clone(),
+            body_checksum: body_checksum(b""),
+        };
+        let row = draft.encode_stamped(self.stamp, ts);
         assert_eq!(
             Header::split(&row).unwrap().0.class,
             match ttl {
@@ -117,11 +121,11 @@ impl Model {
                 let index = rng.u32(0..INDEXES);
                 let after = [None, Some(rng.i64(0..6))][rng.usize(0..2)];
                 self.after[index as usize] = after;
-                self.settings.date_rule(index).change(after, self.stamp, at);
+                self.settings.date_rule(index).change_at(after, self.stamp, at);
             }
             _ => {
-                let floors = self.settings.floors(at).bounded(self.stamp + 1);
-                let least = self.reap.last().map(|held| held.least(&floors));
+                let floors = self.settings.floors_at(at).bounded_by_stamp(self.stamp + 1);
+                let least = self.reap.last().map(|held| held.lower_of_both(&floors));
                 self.reap.extend(least);
                 self.reap.push(floors);
             }
@@ -145,12 +149,16 @@ fn dead_is_monotone_and_no_floor_binds_what_comes_later() {
 #[test]
 fn seconds_at_the_edges_of_calendars_do_not_wrap() {
     let row = |ttl, ts| {
-        let draft =
-            Draft { lifetime: Lifetime::After(ttl), birth: None, dates: vec![], body_checksum: 0 };
-        draft.stamp(1, ts)
+        let draft = HeaderDraft {
+            lifetime: Lifetime::After(ttl),
+            birth: None,
+            dates: vec![],
+            body_checksum: 0,
+        };
+        draft.encode_stamped(1, ts)
     };
     let mut settings = Settings::default();
-    settings.change_default(Default::Infinite, Instant::from_ms(0));
+    settings.change_default(DefaultTtl::Infinite, Instant::from_ms(0));
     for (ttl, ts) in [
         (20, 2_147_483_647),
         (2_147_483_647, 2_147_483_647),

@@ -141,7 +141,7 @@ impl<'a, S: Store> Call<'a, S> {
             return Ok((collection, false));
         }
         names::new_collection(&namespace.database, &namespace.collection)?;
-        Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
+        Ok(self.door.engine.ensure_collection(Model::Documents, namespace).await?)
     }
 
     /// Whether a write came too late for its collection: it was dropped after the write had looked

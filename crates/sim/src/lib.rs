@@ -11,5 +11,5 @@ mod path;
 mod world;
 
 pub use dialect::ParsedDialect;
-pub use history::{run, run_caught};
+pub use history::{run_caught, run_history};
 pub use names::run_names;

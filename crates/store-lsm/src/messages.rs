@@ -9,15 +9,15 @@ use tokio::sync::oneshot;
 use crate::{meta::Position, open_view::OpenView};
 
 /// Units that wait, and who wants to know.
-pub(crate) struct Request {
+pub(crate) struct CommitRequest {
     pub(crate) units: Vec<Unit>,
     pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
 /// What the committer is told.
-pub(crate) enum Message {
+pub(crate) enum CommitterMessage {
     /// Commit this.
-    Commit(Request),
+    Commit(CommitRequest),
     /// Publish a snapshot of what is durable, so that older ones pin nothing.
     Refresh(mpsc::Sender<()>),
     /// The syncer has nothing to do.
@@ -27,14 +27,14 @@ pub(crate) enum Message {
 }
 
 /// Whom to tell what.
-pub(crate) struct Answer {
+pub(crate) struct CommitAnswer {
     pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
     pub(crate) outcomes: Vec<Outcome>,
 }
 
 /// A batch that the tree has, but perhaps not the disk.
 #[derive(Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenBatch {
     /// A snapshot that ends with it.
     pub(crate) open: Option<Arc<OpenView>>,
     /// Its position; `None` when there is nothing to sync.
@@ -49,7 +49,7 @@ pub(crate) struct Written {
     pub(crate) failed: Option<Error>,
     /// One a unit, until they are dealt out.
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<CommitAnswer>,
     /// Told when all is done.
     pub(crate) done: Option<mpsc::Sender<()>>,
 }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::{
     error::Error,
-    flight::Flight,
     health::Health,
+    in_flight::InFlight,
     space::Space,
     unit::{Outcome, Unit},
 };
@@ -28,8 +28,8 @@ impl Range {
     }
 
     /// Keys that begin with these bytes.
-    pub fn prefix(prefix: &[u8]) -> Self {
-        Self { start: prefix.to_vec(), end: successor(prefix) }
+    pub fn with_prefix(prefix: &[u8]) -> Self {
+        Self { start: prefix.to_vec(), end: prefix_end(prefix) }
     }
 
     /// Whether no key can be in it.
@@ -38,7 +38,7 @@ impl Range {
     }
 
     /// What is left of the range behind a key that was read.
-    pub fn after(&self, key: &[u8], direction: Direction) -> Self {
+    pub fn remaining_after(&self, key: &[u8], direction: Direction) -> Self {
         match direction {
             Direction::Forward => {
                 let mut start = key.to_vec();
@@ -51,7 +51,7 @@ impl Range {
 }
 
 /// The first key behind all keys with this prefix.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix[..=last].to_vec();
     end[last] += 1;
@@ -114,22 +114,13 @@ pub trait Timepiece: Send + Sync + 'static {
 }
 
 /// Judges keys and values during one compaction.
-pub type Judge = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
+pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
 /// Says which rows a compaction drops. Pure and monotone: once true for a key and value, true for
 /// ever. It sees no snapshot.
 pub trait DropPredicate: Send + Sync + 'static {
     /// The judge for one compaction of a space.
-    fn open(&self, space: Space) -> Judge;
-}
-
-/// What a commit may span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicScope {
-    /// Everything.
-    Everything,
-    /// One logical partition.
-    Partition,
+    fn filter_for(&self, space: Space) -> DropFilter;
 }
 
 /// What an engine can do.
@@ -137,12 +128,6 @@ pub enum AtomicScope {
 pub struct Capabilities {
     /// Largest key, bytes.
     pub max_key_bytes: usize,
-    /// Largest value, bytes.
-    pub max_value_bytes: usize,
-    /// What a commit may span.
-    pub atomic_scope: AtomicScope,
-    /// Whether snapshots are still; otherwise each page is read at its own moment.
-    pub still_snapshots: bool,
     /// Whether compaction applies a drop predicate; otherwise dead rows have to be deleted.
     pub drops: bool,
 }
@@ -162,7 +147,7 @@ pub trait Store: Send + Sync + 'static {
     fn published(&self) -> u64;
 
     /// The commits under way.
-    fn flight(&self) -> &Flight;
+    fn in_flight(&self) -> &InFlight;
 
     /// Orders units, each all or nothing, and answers when they are durable and visible, one
     /// outcome a unit. They share a durability wait and nothing else.
@@ -186,28 +171,22 @@ pub trait Store: Send + Sync + 'static {
     /// The `seq` up to which no commit has left anything in this space that was not judged by a
     /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
     /// rewritten since, no journal from before left. 0 while that cannot be told.
-    fn judged(&self, space: Space) -> u64;
+    fn filtered_through(&self, space: Space) -> u64;
 
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;
 
     /// Bytes of everything it keeps: of all spaces, and of what is not in a space yet.
-    fn disk_bytes(&self) -> u64 {
-        self.spaces().into_iter().map(|space| self.space_bytes(space)).sum()
-    }
+    fn disk_bytes(&self) -> u64;
 
     /// Housekeeping about once a second: notes how far commits are durable.
-    fn tick(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    fn tick(&self) -> Result<(), Error>;
 
     /// Whether it takes commits.
-    fn health(&self) -> Health {
-        Health::Good
-    }
+    fn health(&self) -> Health;
 
     /// Its user has read again what was committed before it was opened [`Anew`](Health::Anew).
-    fn resume(&self) {}
+    fn resume_commits(&self);
 
     /// Makes a clean stop: everything flushed, nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;

@@ -3,11 +3,12 @@
 //! store has to pass. It knows nothing of documents.
 
 mod contract;
+mod delegate;
 mod error;
 mod faulty;
-mod flight;
 mod health;
 mod histogram;
+mod in_flight;
 mod latency;
 pub mod laws;
 mod memory;
@@ -16,16 +17,16 @@ mod space;
 mod unit;
 
 pub use contract::{
-    AtomicScope, Capabilities, Direction, DropPredicate, Judge, Limit, Page, Range, Snapshot,
-    Store, Timepiece,
+    Capabilities, Direction, DropFilter, DropPredicate, Limit, Page, Range, Snapshot, Store,
+    Timepiece,
 };
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
-pub use flight::Flight;
 pub use health::Health;
 pub use histogram::{Distribution, Histogram};
+pub use in_flight::InFlight;
 pub use latency::Latencies;
-pub use memory::{Gate, MemoryStore};
-pub use sequencer::{Ordered, Sequencer, Sums, decode_count, encode_count};
+pub use memory::{Gate, MemorySnapshot, MemoryStore};
+pub use sequencer::{FoldedSums, OrderedBatch, Sequencer, decode_count, encode_count};
 pub use space::Space;
 pub use unit::{Condition, Fence, Mutation, Outcome, Refusal, Stamp, Unit, Write};

@@ -66,7 +66,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// The key that it changes, in its space.
-    pub fn place(&self) -> (Space, &Bytes) {
+    pub fn space_and_key(&self) -> (Space, &Bytes) {
         match self {
             Self::Put { space, key, .. }
             | Self::Delete { space, key }

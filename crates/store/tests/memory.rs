@@ -37,7 +37,7 @@ impl Bench for Faulty {
     }
 
     async fn crash(&mut self, store: Self::Store) -> Self::Store {
-        FaultyStore::new(self.0.crash(store.inner().clone()).await)
+        FaultyStore::new(self.0.crash(store.inner_store().clone()).await)
     }
 
     fn time(&self) -> &ManualTime {
@@ -62,15 +62,15 @@ async fn faults_come_when_planned_and_only_then() {
         let (key, value) = ("k".into(), "v".into());
         Unit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
     };
-    store.fail(Fault::CommitLost, 2);
+    store.fail_nth(Fault::CommitLost, 2);
     store.commit(vec![put()]).await.unwrap();
     let before = store.published();
     store.commit(vec![put()]).await.unwrap_err();
     assert_eq!(store.published(), before, "nothing was written");
-    store.fail(Fault::AnswerLost, 1);
+    store.fail_nth(Fault::AnswerLost, 1);
     store.commit(vec![put()]).await.unwrap_err();
     assert_eq!(store.published(), before + 1, "it was written, and nobody was told");
-    store.fail(Fault::Read, 1);
+    store.fail_nth(Fault::Read, 1);
     store.snapshot().get(Space::Catalog, b"k").await.unwrap_err();
     assert!(store.snapshot().get(Space::Catalog, b"k").await.unwrap().is_some());
 }
@@ -90,13 +90,13 @@ async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
         tokio::spawn(async move { store.commit(vec![unit]).await })
     };
     tokio::task::yield_now().await;
-    let (since, batch) = store.flight().oldest().unwrap();
+    let (since, batch) = store.in_flight().oldest_commit().unwrap();
     assert_eq!((since, store.published()), (10, 0));
     assert_eq!(store.snapshot().get(Space::Catalog, b"k").await.unwrap(), None);
     gate.open();
-    store.flight().landed(batch).await;
+    store.in_flight().wait_until_finished(batch).await;
     held.await.unwrap().unwrap();
-    assert_eq!(store.flight().oldest(), None);
+    assert_eq!(store.in_flight().oldest_commit(), None);
     let stale = Condition::NotNewer { space: Space::Catalog, key: b"k".to_vec().into(), seq: 0 };
     let outcomes = store.commit(vec![Unit::new(vec![stale], |_| vec![])]).await.unwrap();
     assert!(matches!(outcomes[0], store::Outcome::Refused(_)));

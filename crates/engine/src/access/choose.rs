@@ -6,8 +6,8 @@ use store::{Direction, Range};
 
 use super::{
     Hint,
-    bounds::{Bounds, bounds, conjuncts, successor},
-    implied::{excludes_missing, implies},
+    bounds::{Bounds, bounds_on_path, collect_conjuncts, prefix_successor},
+    implied::{excludes_missing, filter_implies},
 };
 use crate::{
     catalog::{IndexSpec, State},
@@ -31,37 +31,37 @@ pub(crate) enum Access {
 
 /// A choice.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenAccess {
     pub(crate) access: Access,
     pub(crate) direction: Direction,
     /// Rows come in the order of the sort.
     pub(crate) sorted: bool,
 }
 
-struct Candidate {
+struct ScoredAccess {
     score: usize,
-    chosen: Chosen,
+    chosen: ChosenAccess,
 }
 
 /// Picks the way for a filter and a sort.
-pub(crate) fn choose(
+pub(crate) fn choose_access(
     state: &State,
     filter: &Filter,
     sort: Option<&Sort>,
     hint: &Hint,
-) -> Result<Chosen, Error> {
+) -> Result<ChosenAccess, Error> {
     if matches!(filter, Filter::Never) {
         let (access, direction) = (Access::Ids(Vec::new()), Direction::Forward);
-        return Ok(Chosen { access, direction, sorted: true });
+        return Ok(ChosenAccess { access, direction, sorted: true });
     }
     let mut parts = Vec::new();
-    conjuncts(filter, &mut parts);
+    collect_conjuncts(filter, &mut parts);
     let by_id = id_access(&parts, sort);
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
             let access = Access::Rows(vec![Range::all()]);
-            return Ok(Chosen { access, direction: *direction, sorted: false });
+            return Ok(ChosenAccess { access, direction: *direction, sorted: false });
         }
         Hint::Index(name) if name == "_id_" => return Ok(by_id.chosen),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
@@ -76,7 +76,7 @@ pub(crate) fn choose(
         index.ready
             && index.has_entries()
             && !index.hidden
-            && partial.as_deref().is_none_or(|partial| implies(filter, partial))
+            && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates = usable.map(|(index, _)| index_access(index, &parts, sort));
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
@@ -111,19 +111,20 @@ fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&In
 
 /// Whether an index has this key pattern: numbers are compared as numbers.
 fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
-    let order = document::compare_documents(DocRef::Tree(&index.pattern()), DocRef::Tree(pattern));
+    let order =
+        document::compare_documents(DocRef::Tree(&index.key_pattern()), DocRef::Tree(pattern));
     order.is_eq()
 }
 
 /// The rows by id, or all of them.
-fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
+fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {
         Some(part) if part.descending => Direction::Backward,
         _ => Direction::Forward,
     };
     let sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
-    let (score, access) = match bounds(parts, "_id", false, true) {
+    let (score, access) = match bounds_on_path(parts, "_id", false, true) {
         Some(Bounds::Points(mut keys)) => {
             if direction == Direction::Backward {
                 keys.reverse();
@@ -142,22 +143,22 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
         None => (0, Access::Rows(vec![Range::all()])),
     };
     let score = score + usize::from(by_id.is_some()) * 50;
-    Candidate { score, chosen: Chosen { access, direction, sorted } }
+    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
 }
 
 /// What one index can do. Score 0: nothing.
-fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
-    let mut prefixes = vec![keys::index(index.id)];
+fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
+    let mut prefixes = vec![keys::index_prefix(index.id)];
     let mut spans = None;
     let (mut points, mut equal) = (0, 0);
     for (at, (path, descending)) in index.key.iter().enumerate() {
         if index.multikey && 0 < at {
             break;
         }
-        match bounds(parts, path, *descending, !index.multikey) {
+        match bounds_on_path(parts, path, *descending, !index.multikey) {
             Some(Bounds::Points(found)) if prefixes.len() * found.len() <= MAX_RANGES => {
                 let several = found.len() != 1;
-                prefixes = extend(&prefixes, &found);
+                prefixes = extend_prefixes(&prefixes, &found);
                 points += 1;
                 if !several && equal == at {
                     equal += 1;
@@ -171,7 +172,7 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Ca
         }
     }
     let bounded = 0 < points || spans.is_some();
-    let order = sort.and_then(|sort| provides(index, equal, points, sort));
+    let order = sort.and_then(|sort| direction_for_sort(index, equal, points, sort));
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
     let mut score = points * 1_000 + usize::from(spans.is_some()) * 500;
@@ -181,16 +182,16 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Ca
         score = 0;
     }
     let direction = order.unwrap_or(Direction::Forward);
-    let mut ranges = ranges(&prefixes, spans);
+    let mut ranges = index_ranges(&prefixes, spans);
     if direction == Direction::Backward {
         ranges.reverse();
     }
     let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let access = Access::Index { index: Box::new(index.clone()), ranges };
-    Candidate { score, chosen: Chosen { access, direction, sorted } }
+    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
 }
 
-fn extend(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(prefixes.len() * components.len());
     for prefix in prefixes {
         for component in components {
@@ -200,11 +201,11 @@ fn extend(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-fn ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<Range> {
+fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<Range> {
     let mut out = Vec::new();
     for prefix in prefixes {
         match &spans {
-            None => out.push(Range { start: prefix.clone(), end: Some(successor(prefix)) }),
+            None => out.push(Range { start: prefix.clone(), end: Some(prefix_successor(prefix)) }),
             Some(spans) => out.extend(spans.iter().map(|span| Range {
                 start: [prefix.as_slice(), &span.start].concat(),
                 end: Some([prefix.as_slice(), &span.end].concat()),
@@ -215,7 +216,12 @@ fn ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<
 }
 
 /// Whether a walk of the index behind its equal fields gives the sort, and in which direction.
-fn provides(index: &IndexSpec, equal: usize, points: usize, sort: &Sort) -> Option<Direction> {
+fn direction_for_sort(
+    index: &IndexSpec,
+    equal: usize,
+    points: usize,
+    sort: &Sort,
+) -> Option<Direction> {
     if index.multikey || points != equal || sort.parts.is_empty() {
         return None;
     }

@@ -6,13 +6,13 @@ use query::{
     filter::{Comparison, Test, meets},
 };
 
-use super::bounds::conjuncts;
+use super::bounds::collect_conjuncts;
 
 /// Whether `filter` implies `partial`.
-pub(crate) fn implies(filter: &Filter, partial: &Filter) -> bool {
+pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
     let (mut given, mut needed) = (Vec::new(), Vec::new());
-    conjuncts(filter, &mut given);
-    conjuncts(partial, &mut needed);
+    collect_conjuncts(filter, &mut given);
+    collect_conjuncts(partial, &mut needed);
     needed.iter().all(|needed| given.iter().any(|given| part_implies(given, needed)))
 }
 

@@ -6,6 +6,6 @@ mod choose;
 mod hint;
 mod implied;
 
-pub(crate) use bounds::successor;
-pub(crate) use choose::{Access, Chosen, choose};
+pub(crate) use bounds::prefix_successor;
+pub(crate) use choose::{Access, ChosenAccess, choose_access};
 pub use hint::Hint;

@@ -20,7 +20,7 @@ impl CollectionIds {
     }
 
     /// An id that is given once.
-    pub(crate) fn take(&mut self) -> Result<u32, Error> {
+    pub(crate) fn take_next(&mut self) -> Result<u32, Error> {
         let id = self.next_id;
         let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");
         self.next_id = id.checked_add(1).ok_or_else(spent)?;

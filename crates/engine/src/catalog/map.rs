@@ -11,19 +11,19 @@ type Names = BTreeMap<(Model, Namespace), Arc<Collection>>;
 
 /// All collections. Changed where commits are ordered, read everywhere.
 #[derive(Debug, Default)]
-pub(crate) struct Map(ArcSwap<Names>);
+pub(crate) struct CollectionMap(ArcSwap<Names>);
 
-impl Map {
+impl CollectionMap {
     pub(crate) fn get(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.0.load().get(&(model, namespace.clone())).cloned()
     }
 
-    pub(crate) fn all(&self) -> Arc<Names> {
+    pub(crate) fn all_collections(&self) -> Arc<Names> {
         self.0.load_full()
     }
 
     /// Puts these in the place of all.
-    pub(crate) fn set(&self, names: BTreeMap<(Model, Namespace), Arc<Collection>>) {
+    pub(crate) fn replace_all(&self, names: BTreeMap<(Model, Namespace), Arc<Collection>>) {
         self.0.store(Arc::new(names));
     }
 

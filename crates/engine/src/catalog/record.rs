@@ -12,7 +12,7 @@ use crate::{
 
 /// What an index holds of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum IndexShape {
     /// The values at dotted paths, one entry per element of arrays, in BSON's order.
     #[default]
     Fields,
@@ -55,7 +55,7 @@ pub struct IndexSpec {
     /// The specification as the door shows it.
     pub shown: Document,
     /// What it holds of a document.
-    pub shape: Shape,
+    pub shape: IndexShape,
 }
 
 impl IndexSpec {
@@ -65,7 +65,7 @@ impl IndexSpec {
     }
 
     /// The key pattern as a document of 1 and -1.
-    pub fn pattern(&self) -> Document {
+    pub fn key_pattern(&self) -> Document {
         let direction = |descending: &bool| if *descending { -1 } else { 1 };
         self.key
             .iter()
@@ -76,7 +76,7 @@ impl IndexSpec {
 
 /// How far the sums by second are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Books {
+pub enum CounterState {
     /// None by class are kept; those by date are complete.
     Off,
     /// Writers keep them; what was there before is being added.
@@ -85,9 +85,9 @@ pub enum Books {
     Ready(u64),
 }
 
-impl Books {
+impl CounterState {
     /// The build whose sums writers keep; 0 for those from the collection's beginning on.
-    pub fn build(self) -> u64 {
+    pub fn build_number(self) -> u64 {
         match self {
             Self::Off => 0,
             Self::Building(build) | Self::Ready(build) => build,
@@ -113,7 +113,7 @@ pub struct Record {
     /// Dropped indexes whose entries may still be on disk.
     pub dropped: Vec<u32>,
     /// Sums by second.
-    pub books: Books,
+    pub counters: CounterState,
     /// Stamp of its creation.
     pub created: u64,
     /// What the door keeps with it.
@@ -161,8 +161,8 @@ pub struct FeedBegun {
 
 impl FeedBegun {
     /// A feed that begins with a commit.
-    pub(crate) fn at(settings: &Settings, stamp: store::Stamp) -> Self {
-        let floors = settings.floors(clock::Instant::from_ms(stamp.at_ms));
+    pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
+        let floors = settings.floors_at(clock::Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
     }
 }
@@ -170,32 +170,32 @@ impl FeedBegun {
 impl Record {
     /// Whether writers keep sums by class.
     pub(crate) fn sums_classes(&self) -> bool {
-        self.books != Books::Off && self.settings.by_class()
+        self.counters != CounterState::Off && self.settings.by_class()
     }
 
     /// How row keys of items begin.
-    pub(crate) fn partition(&self) -> Option<Partition> {
+    pub(crate) fn partition_layout(&self) -> Option<Partition> {
         self.items.map(|items| items.partition)
     }
 
     /// The index of deaths to come, where there is one.
-    pub(crate) fn timeline(&self) -> Option<&IndexSpec> {
-        self.indexes.iter().find(|index| index.shape == Shape::Timeline)
+    pub(crate) fn timeline_index(&self) -> Option<&IndexSpec> {
+        self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
     /// The key of an item in it: none where there is no timeline, or the item never dies.
     pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
-        keys::timeline(self.timeline()?.id, class, ts, row_key)
+        keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }
 
     /// The feed of all versions and deaths, where it has begun.
-    pub(crate) fn feed(&self) -> Option<(FeedSettings, FeedBegun)> {
+    pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))
     }
 
     /// The index with this name.
-    pub fn index(&self, name: &str) -> Option<&IndexSpec> {
+    pub fn index_named(&self, name: &str) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.name == name)
     }
 }

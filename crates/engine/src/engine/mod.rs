@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Changed, Edit};
+pub(crate) use admin::{ChangeOutcome, RecordApply, RecordEdit};
 pub use open::Options;
 
 use crate::{
@@ -50,7 +50,7 @@ impl Timepiece for EngineTime {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(clock::monotonic_time().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
@@ -86,7 +86,11 @@ impl<S: Store> Engine<S> {
     }
 
     /// The collection of this name, or an error that names it.
-    pub fn expect(&self, model: Model, namespace: &Namespace) -> Result<Arc<Collection>, Error> {
+    pub fn expect_collection(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+    ) -> Result<Arc<Collection>, Error> {
         self.collection(model, namespace).ok_or_else(|| {
             let message = format!("ns does not exist: {namespace}");
             Error::new(Kind::NotFound(What::Collection), message)
@@ -95,7 +99,7 @@ impl<S: Store> Engine<S> {
 
     /// All collections of a model, by name.
     pub fn collections(&self, model: Model) -> Vec<(Namespace, Arc<Collection>)> {
-        let all = self.inner.map().all();
+        let all = self.inner.map().all_collections();
         all.iter()
             .filter(|((of, _), _)| *of == model)
             .map(|((_, namespace), collection)| (namespace.clone(), Arc::clone(collection)))

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use document::Document;
 use store::{Condition, Mutation, Space, Store, Unit};
 
-use super::{Apply, Engine};
+use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Books, Change, Collection, CollectionIds, Publish, Record, State, decode, put_record,
+        Collection, CollectionIds, CounterState, Publication, Record, RecordChange, State,
+        decode_record, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -21,7 +22,7 @@ use crate::{
 
 impl<S: Store> Engine<S> {
     /// Makes a collection; an error when it exists.
-    pub async fn create(
+    pub async fn create_collection(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -36,7 +37,7 @@ impl<S: Store> Engine<S> {
         &self,
         model: Model,
         namespace: &Namespace,
-        fill: Arc<Apply>,
+        fill: Arc<RecordApply>,
     ) -> Result<Arc<Collection>, Error> {
         if MAX_NAMESPACE_BYTES < namespace.database.len() + namespace.collection.len() + 1 {
             let message = format!("namespace is too long: {namespace}");
@@ -44,7 +45,7 @@ impl<S: Store> Engine<S> {
         }
         let mut attempts = Attempts::new("too many attempts to create a collection");
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             // One name at a time comes, moves or goes. A commit whose asker has left may still be
             // under way when the lock is free again: conditions and the looks at a snapshot that
             // is as new as they hold against that.
@@ -60,7 +61,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// The collection of this name, made when it is missing. Answers whether it was made.
-    pub async fn ensure(
+    pub async fn ensure_collection(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -69,7 +70,7 @@ impl<S: Store> Engine<S> {
             if let Some(collection) = self.collection(model, namespace) {
                 return Ok((collection, false));
             }
-            match self.create(model, namespace, Document::new()).await {
+            match self.create_collection(model, namespace, Document::new()).await {
                 Ok(collection) => return Ok((collection, true)),
                 Err(error) if error.kind == Kind::Exists(What::Collection) => {}
                 Err(error) => return Err(error),
@@ -82,14 +83,14 @@ impl<S: Store> Engine<S> {
         ids: &mut CollectionIds,
         model: Model,
         namespace: &Namespace,
-        fill: &Arc<Apply>,
+        fill: &Arc<RecordApply>,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let (seq, held) = self.named_at(model, namespace).await?;
         if held.is_some() {
             return Ok(None);
         }
         // No other collection ever gets this id, whatever becomes of this one.
-        let id = ids.take()?;
+        let id = ids.take_next()?;
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
@@ -100,7 +101,7 @@ impl<S: Store> Engine<S> {
             indexes: Vec::new(),
             next_index: 1,
             dropped: Vec::new(),
-            books: Books::Off,
+            counters: CounterState::Off,
             created: 0,
             options: Document::new(),
             items: None,
@@ -112,7 +113,7 @@ impl<S: Store> Engine<S> {
         let change = {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             let made = Arc::clone(&collection);
-            Change::new(Arc::clone(&collection), move |published| {
+            RecordChange::new(Arc::clone(&collection), move |published| {
                 if published {
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
@@ -129,7 +130,9 @@ impl<S: Store> Engine<S> {
             };
             let out = vec![put_record(&record), next];
             let partial = record.indexes.iter().map(|_| None).collect();
-            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
+            prepared.prepare_publication(Publication::State(Box::new(State::with_filters(
+                record, partial,
+            ))));
             out
         });
         let committed = self.commit_one(unit.with_fence(change)).await?;
@@ -150,8 +153,8 @@ impl<S: Store> Engine<S> {
     ) -> Result<(u64, Option<u32>), Error> {
         let seq = self.inner.store().published();
         let key = keys::record(model, namespace);
-        let record = self.inner.store().system().catalog(&key).await?;
-        let id = record.map(|record| decode(&record).map(|record| record.id)).transpose()?;
+        let record = self.inner.store().system().catalog_record(&key).await?;
+        let id = record.map(|record| decode_record(&record).map(|record| record.id)).transpose()?;
         Ok((seq, id))
     }
 
@@ -167,7 +170,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let ids = self.inner.ids.lock().await;
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
             if self.try_drop(model, namespace, &collection).await? {
@@ -184,7 +187,7 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
         collection: &Arc<Collection>,
     ) -> Result<bool, Error> {
-        let (seq, _) = collection.stable(|| self.inner.store().published()).await;
+        let (seq, _) = collection.settled_state(|| self.inner.store().published()).await;
         if !self.has_name(collection, model, namespace) {
             return Ok(false);
         }
@@ -192,7 +195,7 @@ impl<S: Store> Engine<S> {
         let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
         let change = {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
-            Change::new(Arc::clone(collection), move |published| {
+            RecordChange::new(Arc::clone(collection), move |published| {
                 if published {
                     map.remove(model, &namespace);
                 }
@@ -200,7 +203,7 @@ impl<S: Store> Engine<S> {
         };
         let (prepared, id) = (Arc::clone(&change), collection.id);
         let unit = Unit::new(vec![condition], move |_| {
-            prepared.prepare(Publish::Dropped);
+            prepared.prepare_publication(Publication::Dropped);
             vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
         });
         Ok(self.commit_one(unit.freeing().with_fence(change)).await?.is_some())
@@ -212,14 +215,14 @@ impl<S: Store> Engine<S> {
         self.inner.store().drop_space(Space::Rows(id))?;
         self.inner.store().drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
-        let free = Mutation::Delete { space: Space::Catalog, key: keys::gone(id) };
+        let free = Mutation::Delete { space: Space::Catalog, key: keys::dropped_collection(id) };
         self.commit_one(Unit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
         Ok(())
     }
 
     /// Gives a collection another name; `replace` drops one that has it already, in the same
     /// commit.
-    pub async fn rename(
+    pub async fn rename_collection(
         &self,
         model: Model,
         from: &Namespace,
@@ -228,9 +231,9 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let ids = self.inner.ids.lock().await;
-            let collection = self.expect(model, from)?;
+            let collection = self.expect_collection(model, from)?;
             let target = self.collection(model, to);
             if target.is_some() && !replace {
                 let message = "target namespace exists";
@@ -255,7 +258,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         target: Option<Arc<Collection>>,
     ) -> Result<bool, Error> {
-        let (old_seq, state) = collection.stable(|| self.inner.store().published()).await;
+        let (old_seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         let (new_seq, held) = self.named_at(model, to).await?;
         let replaced = target.as_ref().map(|target| target.id);
         if !self.has_name(collection, model, from) || held != replaced {
@@ -271,7 +274,7 @@ impl<S: Store> Engine<S> {
         let change = {
             let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
-            Change::replacing(Arc::clone(collection), target, move |published| {
+            RecordChange::replacing(Arc::clone(collection), target, move |published| {
                 if published {
                     map.rename(model, &from, to.clone(), Arc::clone(&renamed));
                 }
@@ -283,8 +286,8 @@ impl<S: Store> Engine<S> {
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
             out.extend(replaced.map(note_gone));
-            let state = State::with(record, state.partial.clone());
-            prepared.prepare(Publish::State(Box::new(state)));
+            let state = State::with_filters(record, state.partial.clone());
+            prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });
         Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
@@ -293,5 +296,5 @@ impl<S: Store> Engine<S> {
 
 /// Notes that a collection was dropped but its spaces may still be there.
 fn note_gone(id: u32) -> Mutation {
-    Mutation::Put { space: Space::Catalog, key: keys::gone(id), value: Bytes::new() }
+    Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use clock::Instant;
-use expiry::Default;
+use expiry::DefaultTtl;
 use store::{Stamp, Store};
 
 use crate::{
-    catalog::{Books, Collection, Record, State},
-    engine::{Apply, Edit, Engine},
+    catalog::{Collection, CounterState, Record, State},
+    engine::{Engine, RecordApply, RecordEdit},
     error::Error,
 };
 
@@ -17,32 +17,32 @@ impl<S: Store> Engine<S> {
     pub async fn set_default_ttl(
         &self,
         collection: &Arc<Collection>,
-        default: Default,
+        default: DefaultTtl,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
             if state.record.settings.default == default {
                 return Ok(None);
             }
             let apply = move |record: &mut Record, stamp: Stamp| {
                 apply_default(record, default, stamp, floors);
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        let (_, begun) = self.change_books(collection, &*edit).await?;
-        self.build_books(collection, begun).await
+        let (_, begun) = self.change_with_backfill(collection, &*edit).await?;
+        self.build_counters(collection, begun).await
     }
 }
 
 /// Changes the default in a record; what is dead at the stamp stays dead.
-pub(crate) fn apply_default(record: &mut Record, default: Default, stamp: Stamp, floors: bool) {
+pub(crate) fn apply_default(record: &mut Record, default: DefaultTtl, stamp: Stamp, floors: bool) {
     let summed = record.settings.by_class();
     if floors {
         record.settings.change_default(default, Instant::from_ms(stamp.at_ms));
     } else {
         record.settings.default = default;
     }
-    if default != Default::Off && !summed {
-        record.books = Books::Building(stamp.seq);
+    if default != DefaultTtl::Off && !summed {
+        record.counters = CounterState::Building(stamp.seq);
     }
 }

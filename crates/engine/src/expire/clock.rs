@@ -14,9 +14,9 @@ impl<S: Store> Engine<S> {
         let clock = self.inner.clock();
         let checkpoint = clock.move_to(to)?;
         let persist = Arc::clone(&self.inner.persist);
-        if persist.persist(checkpoint).await {
-            clock.persisted(&checkpoint);
+        if persist.persist_checkpoint(checkpoint).await {
+            clock.mark_persisted(&checkpoint);
         }
-        Ok(clock.last())
+        Ok(clock.last_used())
     }
 }

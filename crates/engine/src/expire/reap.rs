@@ -14,15 +14,15 @@ use expiry::Floors;
 use store::Store;
 
 use super::{
-    books::Way,
     forget::{keeps_any, would_forget},
+    live_counts::CountBy,
 };
 use crate::{
     amount::{Amount, Unreaped},
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    reaper::Allowed,
+    reaper::ReapFloors,
     retry::read_in_view,
     view::LiveView,
 };
@@ -39,26 +39,26 @@ const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 impl<S: Store> Engine<S> {
     /// Passes of the reaper and documents it had compacted away, since the start.
-    pub fn reaped(&self) -> (u64, u64) {
+    pub fn reap_statistics(&self) -> (u64, u64) {
         let reaper = &self.inner.reaper;
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
     /// About how much is dead and still there, over all collections, as the reaper last saw it.
-    pub fn backlog(&self) -> Unreaped {
+    pub fn reap_backlog(&self) -> Unreaped {
         let all = self.inner.reaper.lock();
         all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
             amount: sum.amount.plus(one.amount),
-            oldest_dead_seconds: sum.oldest_dead_seconds.max(one.oldest_dead_seconds),
+            oldest_expired_seconds: sum.oldest_expired_seconds.max(one.oldest_expired_seconds),
         })
     }
 
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
     /// pass is due.
-    pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
+    pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
-        let all = self.inner.map().all();
+        let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
         reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
@@ -81,9 +81,9 @@ impl<S: Store> Engine<S> {
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
-        let began = clock::monotonic();
-        let (sample, estimate) = self.sample(collection, walk).await?;
-        let cost = clock::monotonic().saturating_sub(began);
+        let began = clock::monotonic_time();
+        let (sample, estimate) = self.sample_floors(collection, walk).await?;
+        let cost = clock::monotonic_time().saturating_sub(began);
         let delay = self.inner.reaper.delay;
         let due = {
             let mut all = self.inner.reaper.lock();
@@ -92,7 +92,7 @@ impl<S: Store> Engine<S> {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
             }
             if let Some(estimate) = estimate {
-                of.backlog = estimate.unreaped(of.reaped);
+                of.backlog = estimate.minus_reaped(of.reaped);
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
@@ -106,31 +106,32 @@ impl<S: Store> Engine<S> {
         let Some(due) = due else { return Ok(()) };
         let events_before_s = due.events_before_s;
         let limited = if self.inner.rules().holds() {
-            self.inner.active_views().limit(collection.id, due.floors, due.dropped)
+            self.inner.active_views().limit_floors(collection.id, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };
         let Some((floors, dropped)) = limited else { return Ok(()) };
-        let allowed = Arc::new(Allowed { floors, dropped, events_before_s });
-        self.allow(collection, allowed, estimate).await?;
+        let allowed = Arc::new(ReapFloors { floors, dropped, events_before_s });
+        self.put_in_force(collection, allowed, estimate).await?;
         if keeps_any(&collection.state().record) {
-            self.look_back(collection).await?;
+            self.forget_if_filtered(collection).await?;
         }
         Ok(())
     }
 
     /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
-    async fn look_back(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+    async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
             all.get(&collection.id).and_then(|of| of.compacted.clone())
         };
         let Some((seq, allowed)) = compacted else { return Ok(()) };
         let store = self.inner.store();
-        if store.judged(collection.rows()).min(store.judged(collection.entries())) < seq {
+        if store.judged(collection.rows_space()).min(store.judged(collection.entries_space())) < seq
+        {
             return Ok(());
         }
-        self.forget(collection, &allowed).await?;
+        self.forget_retired(collection, &allowed).await?;
         if let Some(of) = self.inner.reaper.lock().get_mut(&collection.id) {
             of.compacted = None;
         }
@@ -138,10 +139,10 @@ impl<S: Store> Engine<S> {
     }
 
     /// Puts reap floors in force and compacts when enough is dead by them.
-    async fn allow(
+    async fn put_in_force(
         &self,
         collection: &Arc<Collection>,
-        allowed: Arc<Allowed>,
+        allowed: Arc<ReapFloors>,
         estimate: Option<Estimate>,
     ) -> Result<(), Error> {
         let estimate = {
@@ -159,23 +160,23 @@ impl<S: Store> Engine<S> {
             }
             estimate
         };
-        self.compact(collection, allowed, estimate.dead).await
+        self.compact_collection(collection, allowed, estimate.dead).await
     }
 
-    async fn compact(
+    async fn compact_collection(
         &self,
         collection: &Arc<Collection>,
-        allowed: Arc<Allowed>,
+        allowed: Arc<ReapFloors>,
         dead: Amount,
     ) -> Result<(), Error> {
         let seq = self.inner.store().published();
-        self.inner.store().reap(collection.entries()).await?;
-        self.inner.store().reap(collection.rows()).await?;
+        self.inner.store().reap(collection.entries_space()).await?;
+        self.inner.store().reap(collection.rows_space()).await?;
         let on_books = {
             let record = &collection.state().record;
-            !matches!(Way::of(record, &record.settings), Way::Several)
+            !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
         };
-        let trimmed = self.trim_books(collection, &allowed.floors).await?;
+        let trimmed = self.trim_counters(collection, &allowed.floors).await?;
         let mut all = self.inner.reaper.lock();
         let of = all.entry(collection.id).or_default();
         let documents = if on_books {
@@ -197,21 +198,24 @@ impl<S: Store> Engine<S> {
 
     /// The floors of a view of now, and how much is dead by them; without `walk` only where the
     /// books say so.
-    async fn sample(
+    async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
         walk: bool,
-    ) -> Result<(Allowed, Option<Estimate>), Error> {
+    ) -> Result<(ReapFloors, Option<Estimate>), Error> {
         let until = self.inner.clock().reap_until();
-        Ok(read_in_view!(self, collection, |view| view.sample(until, walk).await)?.0)
+        Ok(read_in_view!(self, collection, |view| view.read_sample(until, walk).await)?.0)
     }
 
     /// Dead bytes of a collection that are probably still there.
-    pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
-        let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
+    pub(crate) async fn unreaped_amount(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<Unreaped, Error> {
+        let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
         let all = self.inner.reaper.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(estimate.unreaped(reaped))
+        Ok(estimate.minus_reaped(reaped))
     }
 
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
@@ -220,8 +224,8 @@ impl<S: Store> Engine<S> {
             self.inner.reaper.lock().get(&collection.id).and_then(|of| of.allowed.clone());
         match allowed {
             Some(allowed) => {
-                let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
-                self.compact(collection, allowed, estimate.dead).await
+                let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
+                self.compact_collection(collection, allowed, estimate.dead).await
             }
             None => Ok(()),
         }
@@ -238,45 +242,49 @@ struct Estimate {
 
 impl Estimate {
     /// Of it, what is still there when so much has been reaped.
-    fn unreaped(&self, reaped: Amount) -> Unreaped {
+    fn minus_reaped(&self, reaped: Amount) -> Unreaped {
         let amount = self.dead.minus(reaped);
-        Unreaped { amount, oldest_dead_seconds: self.oldest_dead_s }
+        Unreaped { amount, oldest_expired_seconds: self.oldest_dead_s }
     }
 }
 
 impl<S: Store> LiveView<S> {
     /// The floors of this view, bounded by how far the clock is durable, and an estimate by them.
-    async fn sample(
+    async fn read_sample(
         &self,
         until: Instant,
         walk: bool,
-    ) -> Result<(Allowed, Option<Estimate>), Halt> {
+    ) -> Result<(ReapFloors, Option<Estimate>), Halt> {
         let record = &self.state.record;
-        let at = self.stable().min(until);
-        let mut floors = record.settings.floors(at).bounded(self.seq + 1);
+        let at = self.stable_instant().min(until);
+        let mut floors = record.settings.floors_at(at).bounded_by_stamp(self.seq + 1);
         let mut events_before_s = i64::MIN;
-        if let Some((feed, begun)) = record.feed() {
+        if let Some((feed, begun)) = record.running_feed() {
             // An expired item whose event is not published yet is that event's image.
-            floors = floors.least(&self.published_up_to(begun).await?);
+            floors = floors.lower_of_both(&self.published_up_to(begun).await?);
             events_before_s = at.seconds().saturating_sub(feed.retention_s);
         }
-        let estimate = self.estimate(&floors, walk).await?;
+        let estimate = self.estimate_expired(&floors, walk).await?;
         let dropped = record.dropped.clone();
-        Ok((Allowed { floors, dropped, events_before_s }, estimate))
+        Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
 
     /// How much has expired by these floors; `None` where that takes a walk that is not wanted.
-    async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
+    async fn estimate_expired(
+        &self,
+        floors: &Floors,
+        walk: bool,
+    ) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
-        let total = self.totals().await?;
-        let dead = match Way::of(record, &record.settings) {
-            Way::None => Amount::default(),
-            Way::Classes | Way::Date(_) => self.dead(floors).await?,
-            Way::Several if !walk => return Ok(None),
+        let total = self.total_amount().await?;
+        let dead = match CountBy::of_settings(record, &record.settings) {
+            CountBy::None => Amount::default(),
+            CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
+            CountBy::Several if !walk => return Ok(None),
             // Where deaths are not on the books, what does not live any more is dead.
-            Way::Several => total.minus(self.live().await?),
+            CountBy::Several => total.minus(self.count_live().await?),
         };
-        let oldest_dead_s = self.oldest_dead_s().await?;
+        let oldest_dead_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use clock::Instant;
 use document::{DocBuilder, DocRef, ValueRef};
-use expiry::{Draft, Header, Lifetime, checksum};
+use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use store::{Mutation, Space, Stamp};
 
 use crate::{catalog::Record, error::Error, keys, row::Item};
@@ -73,18 +73,18 @@ impl Event {
                 });
             }
         }
-        lasting(body.finish().bytes(), entered)
+        never_expiring(body.finish().bytes(), entered)
     }
 
     /// From its stored form, and the second it was entered in.
     pub(crate) fn decode(value: &Bytes) -> Result<(Self, i64), Error> {
         let (header, body) = Header::split_row(value)?;
-        let event = Self::read(header.stamp, value, DocRef::Raw(body));
+        let event = Self::from_body(header.stamp, value, DocRef::Raw(body));
         let event = event.ok_or_else(|| Error::corrupt("an event of a feed is damaged"))?;
         Ok((event, header.ts))
     }
 
-    fn read(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
+    fn from_body(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
         let ValueRef::Int32(kind) = body.get("k")? else { return None };
         let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
         let ValueRef::Binary { bytes: key, .. } = body.get("i")? else { return None };
@@ -101,14 +101,14 @@ impl Event {
 }
 
 /// The stored form of what no rule of life kills: a header of class never, and a body.
-pub(super) fn lasting(body: &[u8], entered: Stamp) -> Vec<u8> {
-    let draft = Draft {
+pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
+    let draft = HeaderDraft {
         lifetime: Lifetime::Never,
         birth: None,
         dates: Vec::new(),
-        body_checksum: checksum(body),
+        body_checksum: body_checksum(body),
     };
-    let mut out = draft.stamp(entered.seq, entered.at_ms.div_euclid(1000));
+    let mut out = draft.encode_stamped(entered.seq, entered.at_ms.div_euclid(1000));
     out.extend_from_slice(body);
     out
 }
@@ -138,7 +138,7 @@ pub(crate) fn put_event(
     after: Option<Item>,
     out: &mut Vec<Mutation>,
 ) {
-    if record.feed().is_none() {
+    if record.running_feed().is_none() {
         return;
     }
     let kind = match (&before, &after) {

@@ -7,4 +7,4 @@ mod read;
 
 pub(crate) use event::put_event;
 pub use event::{Event, EventKind};
-pub use read::{EventPage, Events};
+pub use read::{EventPage, EventsWanted};

@@ -18,7 +18,7 @@ use crate::{
 
 /// Which events are wanted.
 #[derive(Clone, Debug)]
-pub struct Events {
+pub struct EventsWanted {
     /// Those of commits behind this one.
     pub after: u64,
     /// Of items in this part.
@@ -44,21 +44,25 @@ pub struct EventPage {
 
 impl<S: Store> Engine<S> {
     /// A page of events; `None` where no feed is kept.
-    pub async fn events(
+    pub async fn feed_events(
         &self,
         collection: &Arc<Collection>,
-        wanted: &Events,
+        wanted: &EventsWanted,
         context: &Context,
     ) -> Result<Option<EventPage>, Error> {
         self.publish_expirations(collection).await?;
-        let page = read_in_view!(self, collection, |view| view.events(wanted, context).await);
+        let page = read_in_view!(self, collection, |view| view.read_events(wanted, context).await);
         Ok(page?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn events(&self, wanted: &Events, context: &Context) -> Result<Option<EventPage>, Halt> {
-        let Some((feed, begun)) = self.state.record.feed() else { return Ok(None) };
+    async fn read_events(
+        &self,
+        wanted: &EventsWanted,
+        context: &Context,
+    ) -> Result<Option<EventPage>, Halt> {
+        let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };
         let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
@@ -77,7 +81,7 @@ impl<S: Store> LiveView<S> {
                     return Ok(Some(EventPage { next: last, more: true, ..found }));
                 }
                 last = event.stamp;
-                if oldest_s <= entered_s && wanted.range.holds(&event.key) {
+                if oldest_s <= entered_s && wanted.range.contains_key(&event.key) {
                     bytes += value.len();
                     found.events.push(event);
                 }

@@ -7,15 +7,17 @@ use bytes::Bytes;
 use store::{Condition, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
 
 use super::{
-    change::{change_rule, duplicate, remove},
-    draft,
+    change::{change_rule, duplicate_value, remove_index},
+    draft_entries,
 };
 use crate::{
     attempts::Attempts,
-    catalog::{Books, Collection, FeedBegun, FeedSettings, IndexSpec, Record, Shape, State},
-    counters::{Entered, count_sums},
-    engine::{Apply, Edit, Engine},
-    entry::{naming, value},
+    catalog::{
+        Collection, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, Record, State,
+    },
+    counters::{Counted, count_sums},
+    engine::{Engine, RecordApply, RecordEdit},
+    entry::{entry_value, naming_body},
     error::{Error, Halt, Kind},
     keys,
     retry::read_in_view,
@@ -26,7 +28,7 @@ use crate::{
 /// An index that is not complete, and whether its dates are entered in headers.
 type Unbuilt = (u32, bool);
 
-fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
+fn unbuilt_indexes<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
     let record = &state.record;
     let inactive = |index: &IndexSpec| {
         let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
@@ -42,14 +44,14 @@ impl<S: Store> Engine<S> {
     /// Finishes the builds of indexes and books that an earlier run did not. They are not in force
     /// meanwhile, so that nobody has to wait for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
-        for collection in self.inner.map().all().values() {
+        for collection in self.inner.map().all_collections().values() {
             match self.build_indexes(collection, |_| true).await {
                 // What is stored does not go with the index: it is gone.
                 Err(Error { kind, .. }) if is_about_documents(&kind) => {}
                 built => built?,
             }
-            if matches!(collection.state().record.books, Books::Building(_)) {
-                self.restart_books(collection).await?;
+            if matches!(collection.state().record.counters, CounterState::Building(_)) {
+                self.restart_counters(collection).await?;
             }
         }
         Ok(())
@@ -62,18 +64,22 @@ impl<S: Store> Engine<S> {
         which: impl Fn(&IndexSpec) -> bool,
     ) -> Result<(), Error> {
         let state = collection.state();
-        let wanted = unbuilt(&state).filter(|(index, _)| which(index));
+        let wanted = unbuilt_indexes(&state).filter(|(index, _)| which(index));
         let wanted: Vec<Unbuilt> = wanted.map(|(_, wanted)| wanted).collect();
         if wanted.is_empty() {
             return Ok(());
         }
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
-        let built = self.fill(collection, &ids).await;
-        self.finish(collection, wanted, built.is_ok()).await?;
+        let built = self.fill_indexes(collection, &ids).await;
+        self.finish_build(collection, wanted, built.is_ok()).await?;
         built
     }
 
-    async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
+    async fn fill_indexes(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: &[u32],
+    ) -> Result<(), Error> {
         let mut pages = Pages::of(Range::all());
         let mut rows = 0;
         let mut attempts = Attempts::new("too many writers of what is being indexed");
@@ -86,13 +92,13 @@ impl<S: Store> Engine<S> {
             });
             let (Some(examined), view) = filled? else {
                 // A row was written meanwhile: the same page again.
-                attempts.begin()?;
+                attempts.begin_next()?;
                 continue;
             };
             (pages, rows) = (next, rows + examined);
-            attempts.restart();
-            if let Ok(total) = view.totals().await {
-                collection.built(rows, total.documents);
+            attempts.start_over();
+            if let Ok(total) = view.total_amount().await {
+                collection.note_build_progress(rows, total.documents);
             }
         }
         Ok(())
@@ -131,12 +137,13 @@ impl<S: Store> Engine<S> {
         let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         let mut dates = Vec::new();
         let mut conditions = self.row_conditions(view, &row);
-        let scope = record.partition();
+        let scope = record.partition_layout();
         for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
             if !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
+            let drafted =
+                draft_entries(index, partial.as_deref(), row.document(), &row.key, scope)?;
             let Some(drafted) = drafted else { continue };
             if drafted.multikey && !index.multikey {
                 return Err(Halt::Multikey(vec![index.id]));
@@ -146,7 +153,7 @@ impl<S: Store> Engine<S> {
                 for (key, _) in &drafted.entries {
                     self.check_free(view, index, key, &row, taken).await?;
                     conditions.push(Condition::NotNewer {
-                        space: view.collection.entries(),
+                        space: view.collection.entries_space(),
                         key: key.clone(),
                         seq: view.seq,
                     });
@@ -156,7 +163,7 @@ impl<S: Store> Engine<S> {
         }
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let timeline = record.timeline_key(header.class, header.ts, &row.key);
-        all.extend(timeline.map(|key| (key, naming(&row.key))));
+        all.extend(timeline.map(|key| (key, naming_body(&row.key))));
         let rewritten = header.with_dates(&dates);
         let changed = header.dates.iter().ne(dates.iter().copied());
         let mut out = Vec::new();
@@ -164,19 +171,19 @@ impl<S: Store> Engine<S> {
         for (key, body) in all {
             let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
             if new || changed {
-                let (space, value) = (view.collection.entries(), value(&header, &body));
+                let (space, value) = (view.collection.entries_space(), entry_value(&header, &body));
                 out.push(Mutation::Put { space, key, value });
             }
         }
         if changed {
-            let (before, after) = (row.header(), Entered::of(&header, row.body()));
+            let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {
-                count_sums(record, &Entered::of(&before, row.body()), -1, &mut out);
+                count_sums(record, &Counted::of_row(&before, row.body()), -1, &mut out);
             }
             count_sums(record, &after, 1, &mut out);
             let mut value = rewritten.clone();
             value.extend_from_slice(row.body());
-            let space = view.collection.rows();
+            let space = view.collection.rows_space();
             out.push(Mutation::Put { space, key: row.key.clone(), value: value.into() });
         }
         Ok(Unit::new(conditions, move |_| out))
@@ -187,12 +194,12 @@ impl<S: Store> Engine<S> {
         let catalog = keys::record(record.model, &record.namespace);
         vec![
             Condition::NotNewer {
-                space: view.collection.rows(),
+                space: view.collection.rows_space(),
                 key: row.key.clone(),
                 seq: view.seq,
             },
             Condition::NotNewer { space: Space::Catalog, key: catalog, seq: view.seq },
-            Condition::Before(row.death.ms),
+            Condition::Before(row.expires_at.ms),
         ]
     }
 
@@ -204,10 +211,10 @@ impl<S: Store> Engine<S> {
         row: &Row,
         taken: &mut HashMap<Bytes, Bytes>,
     ) -> Result<(), Halt> {
-        let held = view.unique(index, key).await?.map(|held| held.row_key);
+        let held = view.unique_entry(index, key).await?.map(|held| held.row_key);
         let held = held.or_else(|| taken.get(key).cloned());
         if held.is_some_and(|held| held != row.key) {
-            return Err(duplicate(index, row.document()).into());
+            return Err(duplicate_value(index, row.document()).into());
         }
         taken.insert(key.clone(), row.key.clone());
         Ok(())
@@ -215,15 +222,15 @@ impl<S: Store> Engine<S> {
 
     /// Puts built indexes in force, or takes them back. One that was changed meanwhile is left to
     /// whoever changed it.
-    async fn finish(
+    async fn finish_build(
         &self,
         collection: &Arc<Collection>,
         wanted: Vec<Unbuilt>,
         built: bool,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
-            let still = unbuilt(state).filter(|(_, held)| wanted.contains(held));
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+            let still = unbuilt_indexes(state).filter(|(_, held)| wanted.contains(held));
             let wanted: Vec<u32> = still.map(|(index, _)| index.id).collect();
             if wanted.is_empty() {
                 return Ok(None);
@@ -235,9 +242,9 @@ impl<S: Store> Engine<S> {
                     let after = index.expire_after;
                     if built {
                         index.ready = true;
-                        let timeline = index.shape == Shape::Timeline;
+                        let timeline = index.shape == IndexShape::Timeline;
                         if timeline && let Some(items) = &mut record.items {
-                            let begun = FeedBegun::at(&record.settings, stamp);
+                            let begun = FeedBegun::begun_at(&record.settings, stamp);
                             items.feed =
                                 items.feed.map(|feed| FeedSettings { begun: Some(begun), ..feed });
                         }
@@ -249,13 +256,13 @@ impl<S: Store> Engine<S> {
                         index.expire_after = None;
                     } else {
                         let name = index.name.clone();
-                        remove(record, &name, stamp, floors);
+                        remove_index(record, &name, stamp, floors);
                     }
                 }
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        match self.change(collection, &*edit).await {
+        match self.change_record(collection, &*edit).await {
             Err(error) if error.kind == Kind::NotFound(crate::error::What::Collection) => Ok(()),
             changed => changed.map(|_| ()),
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use clock::Instant;
 use document::{DocRef, Document};
-use expiry::Default;
+use expiry::DefaultTtl;
 use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    catalog::{Collection, IndexSpec, Record, Shape, State},
-    engine::{Apply, Edit, Engine},
+    catalog::{Collection, IndexShape, IndexSpec, Record, State},
+    engine::{Engine, RecordApply, RecordEdit},
     error::{Error, Kind, What},
     expire::apply_default,
     limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
@@ -36,10 +36,10 @@ pub struct IndexChanged {
 }
 
 /// The failure of a write whose value another live document holds.
-pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
+pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error {
     let kind = Kind::DuplicateKey {
         index: index.name.clone(),
-        pattern: index.pattern(),
+        pattern: index.key_pattern(),
         value: refused_value(index, document),
     };
     Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
@@ -48,7 +48,7 @@ pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
 /// Whether an index that is asked for exists already. What an index is: its key, which documents
 /// are in it, and whether it is unique. What it expires can be changed; whether it is hidden does
 /// not count.
-fn exists(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
+fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
     let same_index = |held: &IndexSpec| {
         held.key == wanted.key
             && held.partial == wanted.partial
@@ -62,8 +62,8 @@ fn exists(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
                 "An existing index has the same name as the requested index. When index names are \
                  not specified, they are auto generated and can cause conflicts. Requested index: \
                  {:?}, existing index: {:?}",
-                wanted.pattern(),
-                held.pattern()
+                wanted.key_pattern(),
+                held.key_pattern()
             );
             return Err(Error::new(Kind::IndexConflict { name: true }, message));
         }
@@ -99,10 +99,10 @@ pub fn missing_indexes(
 ) -> Result<Vec<IndexSpec>, Error> {
     let (mut all, mut missing) = (held.to_vec(), Vec::new());
     for spec in wanted {
-        if exists(&all, spec)? {
+        if exists_already(&all, spec)? {
             continue;
         }
-        check(spec, all.len(), namespace)?;
+        check_spec(spec, all.len(), namespace)?;
         all.push(spec.clone());
         missing.push(spec.clone());
     }
@@ -120,25 +120,25 @@ impl<S: Store> Engine<S> {
         let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
-        let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &State| {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
             for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
                 dialect
-                    .filter(record.model, DocRef::Tree(filter))
+                    .parse_filter(record.model, DocRef::Tree(filter))
                     .map_err(|message| Error::new(Kind::Invalid, message))?;
             }
             let after = before + missing.len();
             let apply = move |record: &mut Record, stamp: Stamp| {
-                missing.iter().for_each(|spec| add(record, spec.clone(), stamp, floors));
+                missing.iter().for_each(|spec| add_index(record, spec.clone(), stamp, floors));
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, (before, after))))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, (before, after))))
         });
-        let (counts, begun) = self.change_books(collection, &*edit).await?;
+        let (counts, begun) = self.change_with_backfill(collection, &*edit).await?;
         let (before, after) = counts.unwrap_or((1, 1));
         self.build_indexes(collection, |index| names.contains(&index.name)).await?;
-        self.build_books(collection, begun).await?;
+        self.build_counters(collection, begun).await?;
         Ok((before, after))
     }
 
@@ -149,20 +149,20 @@ impl<S: Store> Engine<S> {
         names: Vec<String>,
     ) -> Result<usize, Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<Edit<usize>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &State| {
             for name in &names {
-                if state.record.index(name).is_none() {
+                if state.record.index_named(name).is_none() {
                     let message = format!("index not found with name [{name}]");
                     return Err(Error::new(Kind::NotFound(What::Index), message));
                 }
             }
             let names = names.clone();
             let apply = move |record: &mut Record, stamp: Stamp| {
-                names.iter().for_each(|name| remove(record, name, stamp, floors));
+                names.iter().for_each(|name| remove_index(record, name, stamp, floors));
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, state.record.indexes.len() + 1)))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, state.record.indexes.len() + 1)))
         });
-        Ok(self.change(collection, &*edit).await?.unwrap_or(1))
+        Ok(self.change_record(collection, &*edit).await?.unwrap_or(1))
     }
 
     /// Changes an index and answers what it was. A plain index that gets `expire_after` becomes
@@ -175,9 +175,9 @@ impl<S: Store> Engine<S> {
     ) -> Result<IndexChanged, Error> {
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
-        let edit: Box<Edit<IndexChanged>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &State| {
             let name = &named;
-            let Some(held) = state.record.index(name) else {
+            let Some(held) = state.record.index_named(name) else {
                 let message = format!("cannot find index {name}");
                 return Err(Error::new(Kind::NotFound(What::Index), message));
             };
@@ -186,11 +186,11 @@ impl<S: Store> Engine<S> {
             let apply = move |record: &mut Record, stamp: Stamp| {
                 apply_change(record, &name, change, stamp, floors);
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, was)))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, was)))
         });
-        let (changed, begun) = self.change_books(collection, &*edit).await?;
+        let (changed, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_indexes(collection, |index| index.name == name).await?;
-        self.build_books(collection, begun).await?;
+        self.build_counters(collection, begun).await?;
         changed.ok_or_else(|| Error::new(Kind::Conflict, "the index was not changed"))
     }
 
@@ -200,7 +200,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         indexes: Vec<u32>,
     ) -> Result<(), Error> {
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
             let missing = |index: &IndexSpec| indexes.contains(&index.id) && !index.multikey;
             if !state.record.indexes.iter().any(missing) {
                 return Ok(None);
@@ -211,19 +211,19 @@ impl<S: Store> Engine<S> {
                     index.multikey |= indexes.contains(&index.id);
                 }
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        self.change(collection, &*edit).await?;
+        self.change_record(collection, &*edit).await?;
         Ok(())
     }
 }
 
-fn check(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
+fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
     if MAX_INDEXES <= held + 1 {
         let message = format!(
             "add index fails, too many indexes for {} key:{}",
             namespace,
-            document::shell(document::Value::Document(spec.pattern()).as_ref())
+            document::shell(document::Value::Document(spec.key_pattern()).as_ref())
         );
         return Err(Error::new(Kind::IndexRefused, message));
     }
@@ -233,7 +233,7 @@ fn check(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Err
     Ok(())
 }
 
-fn add(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
+fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     let id = record.next_index;
     record.next_index += 1;
     if spec.system_ttl
@@ -248,12 +248,12 @@ fn add(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     record.indexes.push(IndexSpec { id, ready, multikey: false, ..spec });
 }
 
-pub(super) fn remove(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
+pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     let index = record.indexes.remove(at);
     if index.system_ttl {
         if index.expire_after.is_some() {
-            apply_default(record, Default::Off, stamp, floors);
+            apply_default(record, DefaultTtl::Off, stamp, floors);
         }
         return;
     }
@@ -292,14 +292,14 @@ pub(super) fn change_rule(
 ) {
     let rule = record.settings.date_rule(index);
     if floors {
-        rule.change(after_s, stamp.seq, Instant::from_ms(stamp.at_ms));
+        rule.change_at(after_s, stamp.seq, Instant::from_ms(stamp.at_ms));
     } else {
         rule.after_s = after_s;
     }
 }
 
-fn default_of(seconds: i64) -> Default {
-    if seconds == -1 { Default::Infinite } else { Default::Seconds(seconds) }
+fn default_of(seconds: i64) -> DefaultTtl {
+    if seconds == -1 { DefaultTtl::Infinite } else { DefaultTtl::Seconds(seconds) }
 }
 
 /// The specification of an index that has no id yet.
@@ -319,7 +319,7 @@ impl IndexSpec {
             multikey: false,
             ready: false,
             shown: Document::new(),
-            shape: Shape::Fields,
+            shape: IndexShape::Fields,
         }
     }
 }

@@ -9,8 +9,8 @@ use query::{Context, Filter};
 
 use super::items;
 use crate::{
-    catalog::{IndexSpec, Shape},
-    entry::naming,
+    catalog::{IndexShape, IndexSpec},
+    entry::naming_body,
     error::{Error, Kind},
     keys,
     limits::MAX_ENTRIES_PER_DOCUMENT,
@@ -19,7 +19,7 @@ use crate::{
 
 /// A document's part in an index, before its commit is stamped.
 #[derive(Debug)]
-pub(crate) struct Drafted {
+pub(crate) struct DraftedEntries {
     /// Keys and the bodies behind their headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
     /// Several entries came from arrays.
@@ -30,29 +30,31 @@ pub(crate) struct Drafted {
 
 /// A document's part in an index; `None` when a partial or sparse index leaves it out. `scope` is
 /// how row keys begin where documents are items.
-pub(crate) fn draft(
+pub(crate) fn draft_entries(
     index: &IndexSpec,
     partial: Option<&Filter>,
     document: DocRef<'_>,
     row_key: &[u8],
     scope: Option<Partition>,
-) -> Result<Option<Drafted>, Error> {
+) -> Result<Option<DraftedEntries>, Error> {
     match &index.shape {
-        Shape::Fields => {}
-        Shape::Wild(policy) => return items::wild(index, policy, document, row_key).map(Some),
-        Shape::Tuple { scoped } => {
+        IndexShape::Fields => {}
+        IndexShape::Wild(policy) => {
+            return items::draft_by_policy(index, policy, document, row_key).map(Some);
+        }
+        IndexShape::Tuple { scoped } => {
             let scope = scope.filter(|_| *scoped);
-            return Ok(Some(items::tuple(index, scope, document, row_key)));
+            return Ok(Some(items::draft_tuple(index, scope, document, row_key)));
         }
         // Its entries are made of headers.
-        Shape::Timeline => return Ok(None),
+        IndexShape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial
         && !filter.matches(document, &Context::default())?
     {
         return Ok(None);
     }
-    let tuples = tuples(index, document)?;
+    let tuples = field_tuples(index, document)?;
     let Some(tuples) = tuples else { return Ok(None) };
     let multikey = tuples.multikey;
     let date = index.expire_after.and_then(|_| {
@@ -64,14 +66,14 @@ pub(crate) fn draft(
         dates.min()
     });
     let mut entries: Vec<(Bytes, Bytes)> =
-        tuples.values.iter().map(|tuple| entry(index, tuple, row_key)).collect();
+        tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row_key)).collect();
     entries.sort();
     entries.dedup();
-    Ok(Some(Drafted { entries, multikey, date }))
+    Ok(Some(DraftedEntries { entries, multikey, date }))
 }
 
-fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
-    let mut key = keys::index(index.id);
+fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
+    let mut key = keys::index_prefix(index.id);
     for (value, (_, descending)) in tuple.iter().zip(&index.key) {
         encode(*value, TypeOrder::Bson, *descending, &mut key);
     }
@@ -79,7 +81,7 @@ fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, B
         return (key.into(), Bytes::copy_from_slice(row_key));
     }
     key.extend_from_slice(row_key);
-    (key.into(), naming(row_key))
+    (key.into(), naming_body(row_key))
 }
 
 struct Tuples<'a> {
@@ -89,7 +91,7 @@ struct Tuples<'a> {
 
 /// Where the walk along one field of the index stands.
 #[derive(Clone, Copy, Debug)]
-enum At<'a> {
+enum FieldPosition<'a> {
     /// Its value is known.
     Value(ValueRef<'a>),
     /// Nothing is there.
@@ -100,29 +102,32 @@ enum At<'a> {
     Array(ArrayRef<'a>, &'a str),
 }
 
-fn tuples<'a>(index: &'a IndexSpec, document: DocRef<'a>) -> Result<Option<Tuples<'a>>, Error> {
-    let start = index.key.iter().map(|(path, _)| At::Inside(document, path)).collect();
+fn field_tuples<'a>(
+    index: &'a IndexSpec,
+    document: DocRef<'a>,
+) -> Result<Option<Tuples<'a>>, Error> {
+    let start = index.key.iter().map(|(path, _)| FieldPosition::Inside(document, path)).collect();
     let mut out = Tuples { values: Vec::new(), multikey: false };
     let mut all_missing = true;
-    expand(index, start, &mut out, &mut all_missing)?;
+    expand_arrays(index, start, &mut out, &mut all_missing)?;
     Ok((!(index.sparse && all_missing)).then_some(out))
 }
 
 /// Walks every field to a value or an array, then goes on once per element of the array.
-fn expand<'a>(
+fn expand_arrays<'a>(
     index: &IndexSpec,
-    fields: Vec<At<'a>>,
+    fields: Vec<FieldPosition<'a>>,
     out: &mut Tuples<'a>,
     all_missing: &mut bool,
 ) -> Result<(), Error> {
-    let fields: Vec<At<'a>> = fields.into_iter().map(advance).collect();
+    let fields: Vec<FieldPosition<'a>> = fields.into_iter().map(advance_field).collect();
     let mut arrays = fields.iter().filter_map(|at| match at {
-        At::Array(array, _) => Some(*array),
+        FieldPosition::Array(array, _) => Some(*array),
         _ => None,
     });
     let Some(array) = arrays.next() else {
         let tuple = fields.iter().map(|at| match at {
-            At::Value(value) => {
+            FieldPosition::Value(value) => {
                 *all_missing = false;
                 *value
             }
@@ -138,19 +143,19 @@ fn expand<'a>(
     out.multikey = true;
     if array.is_empty() {
         let next = fields.iter().map(|at| match at {
-            At::Array(_, "") => At::Value(ValueRef::Undefined),
-            At::Array(..) => At::Missing,
+            FieldPosition::Array(_, "") => FieldPosition::Value(ValueRef::Undefined),
+            FieldPosition::Array(..) => FieldPosition::Missing,
             other => *other,
         });
-        return expand(index, next.collect(), out, all_missing);
+        return expand_arrays(index, next.collect(), out, all_missing);
     }
     for element in array.iter() {
         let next = fields.iter().map(|at| match at {
-            At::Array(_, "") => At::Value(element),
-            At::Array(array, rest) => into_element(*array, element, rest),
+            FieldPosition::Array(_, "") => FieldPosition::Value(element),
+            FieldPosition::Array(array, rest) => into_element(*array, element, rest),
             other => *other,
         });
-        expand(index, next.collect(), out, all_missing)?;
+        expand_arrays(index, next.collect(), out, all_missing)?;
     }
     Ok(())
 }
@@ -172,27 +177,31 @@ fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
 }
 
 /// Goes on with an element of an array; a position in the path names one of its elements.
-fn into_element<'a>(array: ArrayRef<'a>, element: ValueRef<'a>, rest: &'a str) -> At<'a> {
+fn into_element<'a>(
+    array: ArrayRef<'a>,
+    element: ValueRef<'a>,
+    rest: &'a str,
+) -> FieldPosition<'a> {
     let (name, behind) = rest.split_once('.').unwrap_or((rest, ""));
     let position = name.parse().ok().and_then(|position| array.get(position));
     match (position, element) {
-        (Some(value), _) if behind.is_empty() => At::Value(value),
-        (Some(ValueRef::Document(inner)), _) => At::Inside(inner, behind),
-        (Some(_), _) => At::Missing,
-        (None, ValueRef::Document(inner)) => At::Inside(inner, rest),
-        (None, _) => At::Missing,
+        (Some(value), _) if behind.is_empty() => FieldPosition::Value(value),
+        (Some(ValueRef::Document(inner)), _) => FieldPosition::Inside(inner, behind),
+        (Some(_), _) => FieldPosition::Missing,
+        (None, ValueRef::Document(inner)) => FieldPosition::Inside(inner, rest),
+        (None, _) => FieldPosition::Missing,
     }
 }
 
-fn advance(mut at: At<'_>) -> At<'_> {
-    while let At::Inside(document, path) = at {
+fn advance_field(mut at: FieldPosition<'_>) -> FieldPosition<'_> {
+    while let FieldPosition::Inside(document, path) = at {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));
         at = match document.get(name) {
-            None => At::Missing,
-            Some(ValueRef::Array(array)) => At::Array(array, rest),
-            Some(value) if rest.is_empty() => At::Value(value),
-            Some(ValueRef::Document(inner)) => At::Inside(inner, rest),
-            Some(_) => At::Missing,
+            None => FieldPosition::Missing,
+            Some(ValueRef::Array(array)) => FieldPosition::Array(array, rest),
+            Some(value) if rest.is_empty() => FieldPosition::Value(value),
+            Some(ValueRef::Document(inner)) => FieldPosition::Inside(inner, rest),
+            Some(_) => FieldPosition::Missing,
         };
     }
     at
@@ -200,7 +209,7 @@ fn advance(mut at: At<'_>) -> At<'_> {
 
 /// The value a unique index refuses, as a document of its paths.
 pub(crate) fn refused_value(index: &IndexSpec, document: DocRef<'_>) -> Document {
-    let Ok(Some(tuples)) = tuples(index, document) else { return Document::new() };
+    let Ok(Some(tuples)) = field_tuples(index, document) else { return Document::new() };
     let first = tuples.values.into_iter().next().unwrap_or_default();
     index.key.iter().zip(first).map(|((path, _), value)| (path.clone(), value.to_value())).collect()
 }
@@ -225,14 +234,14 @@ mod tests {
             multikey: false,
             ready: true,
             shown: Document::new(),
-            shape: crate::Shape::Fields,
+            shape: crate::IndexShape::Fields,
         }
     }
 
     fn check(paths: &[&str], document: Document, want: &str) {
         let index = spec(paths, false);
         for reference in [DocRef::Tree(&document), document.to_buf().as_ref()] {
-            let found = tuples(&index, reference);
+            let found = field_tuples(&index, reference);
             let text = match found {
                 Err(error) => format!("{:?}", error.kind),
                 Ok(None) => "left out".to_owned(),
@@ -282,7 +291,7 @@ mod tests {
             (doc! { "a": 1 }, Some(1)),
             (doc! { "b": Value::Null }, Some(1)),
         ] {
-            let drafted = draft(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
+            let drafted = draft_entries(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
             assert_eq!(drafted.map(|drafted| drafted.entries.len()), entries, "{document:?}");
         }
     }

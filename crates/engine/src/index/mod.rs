@@ -5,7 +5,7 @@ mod change;
 mod entries;
 mod items;
 
-pub(crate) use change::duplicate;
+pub(crate) use change::duplicate_value;
 pub use change::{IndexChange, IndexChanged, missing_indexes};
-pub(crate) use entries::{Drafted, draft};
-pub(crate) use items::{component, value_at};
+pub(crate) use entries::{DraftedEntries, draft_entries};
+pub(crate) use items::{path_component, value_at};

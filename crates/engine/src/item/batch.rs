@@ -8,7 +8,7 @@ use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{
     ItemDone,
-    write::{ItemAction, ItemWrite, ItemWriter, Match},
+    write::{ItemAction, ItemWrite, ItemWriter, VersionMatch},
 };
 use crate::{
     error::{Error, Halt, Kind, What},
@@ -16,12 +16,12 @@ use crate::{
     keys,
     limits::MAX_READ_BYTES,
     row::{Item, Row},
-    write::{Draft, Entries, Previous},
+    write::{DocumentEntries, Previous, WriteDraft},
 };
 use expiry::Lifetime;
 
 /// An item as the actions so far leave it.
-struct Pending {
+struct PendingItem {
     /// As stored before.
     stored: Option<Row>,
     /// Whether an action so far wrote it.
@@ -29,33 +29,33 @@ struct Pending {
     /// The stored row that it goes on from: its own, or that of the key it was moved from. None
     /// where these actions made the item, or removed what was there.
     origin: Option<Row>,
-    now: Option<New>,
+    now: Option<NewVersion>,
 }
 
-impl Pending {
+impl PendingItem {
     /// Stamp of its creation, when these actions did not create it.
     fn birth(&self) -> Option<u64> {
         self.origin.as_ref().map(|row| row.birth)
     }
 }
 
-struct New {
+struct NewVersion {
     body: DocBuf,
     lifetime: Lifetime,
-    entries: Entries,
+    entries: DocumentEntries,
 }
 
 /// Actions in one view.
-pub(super) struct Batch<'a, S: Store> {
-    draft: Draft<'a, S>,
-    pending: BTreeMap<Bytes, Pending>,
-    outcomes: Vec<Outcome>,
+pub(super) struct ItemBatch<'a, S: Store> {
+    draft: WriteDraft<'a, S>,
+    pending: BTreeMap<Bytes, PendingItem>,
+    outcomes: Vec<ActionOutcome>,
     /// Bytes of items that were read.
     read: usize,
 }
 
 /// What became of an action, its stamp apart.
-struct Outcome {
+struct ActionOutcome {
     key: Bytes,
     created: bool,
     body: Option<Bytes>,
@@ -68,25 +68,25 @@ struct Outcome {
 }
 
 /// What the actions answer once they are committed.
-pub(super) struct Outcomes(Vec<Outcome>);
+pub(super) struct ActionOutcomes(Vec<ActionOutcome>);
 
-impl<'a, S: Store> Batch<'a, S> {
-    pub(super) fn new(draft: Draft<'a, S>) -> Self {
+impl<'a, S: Store> ItemBatch<'a, S> {
+    pub(super) fn new(draft: WriteDraft<'a, S>) -> Self {
         Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
     /// One action.
-    pub(super) async fn act(
+    pub(super) async fn apply_action(
         &mut self,
         write: &ItemWrite,
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
-        for ItemKey(key) in write.keys() {
+        for ItemKey(key) in write.changed_keys() {
             self.look_up(key).await?;
         }
         let default = self.draft.view.state.record.settings.default;
-        let held = self.held(key);
+        let held = self.item_so_far(key);
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
@@ -94,19 +94,19 @@ impl<'a, S: Store> Batch<'a, S> {
             }
             (ItemAction::Create(body) | ItemAction::Upsert(body), _)
             | (ItemAction::Replace(body), Some(_)) => {
-                (body.clone(), writer.lifetime(default, body.as_ref())?)
+                (body.clone(), writer.lifetime_of(default, body.as_ref())?)
             }
             (ItemAction::Move(to, body), Some(_)) => {
-                if self.held(&to.0).is_some() {
+                if self.item_so_far(&to.0).is_some() {
                     return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
                 }
-                let lifetime = writer.lifetime(default, body.as_ref())?;
+                let lifetime = writer.lifetime_of(default, body.as_ref())?;
                 self.move_origin(key, &to.0);
-                return self.put(&to.0, body.clone(), lifetime, false).await;
+                return self.put_item(&to.0, body.clone(), lifetime, false).await;
             }
             (ItemAction::Patch(patch), Some(item)) => patch(item, default)?,
             (ItemAction::Delete, Some(_)) => {
-                self.delete(key);
+                self.delete_item(key);
                 return Ok(());
             }
             (ItemAction::Read, Some(item)) => {
@@ -116,7 +116,7 @@ impl<'a, S: Store> Batch<'a, S> {
                     let message = "the items that are read together are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
                 }
-                self.note(key, false, Some(item.body.clone()), Some(item.clone()), 0);
+                self.note_outcome(key, false, Some(item.body.clone()), Some(item.clone()), 0);
                 return Ok(());
             }
             (
@@ -131,7 +131,7 @@ impl<'a, S: Store> Batch<'a, S> {
                 return Err(error.into());
             }
         };
-        self.put(key, body, lifetime, held.is_none()).await
+        self.put_item(key, body, lifetime, held.is_none()).await
     }
 
     /// Reads what is stored under a key, once.
@@ -140,11 +140,11 @@ impl<'a, S: Store> Batch<'a, S> {
             return Ok(());
         }
         let view = self.draft.view;
-        let stored = view.get(key).await?;
+        let stored = view.get_row(key).await?;
         if stored.is_none() && view.is_unpublished(key).await? {
             return Err(Halt::Unpublished);
         }
-        let pending = Pending { origin: stored.clone(), stored, written: false, now: None };
+        let pending = PendingItem { origin: stored.clone(), stored, written: false, now: None };
         self.pending.insert(key.clone(), pending);
         Ok(())
     }
@@ -161,10 +161,10 @@ impl<'a, S: Store> Batch<'a, S> {
     }
 
     /// The item as the actions so far leave it. One they wrote has no stamp yet.
-    fn held(&self, key: &Bytes) -> Option<Item> {
+    fn item_so_far(&self, key: &Bytes) -> Option<Item> {
         let pending = self.pending.get(key)?;
         if !pending.written {
-            return pending.stored.clone().map(Item::of);
+            return pending.stored.clone().map(Item::from_row);
         }
         let new = pending.now.as_ref()?;
         let body = new.body.clone().into_bytes();
@@ -172,34 +172,34 @@ impl<'a, S: Store> Batch<'a, S> {
         Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
     }
 
-    async fn put(
+    async fn put_item(
         &mut self,
         key: &Bytes,
         body: DocBuf,
         lifetime: Lifetime,
         created: bool,
     ) -> Result<(), Halt> {
-        let entries = self.draft.entries(body.as_ref(), key)?;
+        let entries = self.draft.entries_of(body.as_ref(), key)?;
         self.check_unique(key, &entries, body.as_ref()).await?;
         let (bytes, count) = (body.clone().into_bytes(), entries.len());
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
-            pending.now = Some(New { body, lifetime, entries });
+            pending.now = Some(NewVersion { body, lifetime, entries });
         }
-        self.note(key, created, Some(bytes), None, count);
+        self.note_outcome(key, created, Some(bytes), None, count);
         Ok(())
     }
 
-    fn delete(&mut self, key: &Bytes) {
+    fn delete_item(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
             pending.origin = None;
             pending.now = None;
         }
-        self.note(key, false, None, None, 0);
+        self.note_outcome(key, false, None, None, 0);
     }
 
-    fn note(
+    fn note_outcome(
         &mut self,
         key: &Bytes,
         created: bool,
@@ -207,16 +207,16 @@ impl<'a, S: Store> Batch<'a, S> {
         read: Option<Item>,
         entries: usize,
     ) {
-        let birth = self.pending.get(key).and_then(Pending::birth);
+        let birth = self.pending.get(key).and_then(PendingItem::birth);
         let (key, position) = (key.clone(), 0);
-        self.outcomes.push(Outcome { key, created, body, read, birth, position, entries });
+        self.outcomes.push(ActionOutcome { key, created, body, read, birth, position, entries });
     }
 
     /// Fails when another live item holds a unique value, as the actions so far leave it.
     async fn check_unique(
         &self,
         key: &Bytes,
-        entries: &Entries,
+        entries: &DocumentEntries,
         document: DocRef<'_>,
     ) -> Result<(), Halt> {
         for unique in &entries.unique {
@@ -225,32 +225,32 @@ impl<'a, S: Store> Batch<'a, S> {
             let claimed = claims.any(|new| new.entries.unique.contains(unique));
             let index = self.draft.unique_index(unique);
             let Some(index) = index else { continue };
-            let held = self.draft.view.unique(index, unique).await?;
+            let held = self.draft.view.unique_entry(index, unique).await?;
             let held = held.is_some_and(|held| {
-                let rewritten = |pending: &Pending| pending.written;
+                let rewritten = |pending: &PendingItem| pending.written;
                 held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
             });
             if claimed || held {
-                return Err(crate::index::duplicate(index, document).into());
+                return Err(crate::index::duplicate_value(index, document).into());
             }
         }
         Ok(())
     }
 
     /// The unit of all actions; none when they only read.
-    pub(super) async fn unit(self) -> Result<(Option<Unit>, Outcomes), Halt> {
+    pub(super) async fn into_unit(self) -> Result<(Option<Unit>, ActionOutcomes), Halt> {
         let Self { draft, pending, outcomes, read: _ } = self;
-        let outcomes = Outcomes(outcomes);
+        let outcomes = ActionOutcomes(outcomes);
         if !pending.values().any(|pending| pending.written) {
             return Ok((None, outcomes));
         }
         let mut units = Vec::with_capacity(pending.len());
-        let outcomes = outcomes.placed(&pending);
-        let moved = moved(&pending);
+        let outcomes = outcomes.with_positions(&pending);
+        let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
-            let Pending { stored, written, origin, now } = pending;
+            let PendingItem { stored, written, origin, now } = pending;
             if !written || (stored.is_none() && now.is_none()) {
-                units.push(untouched(&draft, &key, stored));
+                units.push(unchanged_unit(&draft, &key, stored));
                 continue;
             }
             // The row of an item that has another key now goes with that key's write.
@@ -261,18 +261,18 @@ impl<'a, S: Store> Batch<'a, S> {
                 (None, own) => (None, own),
             };
             let gone = match gone {
-                Some(row) => Some(draft.previous(row).await?),
+                Some(row) => Some(draft.previous_version(row).await?),
                 None => None,
             };
-            let Some(New { body, lifetime, entries }) = now else {
-                units.extend(gone.map(|gone| draft.remove(gone)));
+            let Some(NewVersion { body, lifetime, entries }) = now else {
+                units.extend(gone.map(|gone| draft.remove_document(gone)));
                 continue;
             };
             let previous = match previous {
                 Some(row) => {
                     // What another item has left here is removed.
-                    units.extend(gone.map(|gone| draft.remove(gone)));
-                    Some(draft.previous(row).await?)
+                    units.extend(gone.map(|gone| draft.remove_document(gone)));
+                    Some(draft.previous_version(row).await?)
                 }
                 // Another item in the place of one that was removed.
                 None => gone.map(Previous::without_birth),
@@ -280,25 +280,25 @@ impl<'a, S: Store> Batch<'a, S> {
             let position = Some(position);
             units.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
         }
-        Ok((Some(together(units)), outcomes))
+        Ok((Some(merge_units(units)), outcomes))
     }
 }
 
 /// Keys whose stored rows are those of items that have another key now.
-fn moved(pending: &BTreeMap<Bytes, Pending>) -> HashSet<Bytes> {
+fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
     let origins = pending.iter().filter_map(|(key, pending)| Some((key, pending.origin.as_ref()?)));
     origins.filter(|(key, row)| row.key != *key).map(|(_, row)| row.key.clone()).collect()
 }
 
 /// What was only read, or came and went, has to be as it was.
-fn untouched<S: Store>(draft: &Draft<'_, S>, key: &Bytes, stored: Option<Row>) -> Unit {
-    let mut conditions = draft.conditions(key);
-    conditions.extend(stored.map(|row| Condition::Before(row.death.ms)));
+fn unchanged_unit<S: Store>(draft: &WriteDraft<'_, S>, key: &Bytes, stored: Option<Row>) -> Unit {
+    let mut conditions = draft.row_conditions(key);
+    conditions.extend(stored.map(|row| Condition::Before(row.expires_at.ms)));
     Unit::new(conditions, |_| Vec::new())
 }
 
 /// Several units as one. A key that one removes and another puts is put.
-fn together(mut units: Vec<Unit>) -> Unit {
+fn merge_units(mut units: Vec<Unit>) -> Unit {
     if units.len() == 1
         && let Some(unit) = units.pop()
     {
@@ -344,17 +344,17 @@ fn number_events(out: &mut [Mutation], stamp: u64) {
     }
 }
 
-fn check_version(wanted: Match, held: Option<&Item>) -> Result<(), Error> {
+fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error> {
     // Where there is nothing the action itself says so, or makes it.
-    if held.is_none_or(|item| wanted.is(item.stamp)) {
+    if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {
         return Ok(());
     }
     Err(Error::new(Kind::Precondition, "the item is another version"))
 }
 
-impl Outcomes {
+impl ActionOutcomes {
     /// With the places that items have in the commit.
-    fn placed(mut self, pending: &BTreeMap<Bytes, Pending>) -> Self {
+    fn with_positions(mut self, pending: &BTreeMap<Bytes, PendingItem>) -> Self {
         for outcome in &mut self.0 {
             let before = pending.range::<Bytes, _>(..&outcome.key);
             outcome.position = before.count();
@@ -363,16 +363,16 @@ impl Outcomes {
     }
 
     /// What each action answers after a commit with this stamp.
-    pub(super) fn done(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
-        let done = |outcome: Outcome| {
+    pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
+        let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {
                 // One that was read behind a write of the same unit has its stamp.
                 (Some(item), _, Some(stamp)) if item.stamp == 0 => {
-                    Some(stamped(item.key, item.body, outcome.birth, outcome.position, stamp))
+                    Some(stamped_item(item.key, item.body, outcome.birth, outcome.position, stamp))
                 }
                 (Some(item), ..) => Some(item),
                 (None, Some(body), Some(stamp)) => {
-                    Some(stamped(outcome.key, body, outcome.birth, outcome.position, stamp))
+                    Some(stamped_item(outcome.key, body, outcome.birth, outcome.position, stamp))
                 }
                 (None, ..) => None,
             };
@@ -382,7 +382,13 @@ impl Outcomes {
     }
 }
 
-fn stamped(key: Bytes, body: Bytes, birth: Option<u64>, position: usize, stamp: Stamp) -> Item {
-    let birth = birth.unwrap_or_else(|| crate::write::birth(stamp.seq, position));
+fn stamped_item(
+    key: Bytes,
+    body: Bytes,
+    birth: Option<u64>,
+    position: usize,
+    stamp: Stamp,
+) -> Item {
+    let birth = birth.unwrap_or_else(|| crate::write::birth_number(stamp.seq, position));
     Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use query::{Context, json::select::Flow};
 use store::{Range, Store};
 
-use super::scan::{Scanned, Sink, take};
+use super::scan::{ItemSink, Scanned, give_item};
 use crate::{
     error::{Error, Halt},
     limits::{CANDIDATE_WORK, FEW_ITEMS},
@@ -18,7 +18,7 @@ use crate::{
 
 /// Which items are walked.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
+pub(super) enum BirthSource<'a> {
     /// All of a range of keys.
     Range(&'a Range),
     /// Those with these keys.
@@ -26,7 +26,7 @@ pub(super) enum Source<'a> {
 }
 
 /// The place of an item in this order.
-pub(super) fn place(birth: u64) -> [u8; 8] {
+pub(super) fn birth_place(birth: u64) -> [u8; 8] {
     birth.to_be_bytes()
 }
 
@@ -39,8 +39,8 @@ struct Earliest<'a> {
 }
 
 impl Earliest<'_> {
-    fn take(&mut self, row: &Row) {
-        let place = place(row.birth);
+    fn offer_row(&mut self, row: &Row) {
+        let place = birth_place(row.birth);
         if place.as_slice() <= self.after {
             return;
         }
@@ -56,28 +56,28 @@ impl<S: Store> LiveView<S> {
     /// Whether a container has so few items that they may be walked in this order.
     pub(super) async fn has_few(&self) -> Result<bool, Halt> {
         let few = i64::try_from(FEW_ITEMS).unwrap_or(i64::MAX);
-        Ok(self.totals().await?.documents <= few)
+        Ok(self.total_amount().await?.documents <= few)
     }
 
     /// Walks items behind a place.
     pub(super) async fn scan_births(
         &self,
-        source: Source<'_>,
+        source: BirthSource<'_>,
         after: Option<&[u8]>,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
         let mut after = after.unwrap_or_default().to_vec();
         loop {
             let mut earliest = Earliest { after: &after, found: BTreeMap::new(), more: false };
-            self.births(source, context, &mut earliest).await?;
+            self.read_births(source, context, &mut earliest).await?;
             let Earliest { found, more, .. } = earliest;
             let last = found.last_key_value().map(|(place, _)| place.to_vec());
             for key in found.into_values() {
-                let row = self.get(&key).await?;
+                let row = self.get_row(&key).await?;
                 let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
-                if take(row, context, sink, scanned).await? == Flow::Enough {
+                if give_item(row, context, sink, scanned).await? == Flow::Enough {
                     return Ok(());
                 }
             }
@@ -91,26 +91,28 @@ impl<S: Store> LiveView<S> {
         }
     }
 
-    async fn births(
+    async fn read_births(
         &self,
-        source: Source<'_>,
+        source: BirthSource<'_>,
         context: &Context,
         earliest: &mut Earliest<'_>,
     ) -> Result<(), Halt> {
         let mut pages = match source {
-            Source::Keys(keys) => {
+            BirthSource::Keys(keys) => {
                 for key in keys {
                     yield_if_due(context, CANDIDATE_WORK).await?;
-                    let row = self.get(key).await?;
-                    earliest.take(&row.ok_or_else(|| Error::corrupt("an index entry has no row"))?);
+                    let row = self.get_row(key).await?;
+                    earliest.offer_row(
+                        &row.ok_or_else(|| Error::corrupt("an index entry has no row"))?,
+                    );
                 }
                 return Ok(());
             }
-            Source::Range(range) => Pages::of(range.clone()),
+            BirthSource::Range(range) => Pages::of(range.clone()),
         };
         while let Some(page) = self.next_rows(&mut pages).await? {
             charge_keys(context, page.examined).await?;
-            page.items.iter().for_each(|row| earliest.take(row));
+            page.items.iter().for_each(|row| earliest.offer_row(row));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::{
 
 /// Which changes are wanted.
 #[derive(Clone, Debug)]
-pub struct Changes {
+pub struct ChangesWanted {
     /// Those of commits behind this one.
     pub after: u64,
     /// And not before this second.
@@ -36,7 +36,7 @@ pub struct Changes {
 
 /// A page of changes in the order of commits.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct ChangePage {
     /// Items as they are now.
     pub items: Vec<Item>,
     /// Go on behind this commit.
@@ -49,52 +49,57 @@ pub struct Change {
 
 impl<S: Store> Engine<S> {
     /// A page of changes.
-    pub async fn changes(
+    pub async fn item_changes(
         &self,
         collection: &Arc<Collection>,
-        wanted: &Changes,
+        wanted: &ChangesWanted,
         context: &Context,
-    ) -> Result<Change, Error> {
-        let change = read_in_view!(self, collection, |view| view.changes(wanted, context).await);
+    ) -> Result<ChangePage, Error> {
+        let change =
+            read_in_view!(self, collection, |view| view.read_changes(wanted, context).await);
         Ok(change?.0)
     }
 }
 
 /// The order of changes as an index.
-pub(crate) fn index() -> IndexSpec {
+pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn changes(&self, wanted: &Changes, context: &Context) -> Result<Change, Halt> {
-        let index = index();
-        let mut found = Change { next: wanted.after, seq: self.seq, ..Change::default() };
+    async fn read_changes(
+        &self,
+        wanted: &ChangesWanted,
+        context: &Context,
+    ) -> Result<ChangePage, Halt> {
+        let index = changes_index();
+        let mut found = ChangePage { next: wanted.after, seq: self.seq, ..ChangePage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
         // The snapshot may hold more than is certain: an item that was written there is nowhere else.
         let mut pages = Pages::of(Range {
             start: keys::changes_after(wanted.after.saturating_add(1)),
-            ..Range::prefix(&keys::index(keys::CHANGES))
+            ..Range::with_prefix(&keys::index_prefix(keys::CHANGES))
         });
         while let Some(page) = self.next_entries(&index, &mut pages).await? {
             charge_keys(context, page.examined).await?;
             for entry in page.items {
                 let full = wanted.items <= found.items.len() || wanted.bytes <= bytes;
                 if full && last != entry.stamp {
-                    return Ok(Change { next: last, more: true, ..found });
+                    return Ok(ChangePage { next: last, more: true, ..found });
                 }
                 last = entry.stamp;
-                if !wanted.range.holds(&entry.row_key) {
+                if !wanted.range.contains_key(&entry.row_key) {
                     continue;
                 }
                 let row = self.row_of(&entry).await?;
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                let item = Item::of(row);
+                let item = Item::from_row(row);
                 if wanted.since_s <= item.ts {
                     bytes += item.body.len();
                     found.items.push(item);
                 }
             }
         }
-        Ok(Change { next: self.seq.max(last), ..found })
+        Ok(ChangePage { next: self.seq.max(last), ..found })
     }
 }

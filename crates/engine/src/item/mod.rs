@@ -1,19 +1,19 @@
 //! Items: documents with a partition key and an id of their own, written with conditions and in
 //! batches, read by key, by walk and in the order of their changes.
 
-mod along;
 mod batch;
 mod births;
 mod candidates;
 mod changes;
+mod composite_order;
 mod container;
-mod ordered;
+mod index_order;
 mod read;
 mod scan;
 mod write;
 
-pub(crate) use changes::index as changes_index;
-pub use changes::{Change, Changes};
+pub(crate) use changes::changes_index;
+pub use changes::{ChangePage, ChangesWanted};
 pub use container::Definition;
-pub use scan::{Births, Comes, Scan, Scanned, Sink, Used};
-pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Match, Patch};
+pub use scan::{BirthOrder, IndexUse, ItemSink, Scan, ScanOrder, Scanned};
+pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Patch, VersionMatch};

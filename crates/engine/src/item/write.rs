@@ -7,7 +7,7 @@ use document::{DocBuf, DocRef};
 use query::Context;
 use store::{Outcome, Store};
 
-use super::batch::Batch;
+use super::batch::ItemBatch;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -18,15 +18,15 @@ use crate::{
     retry::read_in_view,
     row::Item,
     view::{LiveView, Pages},
-    write::Draft,
+    write::WriteDraft,
     yielding::yield_if_due,
 };
-use expiry::Default as DefaultTtl;
+use expiry::DefaultTtl;
 use expiry::Lifetime;
 
 /// Which version an action is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
+pub enum VersionMatch {
     /// Any.
     Any,
     /// The one with this stamp.
@@ -35,8 +35,8 @@ pub enum Match {
     Nothing,
 }
 
-impl Match {
-    pub(super) fn is(self, stamp: u64) -> bool {
+impl VersionMatch {
+    pub(super) fn matches_stamp(self, stamp: u64) -> bool {
         match self {
             Self::Any => true,
             Self::Stamp(wanted) => stamp == wanted,
@@ -90,12 +90,12 @@ pub struct ItemWrite {
     /// What is done with it.
     pub action: ItemAction,
     /// Only when it is this version.
-    pub if_match: Match,
+    pub if_match: VersionMatch,
 }
 
 impl ItemWrite {
     /// Keys of the items that it may change.
-    pub fn keys(&self) -> impl Iterator<Item = &ItemKey> {
+    pub fn changed_keys(&self) -> impl Iterator<Item = &ItemKey> {
         let other = match &self.action {
             ItemAction::Move(to, _) => Some(to),
             _ => None,
@@ -107,7 +107,7 @@ impl ItemWrite {
 /// What the door says about documents that are about to be written.
 pub trait ItemWriter: Send + Sync {
     /// Checks a document against the default TTL in force and says what it asks for its life.
-    fn lifetime(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
+    fn lifetime_of(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
 }
 
 /// What became of an action.
@@ -146,19 +146,19 @@ impl<S: Store> Engine<S> {
         }
         let mut attempts = Attempts::new("too many writers of the same items");
         loop {
-            attempts.begin().map_err(failed)?;
+            attempts.begin_next().map_err(failed)?;
             let view = self.view(collection).await.map_err(failed)?;
-            let mut batch = Batch::new(Draft::of(&view));
+            let mut batch = ItemBatch::new(WriteDraft::of(&view));
             let mut halted = None;
             for (at, write) in writes.iter().enumerate() {
-                if let Err(halt) = batch.act(write, writer).await {
+                if let Err(halt) = batch.apply_action(write, writer).await {
                     halted = Some((at, halt));
                     break;
                 }
             }
             let built = match halted {
                 Some(halted) => Err(halted),
-                None => batch.unit().await.map_err(|halt| (0, halt)),
+                None => batch.into_unit().await.map_err(|halt| (0, halt)),
             };
             let (unit, pending) = match built {
                 Ok(built) => built,
@@ -170,11 +170,11 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
-            let Some(unit) = unit else { return Ok((pending.done(None), seq)) };
+            let Some(unit) = unit else { return Ok((pending.into_results(None), seq)) };
             let outcomes = self.inner.store().commit(vec![unit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
-                    return Ok((pending.done(Some(*stamp)), stamp.seq));
+                    return Ok((pending.into_results(Some(*stamp)), stamp.seq));
                 }
                 _ => continue,
             }
@@ -201,10 +201,10 @@ impl<S: Store> Engine<S> {
             match cleaned?.0 {
                 true => {
                     pages = next;
-                    attempts.restart();
+                    attempts.start_over();
                 }
                 // What was refused is still there: the same page again.
-                false => attempts.begin()?,
+                false => attempts.begin_next()?,
             }
         }
         Ok(removed)
@@ -219,11 +219,11 @@ impl<S: Store> Engine<S> {
         removed: &mut usize,
     ) -> Result<bool, Halt> {
         let Some(page) = view.next_rows(pages).await? else { return Ok(true) };
-        let draft = Draft::of(view);
+        let draft = WriteDraft::of(view);
         let mut units = Vec::with_capacity(page.items.len());
         for row in page.items {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            units.push(draft.remove(draft.previous(row).await?));
+            units.push(draft.remove_document(draft.previous_version(row).await?));
         }
         let mut refused = false;
         if !units.is_empty() {

@@ -16,7 +16,7 @@ use crate::{
 
 impl<S: Store> Engine<S> {
     /// Starts a query on a collection; one that does not exist has no documents.
-    pub fn query(
+    pub fn begin_query(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -24,16 +24,16 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        let others = other::names(&plan.stages, &namespace.database);
-        let mut cursor = self.cursor(model, namespace, collection, plan, context);
+        let others = other::namespaces_read(&plan.stages, &namespace.database);
+        let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
         cursor.others = others;
         let state = cursor.collection.as_ref().map(|collection| collection.state());
-        cursor.plan(state.as_deref())?;
+        cursor.plan_query(state.as_deref())?;
         Ok(cursor)
     }
 
     /// A query that is not planned yet.
-    pub(super) fn cursor(
+    pub(super) fn unplanned_cursor(
         &self,
         model: Model,
         namespace: &Namespace,

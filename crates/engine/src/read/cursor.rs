@@ -83,7 +83,7 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 
 impl<S: Store> Cursor<S> {
     /// Plans the query and puts the cursor at its beginning.
-    pub(super) fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
+    pub(super) fn plan_query(&mut self, state: Option<&State>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find)?),
             None => None,
@@ -117,12 +117,12 @@ impl<S: Store> Cursor<S> {
 
     /// Stored documents get a last field `_ts`: the second since 1970 in which they were written.
     /// Documents that stages made do not.
-    pub fn date(&mut self) {
+    pub fn add_write_second(&mut self) {
         self.with_second = true;
     }
 
     /// Whether a sort is left to the stages because no index gives its order.
-    pub fn sorts(&self) -> bool {
+    pub fn sorts_in_stages(&self) -> bool {
         match &self.work {
             Work::Walking { .. } => false,
             Work::Running(running) => matches!(running.stages.first(), Some(Stage::Sort { .. })),
@@ -135,33 +135,33 @@ impl<S: Store> Cursor<S> {
     ///
     /// [`Kind::Gone`] when the collection was dropped, or an index that the walk is on; what the
     /// stages fail with; [`Kind::Conflict`] when the view could never tell what is live.
-    pub async fn next(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
+    pub async fn next_batch(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
         let is_first = self.view == 0;
-        let mut batch = Batch::of(&self.context);
+        let mut batch = Batch::of_operation(&self.context);
         let mut attempts = Attempts::new("a query met too many changes of what it reads");
         let mut again = false;
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let views = self.open_views().await?;
             let state = views.main().map(|view| Arc::clone(&view.state));
             let is_good = match (&self.finder, &state) {
-                (Some(finder), Some(state)) => finder.is_good(state),
+                (Some(finder), Some(state)) => finder.is_still_valid(state),
                 (finder, _) => finder.is_none(),
             };
             if is_first {
                 if again || !is_good {
                     // Nothing was returned yet: begin again, so that the batch has one instant.
-                    batch = Batch::of(&self.context);
-                    self.plan(state.as_deref())?;
+                    batch = Batch::of_operation(&self.context);
+                    self.plan_query(state.as_deref())?;
                 }
                 self.first_view = self.view;
             } else if !is_good {
                 let message = "an index was dropped or changed while a cursor was reading it";
                 return Err(Error::new(Kind::Gone, message));
             } else {
-                self.resume();
+                self.resume_in_view();
             }
-            match self.fill(&views, limit, &mut batch).await {
+            match self.fill_batch(&views, limit, &mut batch).await {
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
                 // What there is can be returned; the next batch looks again.
@@ -171,23 +171,23 @@ impl<S: Store> Cursor<S> {
                     again = true;
                     continue;
                 }
-                Err(halt) => return Err(failed(halt)),
+                Err(halt) => return Err(halt_error(halt)),
             }
-            self.pause()?;
+            self.pause_between_batches()?;
             return Ok(batch);
         }
     }
 
     /// Goes on in a new view: what was read ahead in an earlier one is read again.
-    fn resume(&mut self) {
-        self.finder.iter_mut().for_each(Finder::resume);
+    fn resume_in_view(&mut self) {
+        self.finder.iter_mut().for_each(Finder::resume_after_last);
         if let Work::Running(running) = &mut self.work {
             running.exec.resume();
         }
     }
 
     /// Nobody asks for a while: what can be read again is let go, the rest is counted.
-    fn pause(&mut self) -> Result<(), Error> {
+    fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
         self.context.holding.settle();
         let held = self.held_back.iter().map(|held| held.document.len() + SEEN_BYTES);
@@ -195,12 +195,12 @@ impl<S: Store> Cursor<S> {
     }
 
     /// Holds so many bytes more as long as the cursor is there: what was asked takes memory too.
-    pub fn keep(&self, bytes: usize) -> Result<(), Error> {
+    pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
         Ok(self.context.holding.keep(bytes)?)
     }
 
     /// Bytes that the operation holds.
-    pub fn memory(&self) -> usize {
+    pub fn memory_used(&self) -> usize {
         self.context.holding.used()
     }
 
@@ -218,7 +218,7 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-fn failed(halt: Halt) -> Error {
+fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
         // Reads meet neither.

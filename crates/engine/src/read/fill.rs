@@ -22,7 +22,7 @@ use crate::{
 
 impl<S: Store> Cursor<S> {
     /// Adds documents to a batch until it is full or there are no more.
-    pub(super) async fn fill(
+    pub(super) async fn fill_batch(
         &mut self,
         views: &Views<S>,
         limit: BatchLimit,
@@ -36,7 +36,7 @@ impl<S: Store> Cursor<S> {
                 return Ok(());
             };
             let Some(held) = self.check_again(views, held).await? else { continue };
-            if !self.put(batch, limit, &mut bytes, held)? {
+            if !self.put_in_batch(batch, limit, &mut bytes, held)? {
                 return Ok(());
             }
         }
@@ -67,11 +67,11 @@ impl<S: Store> Cursor<S> {
         match std::mem::replace(&mut self.work, walking) {
             Work::Walking { remaining } => {
                 self.work = Work::Walking { remaining };
-                self.walk(views, wanted, remaining).await
+                self.walk_rows(views, wanted, remaining).await
             }
             Work::Running(mut running) => {
                 // The stages ask the cursor for rows, so they are taken out of it meanwhile.
-                let next = self.run(&mut running, views, wanted).await;
+                let next = self.run_stages(&mut running, views, wanted).await;
                 self.work = Work::Running(running);
                 next
             }
@@ -90,7 +90,7 @@ impl<S: Store> Cursor<S> {
         }
         match expired_in(views, &held).await {
             Ok(expired) if expired.is_empty() => Ok(Some(held)),
-            Ok(expired) => Ok(held.without(&expired)?),
+            Ok(expired) => Ok(held.without_expired(&expired)?),
             Err(halt) => {
                 // It is checked again in the next view.
                 self.held_back.push_front(held);
@@ -101,7 +101,7 @@ impl<S: Store> Cursor<S> {
 
     /// Puts a document into the batch, or holds it back. Returns whether there was room for it; there
     /// always is for the first.
-    fn put(
+    fn put_in_batch(
         &mut self,
         batch: &mut Batch,
         limit: BatchLimit,
@@ -151,7 +151,7 @@ impl<S: Store> Cursor<S> {
         match running.exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                self.held_back.push_back(made(row, self.first_view));
+                self.held_back.push_back(from_stages(row, self.first_view));
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -159,21 +159,22 @@ impl<S: Store> Cursor<S> {
     }
 
     /// The next row as it is stored, and more that were read with it.
-    async fn walk(
+    async fn walk_rows(
         &mut self,
         views: &Views<S>,
         wanted: usize,
         remaining: Option<u64>,
     ) -> Result<Option<HeldBack>, Halt> {
         let (place, dated, checked_in) = (self.place, self.with_second, self.view);
-        let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
+        let (Some(view), Some(finder)) = (views.view_at(place), &mut self.finder) else {
             return Ok(None);
         };
         self.context.effort.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
+        let rows =
+            finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
-            source: Source::stored(Some(origin::of(&row, place))),
+            source: Source::stored(Some(origin::of_row(&row, place))),
             document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
             checked_in,
         });
@@ -183,7 +184,7 @@ impl<S: Store> Cursor<S> {
     }
 
     /// The next document that the stages make.
-    async fn run(
+    async fn run_stages(
         &mut self,
         running: &mut Running,
         views: &Views<S>,
@@ -191,11 +192,11 @@ impl<S: Store> Cursor<S> {
     ) -> Result<Option<HeldBack>, Halt> {
         loop {
             match running.exec.next()? {
-                Next::Row(row) => return Ok(Some(made(row, self.first_view))),
+                Next::Row(row) => return Ok(Some(from_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
                     // The stage counts them for itself.
-                    let (rows, _held) = self.answer(views, request).await?;
+                    let (rows, _held) = self.rows_for_stage(views, request).await?;
                     running.exec.supply(rows)?;
                 }
                 Next::Pause => {
@@ -204,14 +205,14 @@ impl<S: Store> Cursor<S> {
                 }
                 Next::NeedInput => {
                     self.context.effort.check()?;
-                    self.feed(running, views, wanted).await?;
+                    self.feed_stages(running, views, wanted).await?;
                 }
             }
         }
     }
 
     /// Gives the stages a page of rows.
-    async fn feed(
+    async fn feed_stages(
         &mut self,
         running: &mut Running,
         views: &Views<S>,
@@ -219,7 +220,7 @@ impl<S: Store> Cursor<S> {
     ) -> Result<(), Halt> {
         let place = self.place;
         let (Some(view), Some(finder), false) =
-            (views.at(place), &mut self.finder, running.input_ended)
+            (views.view_at(place), &mut self.finder, running.input_ended)
         else {
             running.exec.finish();
             return Ok(());
@@ -227,14 +228,14 @@ impl<S: Store> Cursor<S> {
         // Stages that hold nothing are given no more than the batch needs.
         let streaming = exec::is_streaming(&running.stages);
         let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
-        let rows = finder.take(view, &self.context, wanted).await?;
+        let rows = finder.take_matching(view, &self.context, wanted).await?;
         if rows.is_empty() {
             running.input_ended = true;
             running.exec.finish();
         }
         let carried = carries_origin(&running.stages);
         for row in rows {
-            let origin = carried.then(|| origin::of(&row, place));
+            let origin = carried.then(|| origin::of_row(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
             running.exec.offer(exec::Row { document, source: Source::stored(origin) })?;
         }
@@ -243,7 +244,7 @@ impl<S: Store> Cursor<S> {
 }
 
 /// A document that came out of stages, which may have held what it is made of since the first view.
-fn made(row: exec::Row, first_view: u64) -> HeldBack {
+fn from_stages(row: exec::Row, first_view: u64) -> HeldBack {
     HeldBack { document: row.document.into_bytes(), source: row.source, checked_in: first_view }
 }
 

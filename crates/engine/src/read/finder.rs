@@ -13,7 +13,7 @@ use store::{Range, Store};
 
 use super::{Explain, Find, IndexTraits};
 use crate::{
-    access::{Access, Chosen, choose},
+    access::{Access, ChosenAccess, choose_access},
     catalog::State,
     error::{Error, Halt},
     limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
@@ -30,7 +30,7 @@ enum Candidate {
 }
 
 impl Candidate {
-    fn key(&self) -> Bytes {
+    fn walk_key(&self) -> Bytes {
         match self {
             Self::Row(row) => row.key.clone(),
             Self::Entry(entry) => entry.key.clone(),
@@ -51,7 +51,7 @@ enum Progress {
 #[derive(Debug)]
 pub(crate) struct Finder {
     filter: Arc<Filter>,
-    chosen: Chosen,
+    chosen: ChosenAccess,
     /// Index definitions may change between views; a plan is only good while they do not.
     created: u64,
     /// The range being walked.
@@ -72,7 +72,7 @@ pub(crate) struct Finder {
 impl Finder {
     /// Plans a walk.
     pub(crate) fn new(state: &State, find: &Find) -> Result<Self, Error> {
-        let chosen = choose(state, &find.filter, find.sort.as_ref(), &find.hint)?;
+        let chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
         let mut explain = Explain {
             sorted: chosen.sorted,
             backward: chosen.direction == store::Direction::Backward,
@@ -84,7 +84,7 @@ impl Finder {
             Access::Rows(_) => {}
             Access::Index { index, .. } => {
                 explain.index = Some(index.name.clone());
-                explain.pattern = index.pattern();
+                explain.pattern = index.key_pattern();
                 explain.traits = IndexTraits {
                     unique: index.unique,
                     sparse: index.sparse,
@@ -114,7 +114,7 @@ impl Finder {
     }
 
     /// Whether the collection is still the one, and the index still there, that was planned for.
-    pub(crate) fn is_good(&self, state: &State) -> bool {
+    pub(crate) fn is_still_valid(&self, state: &State) -> bool {
         self.created == state.record.created
             && match &self.chosen.access {
                 Access::Index { index, .. } => state
@@ -132,17 +132,17 @@ impl Finder {
     }
 
     /// Goes on behind the last candidate in another view: what was read ahead is read again.
-    pub(crate) fn resume(&mut self) {
+    pub(crate) fn resume_after_last(&mut self) {
         self.forget_read_ahead();
-        self.progress = match (&self.last, self.range(self.at)) {
-            (Some(last), Some(range)) => {
-                Progress::Walking(self.pages(range.after(last, self.chosen.direction)))
-            }
+        self.progress = match (&self.last, self.range_at(self.at)) {
+            (Some(last), Some(range)) => Progress::Walking(
+                self.pages_over(range.remaining_after(last, self.chosen.direction)),
+            ),
             _ => Progress::NotBegun,
         };
     }
 
-    fn range(&self, at: usize) -> Option<&Range> {
+    fn range_at(&self, at: usize) -> Option<&Range> {
         match &self.chosen.access {
             Access::Ids(_) => None,
             Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
@@ -150,7 +150,7 @@ impl Finder {
     }
 
     /// Up to `wanted` rows that the filter means, fewer where they are large; none at the end.
-    pub(crate) async fn take<S: Store>(
+    pub(crate) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
@@ -159,15 +159,15 @@ impl Finder {
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
-            let next = match self.next(view, context, wanted - found.len()).await {
+            let next = match self.next_candidate(view, context, wanted - found.len()).await {
                 Err(Halt::InFlight) if !found.is_empty() => break,
                 next => next?,
             };
             let Some(candidate) = next else { break };
-            let key = candidate.key();
+            let key = candidate.walk_key();
             let row = match candidate {
                 Candidate::Row(row) => Some(row),
-                candidate => match self.row(view, &candidate, context).await {
+                candidate => match self.fetch_row(view, &candidate, context).await {
                     Err(Halt::InFlight) => {
                         self.put_back(candidate);
                         if found.is_empty() {
@@ -206,7 +206,7 @@ impl Finder {
         self.ahead.push_front(candidate);
     }
 
-    async fn row<S: Store>(
+    async fn fetch_row<S: Store>(
         &mut self,
         view: &LiveView<S>,
         candidate: &Candidate,
@@ -214,7 +214,7 @@ impl Finder {
     ) -> Result<Option<Row>, Halt> {
         match candidate {
             Candidate::Row(row) => Ok(Some(row.clone())),
-            Candidate::Id(key) => view.get(key).await,
+            Candidate::Id(key) => view.get_row(key).await,
             Candidate::Entry(entry) => {
                 self.explain.keys_examined += 1;
                 if let Some(seen) = &mut self.seen {
@@ -230,7 +230,7 @@ impl Finder {
         }
     }
 
-    async fn next<S: Store>(
+    async fn next_candidate<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
@@ -247,8 +247,8 @@ impl Finder {
             }
             let mut pages = match &self.progress {
                 Progress::Walking(pages) => pages.clone(),
-                Progress::NotBegun => match self.range(self.at) {
-                    Some(whole) => self.pages(whole.clone()),
+                Progress::NotBegun => match self.range_at(self.at) {
+                    Some(whole) => self.pages_over(whole.clone()),
                     None => return Ok(None),
                 },
             };
@@ -267,7 +267,7 @@ impl Finder {
     }
 
     /// A walk over what is left of a range.
-    fn pages(&self, range: Range) -> Pages {
+    fn pages_over(&self, range: Range) -> Pages {
         Pages::of(range).in_direction(self.chosen.direction)
     }
 

@@ -27,7 +27,10 @@ pub(super) struct HeldBack {
 
 impl HeldBack {
     /// What is left of it without the documents that these origins mean.
-    pub(super) fn without(self, expired: &HashSet<Box<[u8]>>) -> Result<Option<Self>, Error> {
+    pub(super) fn without_expired(
+        self,
+        expired: &HashSet<Box<[u8]>>,
+    ) -> Result<Option<Self>, Error> {
         let Self { document, source, checked_in } = self;
         let row = Row { document: DocBuf::from_trusted(document), source };
         let left = row.without(&|origin| expired.contains(origin))?;
@@ -56,12 +59,12 @@ pub(super) async fn expired_in<S: Store>(
 /// Whether a document that was read in an earlier view is live in this one. The header read earlier
 /// is not enough: a later write may have shortened its life, and others may have seen it expire.
 async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
-    let Some((place, key, header)) = origin::split(origin) else { return Ok(false) };
-    let Some(view) = views.at(place) else { return Ok(false) };
+    let Some((place, key, header)) = origin::split_origin(origin) else { return Ok(false) };
+    let Some(view) = views.view_at(place) else { return Ok(false) };
     if !view.state.record.settings.can_expire() {
         return Ok(true);
     }
     let (header, _) = Header::split(header)?;
-    let row = view.get(key).await?;
+    let row = view.get_row(key).await?;
     Ok(row.is_some_and(|row| row.birth == header.birth))
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The other collections that stages read, each once.
-pub(super) fn names(stages: &[Stage], database: &str) -> Vec<Namespace> {
+pub(super) fn namespaces_read(stages: &[Stage], database: &str) -> Vec<Namespace> {
     let mut names = Vec::new();
     for (other, collection) in exec::others(stages) {
         let namespace = Namespace::new(other.unwrap_or(database), collection);
@@ -30,7 +30,7 @@ pub(super) fn names(stages: &[Stage], database: &str) -> Vec<Namespace> {
 
 impl<S: Store> Cursor<S> {
     /// The rows of another collection that a stage wants, and what they hold.
-    pub(super) async fn answer(
+    pub(super) async fn rows_for_stage(
         &self,
         views: &Views<S>,
         request: Request,
@@ -43,16 +43,16 @@ impl<S: Store> Cursor<S> {
         })?;
         let plan =
             Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
-        let view = views.at(place);
+        let view = views.view_at(place);
         let collection = view.map(|view| Arc::clone(&view.collection));
         let mut inner =
-            self.engine.cursor(self.model, &namespace, collection, plan, request.context);
+            self.engine.unplanned_cursor(self.model, &namespace, collection, plan, request.context);
         inner.place = place;
-        inner.plan(view.map(|view| &*view.state))?;
+        inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
         let sources = Some(Vec::new());
-        let mut batch = Batch { sources, ..Batch::of(&inner.context) };
-        Box::pin(inner.fill(views, all, &mut batch)).await?;
+        let mut batch = Batch { sources, ..Batch::of_operation(&inner.context) };
+        Box::pin(inner.fill_batch(views, all, &mut batch)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";
             return Err(Error::new(Kind::TooLarge, message).into());

@@ -43,7 +43,7 @@ pub struct BatchLimit {
 
 impl Batch {
     /// One without documents yet, of this operation.
-    pub(super) fn of(context: &Context) -> Self {
+    pub(super) fn of_operation(context: &Context) -> Self {
         Self { held: context.holding.share(), ..Self::default() }
     }
 

@@ -15,7 +15,7 @@ use crate::catalog::State;
 const SHARDS: usize = 32;
 
 #[derive(Debug)]
-struct Held {
+struct ActiveView {
     collection: u32,
     /// `None` while the view is being opened: nothing at all may be reaped.
     at: Option<(Instant, u64, Arc<State>)>,
@@ -23,10 +23,10 @@ struct Held {
 
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Shard(Mutex<Slab<Held>>);
+struct Shard(Mutex<Slab<ActiveView>>);
 
 impl Shard {
-    fn lock(&self) -> MutexGuard<'_, Slab<Held>> {
+    fn lock(&self) -> MutexGuard<'_, Slab<ActiveView>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -47,13 +47,13 @@ impl ActiveViews {
     /// Registers a view that is about to be opened.
     pub(crate) fn register(self: &Arc<Self>, collection: u32) -> ReadGuard {
         let shard = SHARD.with(|shard| *shard);
-        let slot = self.shards[shard].lock().insert(Held { collection, at: None });
+        let slot = self.shards[shard].lock().insert(ActiveView { collection, at: None });
         ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
     }
 
     /// Lowers the floors and the list of dropped indexes of a collection to what every open view
     /// allows; `None` when one is being opened.
-    pub(crate) fn limit(
+    pub(crate) fn limit_floors(
         &self,
         collection: u32,
         floors: Floors,
@@ -63,8 +63,8 @@ impl ActiveViews {
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
                 let (instant, seq, state) = held.at.as_ref()?;
-                let own = state.record.settings.floors(*instant).bounded(seq + 1);
-                limited.0 = limited.0.least(&own);
+                let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
+                limited.0 = limited.0.lower_of_both(&own);
                 limited.1.retain(|index| state.record.dropped.contains(index));
             }
         }

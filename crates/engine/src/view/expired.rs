@@ -24,17 +24,17 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 
     /// A row as it is stored: its header, then its document.
     pub(crate) async fn row(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
-        self.snapshot.get(self.collection.rows(), key).await
+        self.snapshot.get(self.collection.rows_space(), key).await
     }
 
     /// An index entry as it is stored: its row's header, then its body.
     pub(crate) async fn entry(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
-        self.snapshot.get(self.collection.entries(), key).await
+        self.snapshot.get(self.collection.entries_space(), key).await
     }
 
     /// The next page of rows; `None` at the end.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, self.collection.rows()).await
+        pages.next_page(self.snapshot, self.collection.rows_space()).await
     }
 
     /// The next page of index entries; `None` at the end.
@@ -42,7 +42,7 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
         &self,
         pages: &mut Pages,
     ) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, self.collection.entries()).await
+        pages.next_page(self.snapshot, self.collection.entries_space()).await
     }
 }
 
@@ -66,7 +66,7 @@ impl<S: Store> Frozen<S> {
 }
 
 /// Keeps what is stored of a collection now.
-pub(crate) fn freeze<S: Store>(
+pub(crate) fn freeze_collection<S: Store>(
     factory: &ViewFactory<S>,
     collection: &Arc<Collection>,
 ) -> Frozen<S> {

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     catalog::{Collection, IndexSpec, State},
-    entry::named,
+    entry::named_row_key,
     error::{Error, Halt},
     row::{Entry, Page, Row},
     rules::Rules,
@@ -56,13 +56,13 @@ impl<S: Store> LiveView<S> {
     /// not.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         if let Some(batch) = self.in_flight {
-            factory.store.flight().landed(batch).await;
+            factory.store.flight().wait_until_finished(batch).await;
         }
     }
 
     /// Expirations up to here are final. A commit still in flight may extend documents that expire
     /// later.
-    pub(crate) fn stable(&self) -> Instant {
+    pub(crate) fn stable_instant(&self) -> Instant {
         if self.rules.last_moments() { self.stable } else { self.instant }
     }
 
@@ -84,8 +84,8 @@ impl<S: Store> LiveView<S> {
     }
 
     /// The live row with this key.
-    pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
-        match self.snapshot.get(self.collection.rows(), key).await? {
+    pub(crate) async fn get_row(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
+        match self.snapshot.get(self.collection.rows_space(), key).await? {
             Some(value) => self.visible_row(Bytes::copy_from_slice(key), value),
             None => Ok(None),
         }
@@ -94,8 +94,8 @@ impl<S: Store> LiveView<S> {
     /// The next page of live rows of a walk; `None` at the end. A page may be empty where all of it
     /// had expired.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
-        let space = self.collection.rows();
-        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let space = self.collection.rows_space();
+        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -110,8 +110,8 @@ impl<S: Store> LiveView<S> {
         index: &IndexSpec,
         pages: &mut Pages,
     ) -> Result<Option<Page<Entry>>, Halt> {
-        let space = self.collection.entries();
-        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let space = self.collection.entries_space();
+        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -121,12 +121,12 @@ impl<S: Store> LiveView<S> {
     }
 
     /// The live entry of a unique index with this key.
-    pub(crate) async fn unique(
+    pub(crate) async fn unique_entry(
         &self,
         index: &IndexSpec,
         key: &[u8],
     ) -> Result<Option<Entry>, Halt> {
-        match self.snapshot.get(self.collection.entries(), key).await? {
+        match self.snapshot.get(self.collection.entries_space(), key).await? {
             Some(value) => self.visible_entry(index, Bytes::copy_from_slice(key), &value),
             None => Ok(None),
         }
@@ -134,7 +134,7 @@ impl<S: Store> LiveView<S> {
 
     /// The row of a live entry. There always is one, since views keep the reaper away.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
-        let row = self.get(&entry.row_key).await?;
+        let row = self.get_row(&entry.row_key).await?;
         row.filter(|row| row.stamp == entry.stamp)
             .ok_or_else(|| Error::corrupt("an index entry has no row").into())
     }
@@ -145,10 +145,10 @@ impl<S: Store> LiveView<S> {
     ///
     /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
-        let death = self.state.record.settings.death(header);
+        let death = self.state.record.settings.expires_at(header);
         if self.instant < death {
             Ok(Some(death))
-        } else if self.stable() < death {
+        } else if self.stable_instant() < death {
             Err(Halt::InFlight)
         } else {
             Ok(None)
@@ -160,7 +160,7 @@ impl<S: Store> LiveView<S> {
         let Some(death) = self.check_visibility(&header)? else { return Ok(None) };
         let Header { stamp, birth, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Some(Row { key, stamp, birth, ts, death, start, value }))
+        Ok(Some(Row { key, stamp, birth, ts, expires_at: death, start, value }))
     }
 
     fn visible_entry(
@@ -171,8 +171,11 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Option<Entry>, Halt> {
         let (header, body) = Header::split_row(value)?;
         let Some(_) = self.check_visibility(&header)? else { return Ok(None) };
-        let row_key =
-            if index.unique { value.slice(value.len() - body.len()..) } else { named(&key, body)? };
+        let row_key = if index.unique {
+            value.slice(value.len() - body.len()..)
+        } else {
+            named_row_key(&key, body)?
+        };
         Ok(Some(Entry { stamp: header.stamp, key, row_key }))
     }
 }

@@ -12,7 +12,7 @@ mod storage;
 mod together;
 
 pub(crate) use active::ActiveViews;
-pub(crate) use expired::{Frozen, freeze};
+pub(crate) use expired::{Frozen, freeze_collection};
 pub(crate) use factory::ViewFactory;
 pub use live::LiveView;
 pub(crate) use open::open_view;

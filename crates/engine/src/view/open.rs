@@ -34,14 +34,17 @@ pub(super) struct Opening<'a> {
 
 impl<'a> Opening<'a> {
     /// Step 1, which comes before everything else.
-    pub(super) fn of<S: Store>(factory: &ViewFactory<S>, collection: &'a Arc<Collection>) -> Self {
+    pub(super) fn register_guard<S: Store>(
+        factory: &ViewFactory<S>,
+        collection: &'a Arc<Collection>,
+    ) -> Self {
         let guard = factory.active.register(collection.id);
         Self { collection, guard, fence: None, state: None }
     }
 
     /// Whether the settings have been changing since the fence was read.
     fn has_changed(&self) -> bool {
-        self.fence.is_none() || self.collection.fence() != self.fence
+        self.fence.is_none() || self.collection.fence_number() != self.fence
     }
 }
 
@@ -66,13 +69,13 @@ pub(crate) async fn open_view<S: Store>(
     // Unbounded, unlike retries of operations: each round waits for a change of settings or for a
     // clock that a commit was ahead of, and both pass.
     loop {
-        let mut openings = [Opening::of(factory, collection)];
+        let mut openings = [Opening::register_guard(factory, collection)];
         let Some(opened) = try_open(factory, &mut openings).await else { continue };
         if collection.is_dropped() {
-            return Err(dropped(collection));
+            return Err(dropped_error(collection));
         }
         let [opening] = openings;
-        return Ok(opened.view(factory, opening));
+        return Ok(opened.into_view(factory, opening));
     }
 }
 
@@ -85,14 +88,14 @@ pub(super) async fn try_open<S: Store>(
     let fenced = factory.rules.fence();
     if fenced {
         for opening in &*openings {
-            opening.collection.opened().await;
+            opening.collection.wait_until_open().await;
         }
     }
     for opening in &mut *openings {
-        opening.fence = opening.collection.fence();
+        opening.fence = opening.collection.fence_number();
     }
     let instant = factory.clock.now().await;
-    let oldest = factory.store.flight().oldest();
+    let oldest = factory.store.flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
@@ -109,7 +112,7 @@ pub(super) async fn try_open<S: Store>(
 
 impl<S: Store> Opened<S> {
     /// The view of one collection; the only one, so that the snapshot is not copied for it.
-    fn view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
+    fn into_view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
         let Self { instant, oldest, seq, snapshot } = self;
         let Opening { collection, mut guard, state, .. } = opening;
         // `try_open` has set it.
@@ -134,7 +137,7 @@ impl<S: Store> Opened<S> {
     }
 
     /// The views of all of these collections, in their order.
-    pub(super) fn views(
+    pub(super) fn into_views(
         self,
         factory: &ViewFactory<S>,
         openings: Vec<Opening<'_>>,
@@ -142,14 +145,14 @@ impl<S: Store> Opened<S> {
         let Self { instant, oldest, seq, snapshot } = self;
         let one = |opening| {
             let snapshot = snapshot.clone();
-            Self { instant, oldest, seq, snapshot }.view(factory, opening)
+            Self { instant, oldest, seq, snapshot }.into_view(factory, opening)
         };
         openings.into_iter().map(one).collect()
     }
 }
 
 /// The error of an operation on a collection that was dropped meanwhile.
-pub(super) fn dropped(collection: &Collection) -> Error {
+pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");
     Error::new(Kind::NotFound(What::Collection), message)

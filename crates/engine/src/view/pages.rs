@@ -33,7 +33,7 @@ impl Pages {
 
     /// The same with a small page first, and larger ones later: for a walk of which only the
     /// beginning may be wanted.
-    pub(crate) fn growing(self) -> Self {
+    pub(crate) fn growing_slowly(self) -> Self {
         self.at_most(FIRST_PAGE_ROWS)
     }
 
@@ -49,7 +49,7 @@ impl Pages {
     }
 
     /// Reads the next page as it is stored; `None` at the end.
-    pub(super) async fn next<N: Snapshot>(
+    pub(super) async fn next_page<N: Snapshot>(
         &mut self,
         snapshot: &N,
         space: Space,
@@ -57,7 +57,7 @@ impl Pages {
         let Some(range) = &self.remaining else { return Ok(None) };
         let page = snapshot.scan(space, range, self.direction, self.limit).await?;
         let last = page.rows.last().filter(|_| page.more);
-        self.remaining = last.map(|(key, _)| range.after(key, self.direction));
+        self.remaining = last.map(|(key, _)| range.remaining_after(key, self.direction));
         self.limit.rows = self.limit.rows.saturating_mul(PAGE_GROWTH).min(PAGE_ROWS);
         Ok(Some(page))
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Direction, DropPredicate, Flight, Health, Limit, Outcome, Page, Range, Snapshot, Space, Store,
-    Unit, decode_count,
+    Direction, DropPredicate, Health, InFlight, Limit, Outcome, Page, Range, Snapshot, Space,
+    Store, Unit, decode_count,
 };
 
 use super::pages::Pages;
@@ -58,8 +58,8 @@ impl<S: Store> Storage<S> {
     }
 
     /// The commits that are not visible yet.
-    pub(crate) fn flight(&self) -> &Flight {
-        self.store.flight()
+    pub(crate) fn flight(&self) -> &InFlight {
+        self.store.in_flight()
     }
 
     pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
@@ -85,7 +85,7 @@ impl<S: Store> Storage<S> {
 
     /// Up to which commit a space is free of what the predicate drops; see [`Store::judged`].
     pub(crate) fn judged(&self, space: Space) -> u64 {
-        self.store.judged(space)
+        self.store.filtered_through(space)
     }
 
     /// Bytes that a space takes, roughly.
@@ -114,7 +114,7 @@ impl<S: Store> Storage<S> {
 
     /// The engine has read again what was committed before the store was opened anew.
     pub(crate) fn resume(&self) {
-        self.store.resume();
+        self.store.resume_commits();
     }
 
     /// Ends the store cleanly: everything is flushed, nothing has to be replayed.
@@ -134,7 +134,7 @@ pub(crate) struct SystemView<N: Snapshot> {
 
 impl<N: Snapshot> SystemView<N> {
     /// A record of the catalog.
-    pub(crate) async fn catalog(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
+    pub(crate) async fn catalog_record(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
         self.snapshot.get(Space::Catalog, key).await
     }
 
@@ -143,7 +143,7 @@ impl<N: Snapshot> SystemView<N> {
         &self,
         pages: &mut Pages,
     ) -> Result<Option<Page>, store::Error> {
-        pages.next(&self.snapshot, Space::Catalog).await
+        pages.next_page(&self.snapshot, Space::Catalog).await
     }
 
     /// The counters of collections.
@@ -164,13 +164,13 @@ impl<'a, N: Snapshot> Counters<'a, N> {
     }
 
     /// Documents and bytes under a key; zeros where nothing was ever counted.
-    pub(crate) async fn get(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
+    pub(crate) async fn amounts_under(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
         let value = self.snapshot.get(Space::Counts, key).await?;
         Ok(value.map_or([0; 2], |value| decode_count(&value)))
     }
 
     /// The next page of counters; `None` at the end.
-    pub(crate) async fn next(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, Space::Counts).await
+    pub(crate) async fn next_page(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
+        pages.next_page(self.snapshot, Space::Counts).await
     }
 }

@@ -9,7 +9,7 @@ use store::Store;
 use super::{
     factory::ViewFactory,
     live::LiveView,
-    open::{Opening, dropped, open_view, try_open},
+    open::{Opening, dropped_error, open_view, try_open},
 };
 use crate::{
     catalog::Collection,
@@ -39,7 +39,7 @@ impl<S: Store> Views<S> {
     }
 
     /// The view at a place; `None` when there is no such collection.
-    pub(crate) fn at(&self, place: u32) -> Option<&LiveView<S>> {
+    pub(crate) fn view_at(&self, place: u32) -> Option<&LiveView<S>> {
         match usize::try_from(place).ok()?.checked_sub(1) {
             None => self.main(),
             Some(at) => self.others.get(at).and_then(|(_, view)| view.as_ref()),
@@ -82,7 +82,7 @@ pub(crate) async fn open_together<S: Store>(
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
         let Some((_, views)) = try_open_all(factory, &all).await else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
-            return Err(dropped(collection));
+            return Err(dropped_error(collection));
         }
         // A name that came, went or moved while the views were opened is looked up again.
         let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
@@ -120,7 +120,8 @@ async fn try_open_all<S: Store>(
     factory: &ViewFactory<S>,
     all: &[&Arc<Collection>],
 ) -> Option<(Instant, Vec<LiveView<S>>)> {
-    let mut openings: Vec<_> = all.iter().map(|one| Opening::of(factory, one)).collect();
+    let mut openings: Vec<_> =
+        all.iter().map(|one| Opening::register_guard(factory, one)).collect();
     let opened = try_open(factory, &mut openings).await?;
-    Some((opened.instant, opened.views(factory, openings)))
+    Some((opened.instant, opened.into_views(factory, openings)))
 }

@@ -7,7 +7,7 @@ use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
 use store::{Condition, Outcome, Store, Unit};
 
-use super::{Draft, unit::row_key};
+use super::{WriteDraft, unit::row_key};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, Ordering},
@@ -28,7 +28,7 @@ pub struct Inserted {
 
 /// A document that is inserted.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewDocument {
     /// With its id.
     pub document: DocBuf,
     /// What it asks for its life.
@@ -46,7 +46,7 @@ impl<S: Store> Engine<S> {
         documents: Vec<(DocBuf, Lifetime)>,
         ordering: Ordering,
     ) -> Result<Inserted, Error> {
-        let new = |(document, lifetime)| New { document, lifetime, since: None };
+        let new = |(document, lifetime)| NewDocument { document, lifetime, since: None };
         self.insert_since(collection, documents.into_iter().map(new).collect(), ordering).await
     }
 
@@ -54,14 +54,14 @@ impl<S: Store> Engine<S> {
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,
-        documents: Vec<New>,
+        documents: Vec<NewDocument>,
         ordering: Ordering,
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
-        let mut waiting: Vec<(usize, New)> = documents.into_iter().enumerate().collect();
+        let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
             if ordering == Ordering::Ordered && !out.failed.is_empty() {
@@ -78,10 +78,10 @@ impl<S: Store> Engine<S> {
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,
-        documents: Vec<(usize, New)>,
+        documents: Vec<(usize, NewDocument)>,
         ordering: Ordering,
         out: &mut Inserted,
-    ) -> Result<Vec<(usize, New)>, Error> {
+    ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
         let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
@@ -142,12 +142,19 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    async fn insert_unit(&self, view: &LiveView<S>, key: Bytes, new: New) -> Result<Unit, Halt> {
-        let New { document, lifetime, since } = new;
-        if view.get(&key).await?.is_some() {
+    async fn insert_unit(
+        &self,
+        view: &LiveView<S>,
+        key: Bytes,
+        new: NewDocument,
+    ) -> Result<Unit, Halt> {
+        let NewDocument { document, lifetime, since } = new;
+        if view.get_row(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }
-        Draft { since, ..Draft::of(view) }.put(key, document, lifetime, None).await
+        WriteDraft { since, ..WriteDraft::of(view) }
+            .put_document(key, document, lifetime, None)
+            .await
     }
 }
 

@@ -6,7 +6,7 @@ mod remove;
 mod unit;
 mod update;
 
-pub use insert::{Inserted, New};
+pub use insert::{Inserted, NewDocument};
 pub use remove::Removed;
-pub(crate) use unit::{Draft, Entries, Previous, birth};
+pub(crate) use unit::{DocumentEntries, Previous, WriteDraft, birth_number};
 pub use update::{Edited, Update, Updated, Writer};

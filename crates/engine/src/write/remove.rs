@@ -5,7 +5,7 @@ use std::sync::Arc;
 use query::Context;
 use store::{Outcome, Store};
 
-use super::Draft;
+use super::WriteDraft;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -36,7 +36,7 @@ impl<S: Store> Engine<S> {
         let mut removed = Removed::default();
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, find)?;
             match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
@@ -59,15 +59,15 @@ impl<S: Store> Engine<S> {
         let mut clean = true;
         loop {
             let wanted = if many { COMMIT_UNITS } else { 1 };
-            let rows = finder.take(view, context, wanted).await?;
+            let rows = finder.take_matching(view, context, wanted).await?;
             if rows.is_empty() {
                 return Ok(clean);
             }
-            let draft = Draft::of(view);
+            let draft = WriteDraft::of(view);
             let mut units = Vec::with_capacity(rows.len());
             for row in rows {
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                units.push(draft.remove(draft.previous(row).await?));
+                units.push(draft.remove_document(draft.previous_version(row).await?));
             }
             for outcome in self.inner.store().commit(units).await? {
                 match outcome {

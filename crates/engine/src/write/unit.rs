@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
-use expiry::{Header, Lifetime, checksum};
+use expiry::{Header, Lifetime, body_checksum};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use crate::{
     catalog::{IndexSpec, Record, State},
-    counters::{Entered, count_document},
-    entry::{naming, value},
+    counters::{Counted, count_document},
+    entry::{entry_value, naming_body},
     error::{Error, Halt},
     feed::put_event,
-    index::{Drafted, draft},
+    index::{DraftedEntries, draft_entries},
     keys,
     limits::BIRTH_BITS,
     row::{Item, Row},
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Previous {
     row: Row,
-    entered: Entered,
+    entered: Counted,
     /// Keys of its entries.
     entries: Vec<Bytes>,
     /// Keys in unique indexes that are being built: another row may hold them.
@@ -35,7 +35,7 @@ pub(crate) struct Previous {
 
 impl Previous {
     /// Its key in the timeline.
-    fn timeline(&self, record: &Record) -> Option<Bytes> {
+    fn timeline_key(&self, record: &Record) -> Option<Bytes> {
         record.timeline_key(self.entered.class, self.entered.ts, &self.row.key)
     }
 
@@ -51,14 +51,14 @@ impl Previous {
 }
 
 /// A write of one document in one view.
-pub(crate) struct Draft<'a, S: Store> {
+pub(crate) struct WriteDraft<'a, S: Store> {
     pub(crate) view: &'a LiveView<S>,
     /// The second that it counts as written in, where that is another one than its commit's.
     pub(crate) since: Option<i64>,
 }
 
 /// The entries of a document in all indexes.
-pub(crate) struct Entries {
+pub(crate) struct DocumentEntries {
     all: Vec<(Bytes, Bytes)>,
     pub(crate) unique: Vec<Bytes>,
     dates: Vec<(u32, i64)>,
@@ -66,14 +66,14 @@ pub(crate) struct Entries {
     multikey: Vec<u32>,
 }
 
-impl Entries {
+impl DocumentEntries {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 }
 
-impl<'a, S: Store> Draft<'a, S> {
+impl<'a, S: Store> WriteDraft<'a, S> {
     /// A write that counts as made in the second of its commit.
     pub(crate) fn of(view: &'a LiveView<S>) -> Self {
         Self { view, since: None }
@@ -84,11 +84,11 @@ impl<'a, S: Store> Draft<'a, S> {
     }
 
     /// The conditions every write of a row shares.
-    pub(crate) fn conditions(&self, row_key: &Bytes) -> Vec<Condition> {
+    pub(crate) fn row_conditions(&self, row_key: &Bytes) -> Vec<Condition> {
         let seq = self.view.seq;
         let mut conditions = Vec::with_capacity(4);
         if self.view.rules().versions() {
-            let space = self.view.collection.rows();
+            let space = self.view.collection.rows_space();
             conditions.push(Condition::NotNewer { space, key: row_key.clone(), seq });
         }
         if self.view.rules().epoch() {
@@ -99,16 +99,16 @@ impl<'a, S: Store> Draft<'a, S> {
     }
 
     /// What a write over a live row replaces.
-    pub(crate) async fn previous(&self, row: Row) -> Result<Previous, Halt> {
+    pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
-        let entered = Entered::of(&header, row.body());
-        let entries = self.entries(row.document(), &row.key)?;
+        let entered = Counted::of_row(&header, row.body());
+        let entries = self.entries_of(row.document(), &row.key)?;
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
         for (key, _) in entries.all {
             if let Some(index) = self.unique_in_making(&key) {
                 unsure.push(key.clone());
-                let held = self.view.unique(index, &key).await?;
+                let held = self.view.unique_entry(index, &key).await?;
                 if held.is_none_or(|held| held.row_key != row.key) {
                     continue;
                 }
@@ -124,26 +124,30 @@ impl<'a, S: Store> Draft<'a, S> {
 
     /// No commit since the view took or left these keys.
     fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
-        let (space, seq) = (self.view.collection.entries(), self.view.seq);
+        let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
     /// A document's entries in all indexes.
-    pub(crate) fn entries(&self, document: DocRef<'_>, row_key: &[u8]) -> Result<Entries, Error> {
-        let mut out = Entries {
+    pub(crate) fn entries_of(
+        &self,
+        document: DocRef<'_>,
+        row_key: &[u8],
+    ) -> Result<DocumentEntries, Error> {
+        let mut out = DocumentEntries {
             all: Vec::new(),
             unique: Vec::new(),
             dates: Vec::new(),
             multikey: Vec::new(),
         };
         let state = self.state();
-        let scope = state.record.partition();
+        let scope = state.record.partition_layout();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
                 continue;
             }
-            let Some(Drafted { entries, multikey, date }) =
-                draft(index, partial.as_deref(), document, row_key, scope)?
+            let Some(DraftedEntries { entries, multikey, date }) =
+                draft_entries(index, partial.as_deref(), document, row_key, scope)?
             else {
                 continue;
             };
@@ -171,15 +175,15 @@ impl<'a, S: Store> Draft<'a, S> {
     /// Fails when another live document holds a value of a unique index.
     async fn check_unique(
         &self,
-        entries: &Entries,
+        entries: &DocumentEntries,
         document: DocRef<'_>,
         row_key: &[u8],
     ) -> Result<(), Halt> {
         for key in &entries.unique {
             let Some(index) = self.unique_index(key) else { continue };
-            let held = self.view.unique(index, key).await?;
+            let held = self.view.unique_entry(index, key).await?;
             if held.is_some_and(|held| held.row_key != row_key) {
-                return Err(crate::index::duplicate(index, document).into());
+                return Err(crate::index::duplicate_value(index, document).into());
             }
         }
         Ok(())
@@ -187,14 +191,14 @@ impl<'a, S: Store> Draft<'a, S> {
 
     /// The unit that writes `body` under `row_key`, over `previous` when that is live. What it
     /// replaces may have another key, which is free then.
-    pub(crate) async fn put(
+    pub(crate) async fn put_document(
         &self,
         row_key: Bytes,
         body: DocBuf,
         lifetime: Lifetime,
         previous: Option<Previous>,
     ) -> Result<Unit, Halt> {
-        let entries = self.entries(body.as_ref(), &row_key)?;
+        let entries = self.entries_of(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
         self.put_checked(row_key, body, lifetime, previous, entries, None)
     }
@@ -207,18 +211,18 @@ impl<'a, S: Store> Draft<'a, S> {
         body: DocBuf,
         lifetime: Lifetime,
         previous: Option<Previous>,
-        entries: Entries,
+        entries: DocumentEntries,
         position: Option<usize>,
     ) -> Result<Unit, Halt> {
-        let mut conditions = self.conditions(&row_key);
-        let space = self.view.collection.entries();
+        let mut conditions = self.row_conditions(&row_key);
+        let space = self.view.collection.entries_space();
         conditions.extend(self.not_newer(&entries.unique));
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
-        conditions.extend(moved.iter().flat_map(|key| self.conditions(key)));
+        conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
         if let Some(previous) = &previous {
             conditions.extend(self.not_newer(&previous.unsure));
             if self.view.rules().before_death() {
-                conditions.push(Condition::Before(previous.row.death.ms));
+                conditions.push(Condition::Before(previous.row.expires_at.ms));
             }
         }
         if !entries.multikey.is_empty() {
@@ -226,24 +230,24 @@ impl<'a, S: Store> Draft<'a, S> {
         }
         let state = Arc::clone(self.state());
         let bytes = body.bytes().len();
-        let mut draft = expiry::Draft {
+        let mut draft = expiry::HeaderDraft {
             lifetime,
             birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
             dates: entries.dates,
-            body_checksum: checksum(body.bytes()),
+            body_checksum: body_checksum(body.bytes()),
         };
-        let (rows, since) = (self.view.collection.rows(), self.since);
-        let image = state.record.feed().map(|_| body.clone().into_bytes());
+        let (rows, since) = (self.view.collection.rows_space(), self.since);
+        let image = state.record.running_feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
         let room = draft.header_len();
         let mut value = Vec::with_capacity(room + bytes);
         value.resize(room, 0);
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
-            let ts = second(stamp, since);
-            let birth = position.map(|position| birth(stamp.seq, position));
+            let ts = write_second(stamp, since);
+            let birth = position.map(|position| birth_number(stamp.seq, position));
             draft.birth = draft.birth.or(birth);
-            let header = draft.stamp(stamp.seq, ts);
+            let header = draft.encode_stamped(stamp.seq, ts);
             if let Some(room) = value.get_mut(..header.len()) {
                 room.copy_from_slice(&header);
             }
@@ -253,7 +257,7 @@ impl<'a, S: Store> Draft<'a, S> {
                 put_change(&header, space, &row_key, previous.as_ref(), stamp.seq, &mut out);
                 put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
                 if let Some(body) = image {
-                    let before = previous.as_ref().map(|held| Item::of(held.row.clone()));
+                    let before = previous.as_ref().map(|held| Item::from_row(held.row.clone()));
                     let birth = draft.birth.unwrap_or(stamp.seq);
                     let key = row_key.clone();
                     let after = Item { key, body, stamp: stamp.seq, birth, ts };
@@ -261,8 +265,8 @@ impl<'a, S: Store> Draft<'a, S> {
                 }
             }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            let class = draft.lifetime.stamped(ts);
-            let entered = Entered { class, ts, bytes, dates: draft.dates };
+            let class = draft.lifetime.class_at(ts);
+            let entered = Counted { class, ts, bytes, dates: draft.dates };
             count_change(&state.record, previous.as_ref(), &entered, &mut out);
             out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
@@ -272,14 +276,15 @@ impl<'a, S: Store> Draft<'a, S> {
     }
 
     /// The unit that removes a live row.
-    pub(crate) fn remove(&self, previous: Previous) -> Unit {
-        let mut conditions = self.conditions(&previous.row.key);
+    pub(crate) fn remove_document(&self, previous: Previous) -> Unit {
+        let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
         if self.view.rules().before_death() {
-            conditions.push(Condition::Before(previous.row.death.ms));
+            conditions.push(Condition::Before(previous.row.expires_at.ms));
         }
         let state = Arc::clone(self.state());
-        let (rows, space) = (self.view.collection.rows(), self.view.collection.entries());
+        let (rows, space) =
+            (self.view.collection.rows_space(), self.view.collection.entries_space());
         let unit = Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count_document(&state.record, &previous.entered, -1, &mut out);
@@ -289,9 +294,9 @@ impl<'a, S: Store> Draft<'a, S> {
                 let key = keys::change(previous.row.stamp, &previous.row.key);
                 out.push(Mutation::Delete { space, key });
                 let record = &state.record;
-                let timeline = previous.timeline(record);
+                let timeline = previous.timeline_key(record);
                 out.extend(timeline.map(|key| Mutation::Delete { space, key }));
-                let before = Item::of(previous.row.clone());
+                let before = Item::from_row(previous.row.clone());
                 put_event(record, space, stamp, Some(before), None, &mut out);
             }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
@@ -305,7 +310,7 @@ impl<'a, S: Store> Draft<'a, S> {
 fn count_change(
     record: &Record,
     previous: Option<&Previous>,
-    entered: &Entered,
+    entered: &Counted,
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {
@@ -315,13 +320,13 @@ fn count_change(
 }
 
 /// The second that a write counts as made in: that of its commit, or an earlier one.
-fn second(stamp: Stamp, since: Option<i64>) -> i64 {
+fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
     let now = stamp.at_ms.div_euclid(1000);
     since.map_or(now, |since| since.min(now))
 }
 
 /// The birth of an item: that of no other, also not of those that the same commit creates.
-pub(crate) fn birth(stamp: u64, position: usize) -> u64 {
+pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
     let position = u64::try_from(position).unwrap_or(u64::MAX);
     stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
 }
@@ -336,11 +341,11 @@ fn put_timeline(
     out: &mut Vec<Mutation>,
 ) {
     let Ok((header, _)) = Header::split(header) else { return };
-    let before = previous.and_then(|previous| previous.timeline(record));
+    let before = previous.and_then(|previous| previous.timeline_key(record));
     let after = record.timeline_key(header.class, header.ts, row_key);
     let gone = before.filter(|before| Some(before) != after.as_ref());
     out.extend(gone.map(|key| Mutation::Delete { space, key }));
-    let value = || value(&header, &naming(row_key));
+    let value = || entry_value(&header, &naming_body(row_key));
     out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
 }
 
@@ -357,7 +362,7 @@ fn put_change(
         out.push(Mutation::Delete { space, key: keys::change(row.stamp, &row.key) });
     }
     let Ok((header, _)) = Header::split(header) else { return };
-    let value = value(&header, &naming(row_key));
+    let value = entry_value(&header, &naming_body(row_key));
     out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value });
 }
 
@@ -383,7 +388,7 @@ fn put_entries(
     for (key, body) in entries {
         let made = last.take().filter(|(of, _)| *of == body);
         let (_, value) = last.insert(made.unwrap_or_else(|| {
-            let value = value(&header, &body);
+            let value = entry_value(&header, &body);
             (body, value)
         }));
         out.push(Mutation::Put { space, key, value: value.clone() });

@@ -10,7 +10,7 @@ use memory::Share;
 use query::{Context, edit::Edit};
 use store::{Outcome, Store, Unit};
 
-use super::{Draft, unit::row_key};
+use super::{WriteDraft, unit::row_key};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -26,7 +26,7 @@ use crate::{
 /// What a door adds to documents it writes.
 pub trait Writer: Send + Sync {
     /// Checks a document that is about to be written and says what it asks for its life.
-    fn lifetime(&self, document: &DocBuf) -> Result<Lifetime, Error>;
+    fn lifetime_of(&self, document: &DocBuf) -> Result<Lifetime, Error>;
 
     /// Gives an inserted document an id when it has none.
     fn with_id(&self, document: DocBuf) -> DocBuf;
@@ -77,7 +77,7 @@ pub struct Edited {
 }
 
 /// What one attempt at a row came to.
-enum Tried {
+enum RowAttempt {
     Unchanged,
     Unit(Box<Unit>),
 }
@@ -90,10 +90,10 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
-        let mut done = Done { keys: HashSet::new(), held: update.context.holding.share() };
+        let mut done = EditedRows { keys: HashSet::new(), held: update.context.holding.share() };
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find)?;
             match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {
@@ -108,7 +108,7 @@ impl<S: Store> Engine<S> {
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
-            if let Some(edited) = self.upsert(collection, update).await? {
+            if let Some(edited) = self.insert_upserted(collection, update).await? {
                 updated.upserted = edited.upserted;
                 return Ok(updated);
             }
@@ -123,15 +123,15 @@ impl<S: Store> Engine<S> {
         finder: &mut Finder,
         update: &Update<'_>,
         updated: &mut Updated,
-        done: &mut Done,
+        done: &mut EditedRows,
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
             let wanted = if update.many { COMMIT_UNITS } else { 1 };
             let rows = if update.many || finder.is_sorted() {
-                finder.take(view, &update.context, wanted).await?
+                finder.take_matching(view, &update.context, wanted).await?
             } else {
-                let first = self.first(view, &update.find, &update.context).await?;
+                let first = self.first_row(view, &update.find, &update.context).await?;
                 first.into_iter().collect()
             };
             if rows.is_empty() {
@@ -145,11 +145,11 @@ impl<S: Store> Engine<S> {
                 let key = row.key.clone();
                 yield_if_due(&update.context, ROW_WORK + row.body().len()).await?;
                 match self.try_row(view, row, update).await? {
-                    Tried::Unchanged => {
+                    RowAttempt::Unchanged => {
                         updated.matched += 1;
-                        done.note(&key, update.many)?;
+                        done.note_edited(&key, update.many)?;
                     }
-                    Tried::Unit(unit) => {
+                    RowAttempt::Unit(unit) => {
                         units.push(*unit);
                         sent.push(key);
                     }
@@ -162,7 +162,7 @@ impl<S: Store> Engine<S> {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
                             updated.modified += 1;
-                            done.note(&key, update.many)?;
+                            done.note_edited(&key, update.many)?;
                         }
                         Outcome::Refused(_) => clean = false,
                     }
@@ -179,33 +179,33 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         row: Row,
         update: &Update<'_>,
-    ) -> Result<Tried, Halt> {
+    ) -> Result<RowAttempt, Halt> {
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
         let outcome = update.edit.apply(row.document(), filter, &update.context)?;
         if !outcome.changed {
-            return Ok(Tried::Unchanged);
+            return Ok(RowAttempt::Unchanged);
         }
-        let lifetime = update.writer.lifetime(&outcome.document)?;
-        let draft = Draft::of(view);
+        let lifetime = update.writer.lifetime_of(&outcome.document)?;
+        let draft = WriteDraft::of(view);
         let key = row.key.clone();
-        let previous = draft.previous(row).await?;
-        let unit = draft.put(key, outcome.document, lifetime, Some(previous)).await?;
-        Ok(Tried::Unit(Box::new(unit)))
+        let previous = draft.previous_version(row).await?;
+        let unit = draft.put_document(key, outcome.document, lifetime, Some(previous)).await?;
+        Ok(RowAttempt::Unit(Box::new(unit)))
     }
 
     /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
-    pub(super) async fn upsert(
+    pub(super) async fn insert_upserted(
         &self,
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Option<Edited>, Error> {
         let made = update.edit.insert(&update.find.filter, &update.context)?;
         let made = update.writer.with_id(made);
-        let lifetime = update.writer.lifetime(&made)?;
+        let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map(|id| id.to_value());
         let view = self.view(collection).await?;
         let key = row_key(made.as_ref())?;
-        match view.get(&key).await {
+        match view.get_row(&key).await {
             Ok(None) => {}
             // Somebody inserted it since the search: it may be what the filter means.
             Ok(Some(row)) => {
@@ -221,7 +221,7 @@ impl<S: Store> Engine<S> {
             }
         }
         let after = Bytes::from(made.bytes().to_vec());
-        match Draft::of(&view).put(key, made, lifetime, None).await {
+        match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
             Ok(unit) => {
                 drop(view);
                 let committed = self.commit_one(unit).await?;
@@ -242,14 +242,14 @@ impl<S: Store> Engine<S> {
     ) -> Result<Edited, Error> {
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             match self.modify_in(&view, update).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
                     drop(view);
-                    if let Some(edited) = self.upsert(collection, update).await? {
+                    if let Some(edited) = self.insert_upserted(collection, update).await? {
                         return Ok(edited);
                     }
                 }
@@ -265,7 +265,7 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         update: &Update<'_>,
     ) -> Result<Option<Option<Edited>>, Halt> {
-        let Some(row) = self.first(view, &update.find, &update.context).await? else {
+        let Some(row) = self.first_row(view, &update.find, &update.context).await? else {
             return Ok(Some(None));
         };
         let before = row.value.slice(row.start..);
@@ -277,8 +277,8 @@ impl<S: Store> Engine<S> {
             return Ok(Some(Some(edited)));
         }
         match self.try_row(view, row, update).await? {
-            Tried::Unchanged => Ok(Some(Some(edited))),
-            Tried::Unit(unit) => {
+            RowAttempt::Unchanged => Ok(Some(Some(edited))),
+            RowAttempt::Unit(unit) => {
                 let committed = self.commit_one(*unit).await?;
                 Ok(committed.map(|_| Some(edited)))
             }
@@ -286,7 +286,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// The first row in the order of the sort.
-    async fn first(
+    async fn first_row(
         &self,
         view: &LiveView<S>,
         find: &Find,
@@ -294,12 +294,12 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Row>, Halt> {
         let mut finder = Finder::new(&view.state, find)?;
         if finder.is_sorted() {
-            return Ok(finder.take(view, context, 1).await?.pop());
+            return Ok(finder.take_matching(view, context, 1).await?.pop());
         }
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
-            let rows = finder.take(view, context, COMMIT_UNITS).await?;
+            let rows = finder.take_matching(view, context, COMMIT_UNITS).await?;
             if rows.is_empty() {
                 return Ok(best.map(|(_, row)| row));
             }
@@ -322,7 +322,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Bytes>, Error> {
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             match self.remove_first(&view, find, context).await {
                 Ok(Some(found)) => return Ok(found),
@@ -339,24 +339,24 @@ impl<S: Store> Engine<S> {
         find: &Find,
         context: &Context,
     ) -> Result<Option<Option<Bytes>>, Halt> {
-        let Some(row) = self.first(view, find, context).await? else { return Ok(Some(None)) };
+        let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
-        let draft = Draft::of(view);
-        let unit = draft.remove(draft.previous(row).await?);
+        let draft = WriteDraft::of(view);
+        let unit = draft.remove_document(draft.previous_version(row).await?);
         Ok(self.commit_one(unit).await?.map(|_| Some(before)))
     }
 }
 
 /// Rows that an update has edited.
-struct Done {
+struct EditedRows {
     keys: HashSet<Box<[u8]>>,
     held: Share,
 }
 
-impl Done {
+impl EditedRows {
     /// A row of several was edited. Its key is copied: the block of the store that it came in shall
     /// not wait with it.
-    fn note(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
+    fn note_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
         if many && self.keys.insert(key.into()) {
             self.held.grow(key.len() + SEEN_BYTES)?;
         }

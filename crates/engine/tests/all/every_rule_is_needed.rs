@@ -3,13 +3,13 @@
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};
 use query::Filter;
-use test_kit::{Kit, Setup, Task, find, index, insert, replace};
+use test_kit::{Kit, Setup, Task, find_all, insert_one, plain_index, replace_one};
 
 /// A collection whose default is 10 s, with one document that dies at 10 s.
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
     kit.set_default(Some(10));
-    kit.create_index(index("a")).expect("an index");
+    kit.create_index(plain_index("a")).expect("an index");
     kit.insert(doc! { "_id": 1, "a": 1 }).expect("inserted");
     kit
 }
@@ -17,14 +17,14 @@ fn kit(rules: Rules) -> Kit {
 fn renewal(kit: &Kit) -> Task<usize> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     Task::new(async move {
-        let renewed = replace(engine, collection, doc! { "_id": 1, "a": 2 }, false).await;
+        let renewed = replace_one(engine, collection, doc! { "_id": 1, "a": 2 }, false).await;
         renewed.expect("an answer").modified
     })
 }
 
 fn scan(kit: &Kit, hint: Hint) -> Task<Result<Vec<Document>, engine::Error>> {
     let plan = Plan { hint, ..Plan::new(Filter::always()) };
-    Task::new(find(kit.engine.clone(), kit.namespace(), plan))
+    Task::new(find_all(kit.engine.clone(), kit.namespace(), plan))
 }
 
 /// A renewal is stamped before the deadline and published after it.
@@ -51,7 +51,7 @@ fn before_death(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.insert(doc! { "_id": 2, "a": 2, "ttl": -1 }).expect("inserted");
     kit.move_to(9_999);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut renewal = renewal(&kit);
     assert!(renewal.poll().is_none());
     kit.move_to(10_000);
@@ -87,7 +87,7 @@ fn fence(rules: Rules) -> bool {
 fn epoch(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(5_000);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut renewal = renewal(&kit);
     assert!(renewal.poll().is_none());
     kit.set_default(Some(5));
@@ -99,9 +99,9 @@ fn epoch(rules: Rules) -> bool {
 /// Two inserts with the same id are built in views that see neither.
 fn versions(rules: Rules) -> bool {
     let kit = kit(rules);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut stopped =
-        Task::new(insert(kit.engine.clone(), kit.collection(), doc! { "_id": 2, "a": 7 }));
+        Task::new(insert_one(kit.engine.clone(), kit.collection(), doc! { "_id": 2, "a": 7 }));
     assert!(stopped.poll().is_none());
     kit.insert(doc! { "_id": 2, "a": 8 }).expect("inserted");
     kit.store.turnstile().open();
@@ -111,14 +111,14 @@ fn versions(rules: Rules) -> bool {
 /// A scan of an index has read its entries, and its rows die and are reaped before it reads them.
 fn holds(rules: Rules) -> bool {
     let mut kit = kit(rules);
-    kit.store.turnstile().stop(2);
+    kit.store.turnstile().stop_nth(2);
     let mut scan = scan(&kit, Hint::Index("a_1".into()));
     assert!(scan.poll().is_none());
     kit.move_to(10_000);
-    kit.reap();
+    kit.reap_all();
     kit.store.turnstile().open();
     let kept = scan.finish().is_ok_and(|found| found.len() == 1);
-    kit.reap();
+    kit.reap_all();
     assert_eq!(kit.row_bytes(), 0, "nothing holds the reaper any more");
     kept
 }

@@ -86,7 +86,7 @@ fn checked_name(state: &State, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
-    match state.record.index(name) {
+    match state.record.index_named(name) {
         Some(index) => Ok(index.name.clone()),
         None => Err(not_found(name)),
     }
@@ -111,7 +111,7 @@ pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<Stri
     let wanted = pattern.to_tree();
     let mut found = state.record.indexes.iter().filter(|index| {
         let key = index.shown.get("key").map(document::Value::as_ref);
-        index.pattern() == wanted
+        index.key_pattern() == wanted
             || key
                 .and_then(ValueRef::as_document)
                 .is_some_and(|key| document::compare_documents(key, pattern).is_eq())
@@ -124,7 +124,7 @@ pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<Stri
                 .record
                 .indexes
                 .iter()
-                .filter(|index| index.pattern() == wanted)
+                .filter(|index| index.key_pattern() == wanted)
                 .map(|index| {
                     shell(document::Value::Document(index_entry(index)).as_ref()).to_string()
                 })

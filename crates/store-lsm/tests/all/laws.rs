@@ -94,7 +94,7 @@ fn megabytes(space: Space, count: usize) -> Unit {
 struct DropAll;
 
 impl store::DropPredicate for DropAll {
-    fn open(&self, space: Space) -> store::Judge {
+    fn filter_for(&self, space: Space) -> store::DropFilter {
         Box::new(move |_, _| space == Space::Rows(1))
     }
 }
@@ -113,7 +113,7 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
     let seq = store.published();
     store.reap(rows).await.unwrap();
-    assert_eq!(store.judged(rows), 0);
+    assert_eq!(store.filtered_through(rows), 0);
     let crashed = TempDir::new().unwrap();
     copy(directory.path(), crashed.path());
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
@@ -130,13 +130,13 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     store.reap(other).await.unwrap();
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
     store.reap(rows).await.unwrap();
-    assert!(seq <= store.judged(rows), "{} and {seq}", store.judged(rows));
-    assert!(store.judged(rows) < store.published());
+    assert!(seq <= store.filtered_through(rows), "{} and {seq}", store.filtered_through(rows));
+    assert!(store.filtered_through(rows) < store.published());
     let crashed = TempDir::new().unwrap();
     copy(directory.path(), crashed.path());
     drop(store);
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
-    assert_eq!(again.judged(rows), 0, "it is not known after a start");
+    assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
 }
 
 /// Damage in the middle of the journal looks like a torn tail to the tree; it is told from one by

@@ -16,8 +16,8 @@ async fn a_batch_is_one_wait_and_as_large_as_it_has_commits() {
     let units = vec![unit(Vec::new()), unit(Vec::new()), unit(late.clone()), unit(Vec::new())];
     store.commit(units).await.unwrap();
     store.commit(vec![unit(late)]).await.unwrap();
-    let measured = store.measured();
-    assert_eq!(measured.fsync_ns.read().count(), 1);
-    let sizes = measured.group_size.read();
-    assert_eq!((sizes.count(), sizes.sum), (1, 3));
+    let measured = store.metrics();
+    assert_eq!(measured.fsync_ns.read_distribution().measurement_count(), 1);
+    let sizes = measured.group_size.read_distribution();
+    assert_eq!((sizes.measurement_count(), sizes.sum), (1, 3));
 }

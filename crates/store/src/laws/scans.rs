@@ -9,7 +9,7 @@ use super::{
     commits::{commit_one, get, put},
 };
 use crate::{
-    contract::{Direction, DropPredicate, Judge, Limit, Range, Snapshot, Store},
+    contract::{Direction, DropFilter, DropPredicate, Limit, Range, Snapshot, Store},
     space::Space,
     unit::{Mutation, Outcome, Unit},
 };
@@ -40,7 +40,7 @@ async fn read_all(
         assert!(page.rows.len() <= limit.rows.max(1));
         rows.extend(page.rows.iter().cloned());
         match page.rows.last() {
-            Some((last, _)) if page.more => rest = rest.after(last, direction),
+            Some((last, _)) if page.more => rest = rest.remaining_after(last, direction),
             _ => return rows,
         }
     }
@@ -199,7 +199,7 @@ pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
 struct DropSmall(u8);
 
 impl DropPredicate for DropSmall {
-    fn open(&self, space: Space) -> Judge {
+    fn filter_for(&self, space: Space) -> DropFilter {
         let bound = self.0;
         Box::new(move |_, value| space == ROWS && value.first().is_some_and(|first| *first < bound))
     }
@@ -218,9 +218,9 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     commit_one(&store, unit(5)).await;
     commit_one(&store, unit(1)).await;
     store.set_drop_predicate(Arc::new(DropSmall(2)));
-    assert_eq!(store.judged(ROWS), 0);
+    assert_eq!(store.filtered_through(ROWS), 0);
     store.reap(ROWS).await.expect("a reap");
-    assert!(store.judged(ROWS) <= store.published());
+    assert!(store.filtered_through(ROWS) <= store.published());
     // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
     let store = if store.capabilities().drops { bench.crash(store).await } else { store };
     for n in 0..100_u32 {

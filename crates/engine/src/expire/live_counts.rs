@@ -13,12 +13,12 @@ use store::{Range, Store, decode_count};
 
 use crate::{
     amount::Amount,
-    catalog::{Books, Collection, IndexSpec, Record},
+    catalog::{Collection, CounterState, IndexSpec, Record},
     counters::LEVELS,
     engine::Engine,
     error::{Error, Halt},
-    keys::{self, Sums},
-    limits::SUMS_AT_ONCE,
+    keys::{self, Buckets},
+    limits::INSTANTS_AT_ONCE,
     retry::read_in_view,
     view::{LiveView, Pages},
     yielding::yield_now,
@@ -28,7 +28,7 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 
 /// How documents can die under some settings, as far as the books can tell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way<'s> {
+pub(crate) enum CountBy<'s> {
     /// Not at all.
     None,
     /// By class.
@@ -39,12 +39,12 @@ pub(crate) enum Way<'s> {
     Several,
 }
 
-impl<'s> Way<'s> {
+impl<'s> CountBy<'s> {
     /// Under these settings, on the books of this record.
-    pub(crate) fn of(record: &Record, settings: &'s Settings) -> Self {
+    pub(crate) fn of_settings(record: &Record, settings: &'s Settings) -> Self {
         let mut dates = settings.by_date();
         match (settings.by_class(), dates.next(), dates.next()) {
-            _ if matches!(record.books, Books::Building(_)) => Self::Several,
+            _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
             (false, None, _) => Self::None,
             (true, None, _) if record.sums_classes() => Self::Classes,
             (false, Some(rule), None) => Self::Date(rule),
@@ -54,20 +54,20 @@ impl<'s> Way<'s> {
 }
 
 /// The last second whose dates are all up to an instant of dates, milliseconds.
-pub(crate) fn whole(date_ms: i64) -> i64 {
+pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
     date_ms.saturating_add(1).div_euclid(1000) - 1
 }
 
 impl<S: Store> Engine<S> {
     /// Exact live documents and bytes at the instant of a new view.
-    pub async fn live(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
-        Ok(read_in_view!(self, collection, |view| view.live().await)?.0)
+    pub async fn live_amount(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
+        Ok(read_in_view!(self, collection, |view| view.count_live().await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
     /// Exact live documents and bytes at the view's instant.
-    pub(crate) async fn live(&self) -> Result<Amount, Halt> {
+    pub(crate) async fn count_live(&self) -> Result<Amount, Halt> {
         let live = self.live_at_each(&self.state.record.settings, &[self.instant]).await?;
         self.check_sums().await?;
         Ok(live.first().copied().unwrap_or_default())
@@ -77,9 +77,11 @@ impl<S: Store> LiveView<S> {
     /// could halt by itself.
     pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
         let settings = &self.state.record.settings;
-        if let Way::Classes | Way::Date(_) = Way::of(&self.state.record, settings) {
-            let now = self.dead(&settings.floors(self.instant)).await?;
-            if self.dead(&settings.floors(self.stable())).await? != now {
+        if let CountBy::Classes | CountBy::Date(_) =
+            CountBy::of_settings(&self.state.record, settings)
+        {
+            let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
+            if self.expired_amount(&settings.floors_at(self.stable_instant())).await? != now {
                 return Err(Halt::InFlight);
             }
         }
@@ -95,10 +97,10 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = Vec::with_capacity(instants.len());
         for at in instants {
-            if live.len() % SUMS_AT_ONCE == SUMS_AT_ONCE - 1 {
+            if live.len() % INSTANTS_AT_ONCE == INSTANTS_AT_ONCE - 1 {
                 yield_now().await;
             }
-            match self.summed_live_at(settings, *at).await? {
+            match self.counted_live_at(settings, *at).await? {
                 Some(amount) => live.push(amount),
                 None => return self.walked_live_at_each(settings, instants).await,
             }
@@ -107,28 +109,35 @@ impl<S: Store> LiveView<S> {
     }
 
     /// What would be live at one of them, as the books say; `None` where they do not know.
-    async fn summed_live_at(
+    async fn counted_live_at(
         &self,
         settings: &Settings,
         at: Instant,
     ) -> Result<Option<Amount>, Halt> {
         let record = &self.state.record;
-        let floors = settings.floors(at);
-        match Way::of(record, settings) {
-            Way::None => return self.totals().await.map(Some),
-            Way::Classes => return Ok(Some(self.totals().await?.minus(self.dead(&floors).await?))),
-            Way::Date(rule) => {
+        let floors = settings.floors_at(at);
+        match CountBy::of_settings(record, settings) {
+            CountBy::None => return self.total_amount().await.map(Some),
+            CountBy::Classes => {
+                return Ok(Some(
+                    self.total_amount().await?.minus(self.expired_amount(&floors).await?),
+                ));
+            }
+            CountBy::Date(rule) => {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
                 let index = record.indexes.iter().find(|index| index.id == rule.index);
                 if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
                     && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
                 {
-                    let up_to = self.up_to(Sums::Date(rule.index), whole(cutoff.floor_ms)).await?;
-                    let edge = self.edge(index, cutoff.floor_ms, settings, at).await?;
-                    return Ok(Some(self.totals().await?.minus(up_to).minus(edge)));
+                    let up_to = self
+                        .sum_up_to(Buckets::Date(rule.index), last_whole_second(cutoff.floor_ms))
+                        .await?;
+                    let edge =
+                        self.expired_in_edge_second(index, cutoff.floor_ms, settings, at).await?;
+                    return Ok(Some(self.total_amount().await?.minus(up_to).minus(edge)));
                 }
             }
-            Way::Several => {}
+            CountBy::Several => {}
         }
         Ok(None)
     }
@@ -144,11 +153,11 @@ impl<S: Store> LiveView<S> {
         while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
-                let death = settings.death(&header);
+                let death = settings.expires_at(&header);
                 // It is entered at the last of them; the sums from behind are made below.
                 let last = instants.partition_point(|at| *at < death).checked_sub(1);
                 if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
-                    *amount = amount.plus(Amount::one(row.body()));
+                    *amount = amount.plus(Amount::of_body(row.body()));
                 }
             }
             if !pages.is_done() {
@@ -165,26 +174,26 @@ impl<S: Store> LiveView<S> {
 
     /// What is dead in the second that a cutoff of dates lies in, where not all of it is: its sum
     /// but for the rows of the index that live.
-    async fn edge(
+    async fn expired_in_edge_second(
         &self,
         index: &IndexSpec,
         cutoff_ms: i64,
         settings: &Settings,
         at: Instant,
     ) -> Result<Amount, Halt> {
-        let second = whole(cutoff_ms).saturating_add(1);
+        let second = last_whole_second(cutoff_ms).saturating_add(1);
         let start = second.saturating_mul(1000);
         if cutoff_ms < start {
             return Ok(Amount::default());
         }
-        let of = Sums::Date(index.id);
-        let sum = self.buckets(of, 0, second, second.saturating_add(1)).await?;
+        let of = Buckets::Date(index.id);
+        let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
         if sum == Amount::default() {
             return Ok(sum);
         }
         let mut live = Amount::default();
         let mut seen = HashSet::new();
-        let mut pages = Pages::of(dates(index, start, start.saturating_add(1000)));
+        let mut pages = Pages::of(date_entries(index, start, start.saturating_add(1000)));
         while let Some(page) = self.next_entries(index, &mut pages).await? {
             for entry in page.items {
                 let row = self.row_of(&entry).await?;
@@ -192,7 +201,7 @@ impl<S: Store> LiveView<S> {
                 let date = header.dates.iter().find(|(id, _)| *id == index.id);
                 let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
                 if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
-                    live = live.plus(Amount::one(row.body()));
+                    live = live.plus(Amount::of_body(row.body()));
                 }
             }
             if !pages.is_done() {
@@ -203,74 +212,83 @@ impl<S: Store> LiveView<S> {
     }
 
     /// All that is on the books.
-    pub(crate) async fn totals(&self) -> Result<Amount, Halt> {
+    pub(crate) async fn total_amount(&self) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for class in CLASSES {
-            let key = keys::total(self.collection.id, class);
-            amount = amount.plus(Amount::of(self.counters().get(&key).await?));
+            let key = keys::class_total(self.collection.id, class);
+            amount = amount.plus(Amount::from_sums(self.counters().amounts_under(&key).await?));
         }
         Ok(amount)
     }
 
     /// What is on the books and dead by these floors, in whole seconds: by class, or by the dates
     /// of an index.
-    pub(crate) async fn dead(&self, floors: &Floors) -> Result<Amount, Halt> {
+    pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
-        for (of, second) in summed(floors) {
-            amount = amount.plus(self.up_to(of, second).await?);
+        for (of, second) in expired_buckets(floors) {
+            amount = amount.plus(self.sum_up_to(of, second).await?);
         }
         Ok(amount)
     }
 
     /// A sum up to and including a second, from few coarse and few fine buckets.
-    async fn up_to(&self, of: Sums, second: i64) -> Result<Amount, Halt> {
+    async fn sum_up_to(&self, of: Buckets, second: i64) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         let behind = second.saturating_add(1);
         let mut from = i64::MIN;
         for (level, width) in [0_u8, 1, 2, 3].into_iter().zip(LEVELS).rev() {
             let to = behind.div_euclid(width);
             let first = if from == i64::MIN { i64::MIN } else { from.div_euclid(width) };
-            amount = amount.plus(self.buckets(of, level, first, to).await?);
+            amount = amount.plus(self.sum_buckets(of, level, first, to).await?);
             from = to.saturating_mul(width);
         }
         Ok(amount)
     }
 
-    async fn buckets(&self, of: Sums, level: u8, from: i64, to: i64) -> Result<Amount, Halt> {
+    async fn sum_buckets(
+        &self,
+        of: Buckets,
+        level: u8,
+        from: i64,
+        to: i64,
+    ) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
-        let mut pages = Pages::of(self.summed_range(of, level, from, to));
-        while let Some(page) = self.counters().next(&mut pages).await? {
+        let mut pages = Pages::of(self.bucket_range(of, level, from, to));
+        while let Some(page) = self.counters().next_page(&mut pages).await? {
             for (_, value) in &page.rows {
-                amount = amount.plus(Amount::of(decode_count(value)));
+                amount = amount.plus(Amount::from_sums(decode_count(value)));
             }
         }
         Ok(amount)
     }
 
     /// Keys of the sums of some buckets.
-    pub(crate) fn summed_range(&self, of: Sums, level: u8, from: i64, to: i64) -> Range {
-        let build = self.state.record.books.build();
-        let key = |bucket| keys::sum(self.collection.id, build, of, level, bucket).to_vec();
+    pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> Range {
+        let build = self.state.record.counters.build_number();
+        let key = |bucket| keys::bucket_key(self.collection.id, build, of, level, bucket).to_vec();
         Range { start: key(from), end: Some(key(to)) }
     }
 }
 
 /// Which sums know what is dead by these floors, and up to which second.
-pub(crate) fn summed(floors: &Floors) -> impl Iterator<Item = (Sums, i64)> + '_ {
-    let classes = [(Sums::Class(0), floors.inherit_s), (Sums::Class(2), floors.explicit_s)];
+pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
+    let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {
         let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
         let date_ms = pairs.fold(floor.floor_ms, i64::max);
-        (Sums::Date(floor.index), if date_ms == i64::MIN { i64::MIN } else { whole(date_ms) })
+        (
+            Buckets::Date(floor.index),
+            if date_ms == i64::MIN { i64::MIN } else { last_whole_second(date_ms) },
+        )
     });
     classes.into_iter().chain(dates).filter(|(_, second)| *second != i64::MIN)
 }
 
 /// The entries of an index from one date up to and without another, milliseconds.
-fn dates(index: &IndexSpec, from_ms: i64, to_ms: i64) -> Range {
+fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> Range {
     let descending = index.key.first().is_some_and(|(_, descending)| *descending);
     let key = |date_ms| {
-        let mut key = keys::index(index.id);
+        let mut key = keys::index_prefix(index.id);
         encode(ValueRef::DateTime(date_ms), TypeOrder::Bson, descending, &mut key);
         key
     };

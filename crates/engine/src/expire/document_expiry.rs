@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clock::Instant;
 use document::{Value, ValueRef};
-use expiry::{Class, Default, Rule};
+use expiry::{Class, DefaultTtl, ExpiryRule};
 use query::Context;
 use store::Store;
 
@@ -22,7 +22,7 @@ use crate::{
 
 /// What ends a document's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub enum ExpiryReason {
     /// The collection's default.
     Default,
     /// Its own `ttl`.
@@ -33,7 +33,7 @@ pub enum Ends {
 
 /// A live document's fate, if nothing is written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fate {
+pub struct DocumentExpiry {
     /// Its id.
     pub id: Value,
     /// Second of its last write.
@@ -41,53 +41,59 @@ pub struct Fate {
     /// What it says itself.
     pub class: Class,
     /// When it dies and what ends it; `None`: it does not die.
-    pub death: Option<(Instant, Ends)>,
+    pub expiry: Option<(Instant, ExpiryReason)>,
 }
 
 /// Fates judged at one instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fates {
+pub struct DocumentExpiries {
     /// The collection's default.
-    pub default: Default,
+    pub default: DefaultTtl,
     /// Those of the live documents, in the order of the ids asked for.
-    pub documents: Vec<Fate>,
+    pub documents: Vec<DocumentExpiry>,
 }
 
 impl<S: Store> Engine<S> {
     /// The fates of documents by their ids; who is not live is left out.
-    pub async fn fates(
+    pub async fn document_expiries(
         &self,
         collection: &Arc<Collection>,
         ids: &[ValueRef<'_>],
         operation: &Context,
-    ) -> Result<Fates, Error> {
-        Ok(read_in_view!(self, collection, |view| view.fates(ids, operation).await)?.0)
+    ) -> Result<DocumentExpiries, Error> {
+        Ok(read_in_view!(self, collection, |view| view.read_expiries(ids, operation).await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn fates(&self, ids: &[ValueRef<'_>], operation: &Context) -> Result<Fates, Halt> {
+    async fn read_expiries(
+        &self,
+        ids: &[ValueRef<'_>],
+        operation: &Context,
+    ) -> Result<DocumentExpiries, Halt> {
         let record = &self.state.record;
         let mut documents = Vec::with_capacity(ids.len());
         for id in ids {
             yield_if_due(operation, CANDIDATE_WORK).await?;
-            let Some(row) = self.get(&keys::row(*id)).await? else { continue };
+            let Some(row) = self.get_row(&keys::row(*id)).await? else { continue };
             let Some(header) = row.header() else { continue };
-            let (death, rule) = record.settings.fate(&header);
+            let (death, rule) = record.settings.expiry_and_rule(&header);
             let name = |id| record.indexes.iter().find(|index| index.id == id);
             let ends = match rule {
-                Some(Rule::Default) => Some(Ends::Default),
-                Some(Rule::Own) => Some(Ends::Own),
-                Some(Rule::Date(id)) => name(id).map(|index| Ends::Index(index.name.clone())),
+                Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
+                Some(ExpiryRule::Own) => Some(ExpiryReason::Own),
+                Some(ExpiryRule::Date(id)) => {
+                    name(id).map(|index| ExpiryReason::Index(index.name.clone()))
+                }
                 None => None,
             };
-            documents.push(Fate {
+            documents.push(DocumentExpiry {
                 id: row.document().get("_id").unwrap_or(*id).to_value(),
                 written_s: header.ts,
                 class: header.class,
-                death: ends.filter(|_| death < Instant::MAX).map(|ends| (death, ends)),
+                expiry: ends.filter(|_| death < Instant::MAX).map(|ends| (death, ends)),
             });
         }
-        Ok(Fates { default: record.settings.default, documents })
+        Ok(DocumentExpiries { default: record.settings.default, documents })
     }
 }
