@@ -218,7 +218,8 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect_targets(group.stream(), path, found),
-            TokenTree::Ident(word) if word == "crate" => {
+            // `$crate` in an exported macro is the crate as its users see it: its root.
+            TokenTree::Ident(word) if word == "crate" && !follows_dollar(&tokens, at) => {
                 found.extend(first_names(tokens.get(at + 1..).unwrap_or_default()));
             }
             TokenTree::Ident(word) if word == "super" && !follows_path(&tokens, at) => {
@@ -237,6 +238,11 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
             _ => {}
         }
     }
+}
+
+fn follows_dollar(tokens: &[TokenTree], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == '$')
 }
 
 fn follows_path(tokens: &[TokenTree], at: usize) -> bool {

@@ -109,7 +109,7 @@ impl Clock {
                 let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
                 // A boot clock that says that far more time has passed than the wall clock does may
                 // be another one, as in a container that was moved. Time that was too early for a
-                // while costs nothing; too late, it would kill what lives, for ever.
+                // while costs nothing; too late, it would make what lives expire for good.
                 let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
                 match by_wall {
                     Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
@@ -200,7 +200,7 @@ impl Clock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares with the wall clock and answers the checkpoint to make durable now. Call it about
+    /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
     /// once a second and pass what was written to [`persisted`](Self::persisted).
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).0 };
@@ -276,7 +276,7 @@ impl Clock {
         self.renewed_async.notify_waiters();
     }
 
-    /// An operator accepts a step that waits, and lets what a jump killed be reaped.
+    /// An operator accepts a step that waits, and lets what a jump made expire be reaped.
     pub fn accept_jump(&self) {
         let mut state = self.lock();
         state.steps.accepted = state.steps.unconfirmed_since_ms.is_some();

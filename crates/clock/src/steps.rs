@@ -7,7 +7,7 @@ pub const LEASE_MS: i64 = 2_000;
 pub const MAX_STEP_MS: i64 = 60_000;
 /// Window of the budget for steps, and how long a larger step has to last.
 pub const STEP_WINDOW_MS: i64 = 600_000;
-/// What a jump killed is kept this long unless somebody accepts it.
+/// What a jump made expire is kept this long unless somebody accepts it.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
 /// Differences up to this are slewed away, not stepped.
 const SLEW_MS: i64 = 500;

@@ -34,11 +34,11 @@ impl Amount {
     }
 }
 
-/// Dead bytes that are still there: an estimate.
+/// Expired documents whose bytes are still stored: an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreaped {
     /// How much.
     pub amount: Amount,
-    /// How long the oldest has been dead, seconds.
+    /// How long ago the oldest expired, seconds.
     pub oldest_expired_seconds: i64,
 }

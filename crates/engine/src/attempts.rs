@@ -1,4 +1,5 @@
-//! The attempts of one operation, of which there is a bound: every loop that looks again counts here.
+//! The attempts of one operation, of which there is a bound: every loop that looks again counts
+//! here.
 
 use crate::{
     error::{Error, Kind},

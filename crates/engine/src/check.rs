@@ -1,5 +1,5 @@
 //! Walks a collection and compares what has to agree: rows with their index entries, both ways,
-//! and counts with rows. Differences among the dead are no damage and are only counted.
+//! and counts with rows. Differences among expired documents are not damage; they are only counted.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,7 +27,7 @@ pub struct Checked {
     pub rows: u64,
     /// Live entries by index.
     pub entries: BTreeMap<u32, u64>,
-    /// Entries of dead documents that are still there.
+    /// Entries of expired documents that are still there.
     pub dead_entries: u64,
     /// What does not agree, in words.
     pub differences: Vec<String>,

@@ -1,5 +1,5 @@
-//! What a write enters on the books: totals per class, and sums by second and coarser of what can
-//! die (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires
+//! What a write counts: totals per class, and buckets by second and coarser of what can
+//! expire (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires
 //! documents.
 
 use expiry::{Class, Header};
@@ -13,7 +13,7 @@ use crate::{
 /// Seconds of a bucket of each level.
 pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 
-/// A document as the books see it.
+/// A document as the counters see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     pub(crate) class: Class,

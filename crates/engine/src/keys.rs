@@ -7,7 +7,7 @@
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
-//!           <collection> t                             written by whoever trims the books
+//!           <collection> t                             written by whoever trims the counters
 //! resources r <part components>                        small record of a door
 //! rows      <id component>                             row of a document
 //!           <hash> <partition components> <id component>   row of an item
@@ -144,7 +144,8 @@ pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     key
 }
 
-/// Key of an item in a timeline: when it was written or is to die. `None` for one that never dies.
+/// Key of an item in a timeline: when it was written or will expire. `None` for one that never
+/// expires.
 pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
     let second = match class {
         Class::Never => return None,
@@ -204,7 +205,7 @@ pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     Bytes::from(key)
 }
 
-/// Key that a unit which trims the books writes, so that no two trim the same.
+/// Key that a unit which trims the counters writes, so that no two trim the same.
 pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
     let mut key = counter_prefix(collection);
     key.push(b't');
@@ -238,7 +239,7 @@ pub(crate) enum Buckets {
     Date(u32),
 }
 
-/// Key of the sum of one bucket; `build` keeps abandoned books apart.
+/// Key of the sum of one bucket; `build` keeps abandoned counters apart.
 pub(crate) fn bucket_key(
     collection: u32,
     build: u64,

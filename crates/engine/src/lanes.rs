@@ -1,7 +1,7 @@
-//! Long operations take turns: only so many of them compute at once, so that there is always a worker
-//! for what is short, however many long ones there are. An operation is long once it has let others
-//! run. It waits for its turn between two steps and never while it holds one, so that whatever it
-//! waits for inside a step can come.
+//! Long operations take turns: only this many of them compute at once, so that there is always a
+//! worker for what is short, however many long ones there are. An operation is long once it has let
+//! others run. It waits for its turn between two steps and never while it holds one, so that
+//! whatever it waits for inside a step can come.
 
 use std::{
     cell::{Cell, RefCell},
@@ -91,7 +91,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// So many lanes.
+    /// This many lanes.
     pub fn new(count: usize) -> Self {
         Self(Arc::new(Shared { count: count.max(1), state: Mutex::default() }))
     }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::yielding::yield_now;
 
-    /// An operation of so many steps that notes how many are in a step at once.
+    /// An operation of this many steps that notes how many are in a step at once.
     async fn steps(count: usize, running: &AtomicUsize, most: &AtomicUsize) {
         for _ in 0..count {
             let now = running.fetch_add(1, SeqCst) + 1;

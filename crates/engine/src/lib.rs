@@ -1,8 +1,8 @@
 //! The engine: collections of documents that expire exactly on time, over any store. It knows
 //! documents, indexes, views and commits; it knows no protocol and no query language's syntax.
 //!
-//! Every read goes through [`LiveView`], which cannot yield a dead row; every write of a document
-//! is one atomic unit of row, index entries and counts.
+//! Every read goes through [`LiveView`], which cannot yield an expired row; every write of a
+//! document is one atomic unit of row, index entries and counts.
 
 mod access;
 mod amount;

@@ -1,4 +1,5 @@
-//! How a moved clock becomes durable. The engine does no I/O of its own, so whoever runs it says it.
+//! How a moved clock becomes durable. The engine does no I/O of its own, so whoever runs it says
+//! it.
 
 use std::{future::Future, pin::Pin};
 
@@ -6,7 +7,7 @@ use clock::Checkpoint;
 
 /// Makes checkpoints durable.
 pub trait Persist: Send + Sync + 'static {
-    /// Writes a checkpoint; answers when it is durable.
+    /// Writes a checkpoint; returns when it is durable.
     fn persist_checkpoint(
         &self,
         checkpoint: Checkpoint,

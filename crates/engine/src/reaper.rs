@@ -29,14 +29,14 @@ pub(crate) struct CollectionReaping {
     /// Samples by the time they were taken, oldest first.
     pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
     pub(crate) allowed: Option<Arc<ReapFloors>>,
-    /// What was dead by the floors of the last compaction.
+    /// What had expired by the floors of the last compaction.
     pub(crate) reaped: Amount,
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
-    /// A compaction that makes something superfluous, and the `seq` it judged up to.
+    /// A compaction that makes something superfluous, and the `seq` that it filtered through.
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
-    /// What was dead and still there when that was last estimated.
+    /// What had expired and was still stored when that was last estimated.
     pub(crate) backlog: Unreaped,
-    /// Where deaths are not on the books, the collection is not walked again before this.
+    /// Where the counters do not know what expired, the collection is not walked before this.
     pub(crate) walk_after: Duration,
 }
 

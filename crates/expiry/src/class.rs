@@ -18,9 +18,9 @@ pub enum Lifetime {
 pub enum Class {
     /// The collection's default applies.
     Inherit,
-    /// It never dies by `_ts`.
+    /// It never expires by `_ts`.
     Never,
-    /// It dies at this second, when TTL is on.
+    /// It expires at this second, when TTL is on.
     Explicit {
         /// Seconds since 1970.
         deadline: i64,

@@ -58,7 +58,7 @@ pub struct Header<'a> {
     pub class: Class,
     /// Earliest dates by TTL index.
     pub dates: Dates<'a>,
-    /// Checksum of the body behind it.
+    /// Checksum of the body after it.
     pub body_checksum: u32,
 }
 

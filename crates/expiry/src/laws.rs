@@ -1,8 +1,8 @@
-//! The law of the product over random histories against a model that keeps a list of the dead.
+//! The law of the product over random histories against a model that keeps a list of the expired.
 //!
-//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at every
-//! instant that could matter and remembers who died. Dead must be monotone, and nothing written later
-//! may be dead by an earlier floor.
+//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at
+//! every instant that could matter and remembers who expired. Expired must be monotone, and nothing
+//! written later may be expired by an earlier floor.
 
 use clock::Instant;
 
@@ -19,7 +19,7 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second of the write, own ttl, dates by index: what the model judges by.
+    /// Second of the write, own ttl, dates by index: what the model decides by.
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,
@@ -47,7 +47,7 @@ fn default_of(naive: Option<i64>) -> DefaultTtl {
 }
 
 impl Model {
-    /// Marks who is dead at this very instant under the settings in force.
+    /// Marks who is expired at this very instant under the settings in force.
     fn judge(&mut self) {
         let now_s = self.now_ms.div_euclid(1000);
         for doc in &mut self.docs {

@@ -1,4 +1,4 @@
-//! A collection's TTL state: its default, what earlier defaults killed for ever, and its date
+//! A collection's TTL state: its default, what earlier defaults made expire for good, and its date
 //! indexes. Changing any of it touches no document.
 
 use clock::Instant;
@@ -13,11 +13,11 @@ use crate::{
 /// The collection's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultTtl {
-    /// TTL is off: nothing dies by `_ts` or its own `ttl`.
+    /// TTL is off: nothing expires by `_ts` or its own `ttl`.
     Off,
-    /// On, without a default: only documents with their own `ttl` die.
+    /// On, without a default: only documents with their own `ttl` expire.
     Infinite,
-    /// On: documents die this many seconds after their last write.
+    /// On: documents expire this many seconds after their last write.
     Seconds(i64),
 }
 
@@ -37,9 +37,9 @@ pub enum ExpiryRule {
 pub struct Settings {
     /// The default in force.
     pub default: DefaultTtl,
-    /// Documents of class inherit with `_ts` up to this second are dead for ever.
+    /// Documents of class inherit with `_ts` up to this second have expired for good.
     pub inherit_floor: i64,
-    /// Documents of class explicit with a deadline up to this second are dead for ever.
+    /// Documents of class explicit with a deadline up to this second have expired for good.
     pub explicit_floor: i64,
     /// Date indexes, dropped ones included.
     pub dates: Vec<DateRule>,
@@ -57,7 +57,7 @@ impl std::default::Default for Settings {
 }
 
 impl Settings {
-    /// Changes the default at an instant; what is dead then stays dead.
+    /// Changes the default at an instant; what has expired then stays expired.
     pub fn change_default(&mut self, default: DefaultTtl, at: Instant) {
         let floors = self.floors_at(at);
         self.inherit_floor = floors.inherit_s;
@@ -77,24 +77,24 @@ impl Settings {
         &mut self.dates[at]
     }
 
-    /// Whether any document can die at all under these settings.
+    /// Whether any document can expire at all under these settings.
     pub fn can_expire(&self) -> bool {
         self.by_class() || !self.dates.is_empty()
     }
 
-    /// Whether documents can die, or have died, by their class.
+    /// Whether documents can expire, or have expired, by their class.
     pub fn by_class(&self) -> bool {
         self.default != DefaultTtl::Off
             || self.inherit_floor != i64::MIN
             || self.explicit_floor != i64::MIN
     }
 
-    /// Date indexes by which documents can die, or have died.
+    /// Date indexes by which documents can expire, or have expired.
     pub fn by_date(&self) -> impl Iterator<Item = &DateRule> {
         self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }
 
-    /// What is dead for ever at an instant.
+    /// What has expired for good at an instant.
     pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
         let inherit_s = match self.default {
@@ -113,7 +113,8 @@ impl Settings {
         Floors { inherit_s, explicit_s, dates: dates.collect() }
     }
 
-    /// The instant at which a document dies: `MIN` when it is dead for ever, `MAX` when never.
+    /// The instant at which a document expires: `MIN` when it has expired for good, `MAX` when
+    /// never.
     pub fn expires_at(&self, header: &Header<'_>) -> Instant {
         self.expiry_and_rule(header).0
     }
@@ -148,7 +149,7 @@ impl Settings {
         by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 
-    /// Whether a document is live at an instant: dead from its deadline on, inclusive.
+    /// Whether a document is live at an instant: expired from its deadline on, inclusive.
     pub fn is_live(&self, header: &Header<'_>, at: Instant) -> bool {
         at < self.expires_at(header)
     }

@@ -66,8 +66,8 @@ impl Store for AnyStore {
     }
 
     store::delegate_store! { self via each:
-        capabilities, published, in_flight, commit, create_space, drop_space, spaces,
-        set_drop_predicate, reap, filtered_through, space_bytes, disk_bytes, tick, health,
+        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
+        set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
         resume_commits, close
     }
 }

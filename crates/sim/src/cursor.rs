@@ -39,7 +39,7 @@ impl OpenCursor {
         }
     }
 
-    /// Reads a batch and checks it; answers whether there may be more.
+    /// Reads a batch and checks it; returns whether there may be more.
     pub(crate) fn next_batch(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
         if !std::mem::replace(&mut self.began, true) {
             let all = model.live_documents().map(|(id, doc)| (*id, (doc.life, doc.version)));
@@ -76,7 +76,7 @@ impl OpenCursor {
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
-            // It may have been removed or written since, but it must not have died.
+            // It may have been removed or written since, but it must not have expired.
             let dead = |(life, _): &(u32, u32)| model.has_expired(*life);
             if self.start.get(&id).is_none_or(dead) {
                 return Err(format!("a cursor returned the dead document {body:?}"));

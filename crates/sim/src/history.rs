@@ -177,7 +177,7 @@ fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
-/// A later instant: a little later, or about when somebody dies.
+/// A later instant: a little later, or about when somebody expires.
 fn later_instant(model: &Model, rng: &mut fastrand::Rng) -> i64 {
     let deadlines = model.coming_expirations();
     if rng.u8(0..3) != 0 && !deadlines.is_empty() {

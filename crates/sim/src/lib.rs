@@ -1,5 +1,5 @@
 //! Seeded random histories of the engine against a naive model that knows no floors, no views and
-//! no order: it asks the matrix at every instant that could matter and remembers who died.
+//! no order: it asks the matrix at every instant that could matter and remembers who expired.
 
 mod cursor;
 mod dialect;

@@ -1,4 +1,4 @@
-//! The naive model: documents, settings, and who has died.
+//! The naive model: documents, settings, and who has expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) struct Doc {
     pub(crate) life: u32,
     /// Counts writes.
     pub(crate) version: u32,
-    /// Once dead, for ever dead.
+    /// Once expired, expired for good.
     died: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn id_of(body: &Document) -> i32 {
 }
 
 impl Doc {
-    /// When it dies under these settings, milliseconds; by the matrix, one row after the other.
+    /// When it expires under these settings, milliseconds; by the matrix, one row after the other.
     fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
         match (model.default, whole_number(self.body.get("ttl"))) {
@@ -103,7 +103,7 @@ impl Model {
         }
     }
 
-    /// Remembers who is dead at this very instant under the settings in force.
+    /// Remembers what has expired at this very instant under the settings in force.
     pub(crate) fn remember_expired(&mut self) {
         let due =
             |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
@@ -126,7 +126,7 @@ impl Model {
         self.remember_expired();
     }
 
-    /// Instants at which somebody will die.
+    /// Instants at which somebody will expire.
     pub(crate) fn coming_expirations(&self) -> Vec<i64> {
         let live = self.docs.values().filter(|doc| !doc.died);
         live.flat_map(|doc| doc.expiry_instants(self)).filter(|ms| self.now_ms < *ms).collect()
@@ -141,7 +141,7 @@ impl Model {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Lives that are dead here and live there: what an observer of this must never see again.
+    /// Lives that are expired here and live there: what an observer of this must never see again.
     pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
         let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
         let mut risen = here.filter(|(id, doc)| {

@@ -302,7 +302,7 @@ impl NamesWorld {
                 return Err(format!("{name}: {:?}", checked.differences));
             }
         }
-        for space in self.kit.store.spaces() {
+        for space in self.kit.store.all_spaces() {
             if let Space::Rows(id) | Space::Index(id) = space
                 && !self.left
                 && !alive.contains(&id)

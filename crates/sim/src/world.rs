@@ -253,7 +253,7 @@ impl World {
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
     }
 
-    /// What is seen dead now must not live in what is ordered already.
+    /// What is seen as expired now must not live in what is ordered already.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => Err(format!("{what:?} saw {id} dead, which is renewed already")),
@@ -269,7 +269,7 @@ impl World {
         let mut want = after.apply_op(op);
         let mut idle = after.live_documents().eq(self.visible_model().live_documents());
         if told != want && (under.stopped || !under.clean) {
-            // It had no effect, and may have been judged in the view it began with.
+            // It had no effect, and may have been decided in the view it began with.
             let mut then = under.start.clone();
             want = then.apply_op(op);
             idle = then.live_documents().eq(under.start.live_documents());

@@ -172,7 +172,8 @@ impl Committer {
         }
     }
 
-    /// Writes a batch of so many commits; the syncer makes it durable, and only then it is visible.
+    /// Writes a batch of this many commits; the syncer makes it durable, and only then it is
+    /// visible.
     fn write_batch(
         &mut self,
         mut ordered: OrderedBatch,
@@ -187,7 +188,8 @@ impl Committer {
             .durability(Some(PersistMode::Buffer));
         let (mut written, mut bytes) = (Vec::new(), 0);
         let mut last_place: Option<(Space, Option<SpacePlace>)> = None;
-        // Neighbours are put into the memory of the tree by the same way. A later one of a key wins.
+        // Neighbours are put into the memory of the tree by the same way. A later one of a key
+        // wins.
         ordered.mutations.sort_by(|a, b| a.space_and_key().cmp(&b.space_and_key()));
         for mutation in ordered.mutations {
             let (space, key, value) = match mutation {
@@ -273,7 +275,7 @@ impl Committer {
     }
 }
 
-/// Units of so many puts and deletes each that are worth a batch while another is synced; never
+/// Units of this many puts and deletes each that are worth a batch while another is synced; never
 /// none, or there would be no end of empty batches.
 fn units_worth_a_batch(unit_mutations: usize) -> usize {
     (WORTH_MUTATIONS / unit_mutations.max(1)).max(1)

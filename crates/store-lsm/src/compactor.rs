@@ -19,7 +19,7 @@ const TABLES_AT_REST: u8 = 4;
 const TABLES_IN_A_BURST: u8 = 12;
 /// Bytes of one table.
 pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
-/// The same in a burst. The second level holds so many of them before it is merged with the next,
+/// The same in a burst. The second level holds this many of them before it is merged with the next,
 /// which can wait too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Looks without a write after which a burst is over.
@@ -52,7 +52,7 @@ fn shape_of(keyspace: &Keyspace) -> KeyspaceShape {
     (keyspace.tree.l0_run_count(), keyspace.tree.table_count(), keyspace.disk_space())
 }
 
-/// Keyspaces that were compacted and still hold the files of before. The compactor never waits for
+/// Compacted keyspaces whose old files are not deleted yet. The compactor never waits for
 /// the committer, which may be waiting for the compactor.
 type StaleKeyspaces = Vec<Keyspace>;
 
@@ -122,7 +122,7 @@ fn compact_while_changing(
     }
 }
 
-/// Keeps a failure for whoever asks; answers whether there was none.
+/// Keeps a failure for whoever asks; returns whether there was none.
 fn keep_failure(inner: &Inner, result: fjall::Result<()>) -> bool {
     if let Err(error) = &result {
         inner.compactor.note_failure(from_fjall("compact a keyspace", error));
@@ -137,8 +137,8 @@ pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result
     keyspace.tree.major_compact(TABLE_BYTES, watermark).map_err(fjall::Error::from)
 }
 
-/// Lets go of the files of before a compaction, which the tree keeps until it is asked again, as
-/// far as no open snapshot needs them: a refreshed one comes first.
+/// Lets go of the files that a compaction has replaced, which the tree keeps until it is asked
+/// again, as far as no open snapshot needs them: a refreshed one comes first.
 pub(crate) fn release_old_files(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.tracker.oldest_open(&inner.database);
     let folder = &keyspace.tree.tree_config().path;

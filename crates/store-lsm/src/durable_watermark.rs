@@ -1,5 +1,5 @@
-//! A high-water mark outside the tree: the number of a batch that was certainly durable, in a file
-//! of two slots. A start that finds fewer batches has lost some to damage, and says so.
+//! A durable watermark outside the tree: the number of a batch that was certainly durable, in a
+//! file of two slots. A start that finds fewer batches has lost some to damage, and says so.
 
 use std::{
     fs::{File, OpenOptions},
@@ -11,7 +11,7 @@ use std::{
 const SLOT: u64 = 512;
 const RECORD: usize = 8 + 8 + 4;
 
-/// The mark file.
+/// The file of the watermark.
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     file: File,
@@ -38,7 +38,7 @@ impl DurableWatermark {
         Ok(Self { file, number: newest.0, batch: newest.1 })
     }
 
-    /// Moves the mark; durable when this answers.
+    /// Moves the watermark; durable when this returns.
     pub(crate) fn move_to(&mut self, batch: u64) -> io::Result<()> {
         if batch == self.batch {
             return Ok(());

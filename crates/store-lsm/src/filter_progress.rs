@@ -1,4 +1,4 @@
-//! How far back everything that is on disk has been judged: a compaction rewrites the tables of a
+//! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
 //! space, but what its filter dropped can come back from a journal until that is gone too.
 
 use std::{
@@ -12,7 +12,7 @@ use store::Space;
 #[derive(Debug, Default)]
 struct SpaceProgress {
     filtered: u64,
-    /// Compactions by the `seq` they judged up to, and the newest journal of then.
+    /// Finished compactions: the last commit each covered, and the newest journal at that time.
     waiting: VecDeque<(u64, u64)>,
 }
 

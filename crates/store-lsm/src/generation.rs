@@ -1,5 +1,5 @@
-//! One opening of the tree, with its threads. After a failure of the disk nobody knows what the tree
-//! has in memory and on disk: it is closed and opened again, as at a start.
+//! One opening of the tree, with its threads. After a failure of the disk nobody knows what the
+//! tree has in memory and on disk: it is closed and opened again, as at a start.
 
 use std::{
     path::Path,
@@ -81,7 +81,7 @@ impl Generation {
         if watermark.batch == 0 {
             watermark.move_to(position.batch).map_err(|error| from_io("write the mark", &error))?;
         }
-        // Nobody has been told of anything later, whatever the tree still knows of it.
+        // Nobody has heard of anything later, whatever the tree still knows of it.
         lasting.published.fetch_max(position.stamp.seq, Ordering::SeqCst);
         let tracker = Arc::default();
         let inner = Arc::new(Inner {
@@ -172,7 +172,7 @@ fn write_first_batch(database: &Database, meta: &Keyspace) -> Result<Position, E
     Ok(position)
 }
 
-/// Refuses what is left of a tree without its journal. The mark stands at a batch as soon as a
+/// Refuses what is left of a tree without its journal. The watermark stands at a batch as soon as a
 /// first start has ended.
 fn check_tree(tree: &Path, watermark: &DurableWatermark) -> Result<(), Error> {
     if journal_numbers(tree).is_some() || watermark.batch == 0 {

@@ -114,7 +114,7 @@ impl Inner {
         self.flush_keyspace(&self.meta)
     }
 
-    /// Moves the mark to what is durable now.
+    /// Moves the watermark to what is durable now.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
         let batch = self.durable_batch.load(Ordering::SeqCst);
         let mut watermark = self.watermark.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! The tree's journals, read from beside it. The tree takes whatever it cannot read for a torn end
-//! and drops it with all that follows; here a torn end, which a crash leaves, is told from damage to
-//! commits that were durable. It writes nothing but the cut behind a failed write.
+//! and drops it with all that follows; here a torn end, which a crash leaves, is told from damage
+//! to commits that were durable. It writes nothing but the cut after a failed write.
 //!
 //! A batch is `1, items u32, seqno u64`, its items, `3, xxh3 of the items u64, "FJL" 3` (fjall 3.1,
 //! little-endian); an item is `2, kind u8, compression u8, keyspace u64, length of the key u16, of
@@ -39,7 +39,7 @@ const MOST_APART: u64 = 1 << 20;
 const WINDOW: usize = 256 * 1024;
 /// What a device writes as a whole.
 const SECTOR: u64 = 512;
-/// So many zeros in front of the end of a sector are one that was never written.
+/// This many zeros in front of the end of a sector are one that was never written.
 const ZEROS: u64 = 64;
 
 /// Journals by number.
@@ -57,7 +57,7 @@ fn journal_files(tree: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 }
 
 /// Refuses journals in which commits that were durable cannot be read any more; where a loss is
-/// accepted the damage is cut off, with what is behind it.
+/// accepted the damage is cut off, with what is after it.
 pub(crate) fn check_journals(tree: &Path, accept_loss: bool) -> Result<(), Error> {
     let context = |error: io::Error| from_io("read the journal", &error);
     let files = journal_files(tree).map_err(context)?;
@@ -145,13 +145,13 @@ impl JournalFile {
         Ok(Self { file, len, window: Vec::new(), from: 0 })
     }
 
-    /// Drops what is behind a place.
+    /// Drops what is after a place.
     fn cut_at(&self, at: u64) -> io::Result<()> {
         self.file.set_len(at)?;
         self.file.sync_all()
     }
 
-    /// So many bytes from a place on, a window at most; `None` behind the end.
+    /// This many bytes from a place on, a window at most; `None` after the end.
     fn bytes_at(&mut self, at: u64, count: usize) -> io::Result<Option<&[u8]>> {
         let end = at.saturating_add(count as u64);
         if self.len < end {
@@ -167,7 +167,7 @@ impl JournalFile {
         Ok(self.window.get(start..start.saturating_add(count)))
     }
 
-    /// Adds bytes to a checksum; `false` when there are not so many.
+    /// Adds bytes to a checksum; `false` when there are not this many.
     fn hash_range(&mut self, mut at: u64, mut count: u64, hash: &mut Xxh3) -> io::Result<bool> {
         while 0 < count {
             let piece = usize::try_from(count).unwrap_or(WINDOW).min(WINDOW);
@@ -262,7 +262,7 @@ impl JournalFile {
         let damaged = whole
             || !newest
             || match self.next_batch(at + 1, end)? {
-                // Whoever wrote it knew that the batch behind the last good one was durable.
+                // Whoever wrote it knew that the batch after the last good one was durable.
                 Some((_, next)) if last.number < next.around.durable => true,
                 Some((next, _)) => !self.has_hole(at, next)?,
                 None => self.ends_with_mark(end)? && !self.has_hole(at, end)?,
@@ -270,15 +270,15 @@ impl JournalFile {
         Ok(damaged.then_some(at))
     }
 
-    /// Behind the last byte that is not zero, of those from a place on. Most of a file is a hole that
-    /// was never written, and is passed over.
+    /// Behind the last byte that is not zero, of those from a place on. Most of a file is a hole
+    /// that was never written, and is passed over.
     fn data_end(&mut self, from: u64) -> io::Result<u64> {
         let zeros = vec![0; WINDOW];
         let (mut end, mut at) = (from, from);
         while at < self.len {
             at = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
                 Ok(data) => data,
-                // There is only a hole behind.
+                // There is only a hole after.
                 Err(rustix::io::Errno::NXIO) => break,
                 Err(error) => return Err(error.into()),
             };
@@ -376,7 +376,7 @@ mod tests {
         ends: Vec<u64>,
     }
 
-    /// Writes a batch of a value of so many bytes; so many batches are durable then.
+    /// Writes a batch of a value of this many bytes; this many batches are durable then.
     fn write(database: &Database, rows: &Keyspace, number: u64, value: usize, durable: u64) {
         let mut batch = database.batch().durability(Some(PersistMode::Buffer));
         // Nothing that is zero, and little that compresses.

@@ -1,6 +1,6 @@
-//! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and the
-//! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does not
-//! check before it believes what it reads.
+//! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and
+//! the contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but
+//! does not check before it believes what it reads.
 
 use std::{
     fs::File,

@@ -70,7 +70,7 @@ impl MemtableReclaimer {
         self.wake.notify_one();
     }
 
-    /// Waits a while; answers what nobody else uses any more, or `None` when it is time to end.
+    /// Waits a while; returns what nobody else uses any more, or `None` when it is time to end.
     fn wait_for_unused(&self) -> Option<Vec<HeldMemtable>> {
         let until = |news: &mut ReclaimerMailbox| news.held.is_empty() && !news.closed;
         let waited = self.wake.wait_while(self.lock(), until);

@@ -32,7 +32,7 @@ impl Reserve {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes so many bytes, if the device has them.
+    /// Takes this many bytes, if the device has them.
     pub(crate) fn hold_bytes(&self, bytes: u64) -> io::Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes <= *held {

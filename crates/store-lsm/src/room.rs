@@ -68,7 +68,7 @@ impl Room {
         }
     }
 
-    /// Sets what is left by what the device says; answers what is free, and all there is.
+    /// Sets what is left by what the device says; returns what is free, and all there is.
     fn measure_free(&self) -> Option<(u64, u64)> {
         let stat = rustix::fs::statvfs(&self.folder).ok()?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
@@ -90,7 +90,7 @@ impl Room {
         self.left_for_freeing.store(free.saturating_sub(reserve / LAST_PART), Ordering::SeqCst);
     }
 
-    /// So many bytes were written to the journal, and are in memory until they go to tables.
+    /// This many bytes were written to the journal, and are in memory until they go to tables.
     pub(crate) fn note_written(&self, bytes: u64) {
         for left in [&self.left, &self.left_for_freeing] {
             let less = |left: u64| Some(left.saturating_sub(bytes.saturating_mul(2)));
@@ -124,7 +124,7 @@ impl Room {
     }
 }
 
-/// What is kept free on a device of so many bytes.
+/// What is kept free on a device of this many bytes.
 fn reserve_of(total: u64) -> u64 {
     (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
 }

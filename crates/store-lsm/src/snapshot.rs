@@ -21,7 +21,7 @@ pub struct LsmSnapshot(SnapshotState);
 #[derive(Clone)]
 enum SnapshotState {
     Open(OpenSnapshot),
-    /// The tree is being opened again: the view is of the first moment behind that.
+    /// The tree is being opened again: the view is of the first moment after that.
     Waiting(Arc<WaitingSnapshot>),
 }
 

@@ -1,6 +1,6 @@
 //! Spaces as keyspaces of their own, found without a lock. A collection's spaces live in slots:
 //! keyspaces that are used again, since each one made or deleted costs the tree memory and disk
-//! for ever. Keys in a slot begin with the number of its use; what has another number is dropped
+//! for good. Keys in a slot begin with the number of its use; what has another number is dropped
 //! by compaction.
 
 use std::{
@@ -243,7 +243,7 @@ impl Spaces {
         });
     }
 
-    /// Gives a slot to a space; durable when this answers. A slot that cannot be given stays free.
+    /// Gives a slot to a space; durable when this returns. A slot that cannot be given stays free.
     fn take_slot(&self, space: Space, unused: &mut UnusedSlots) -> Result<SpacePlace, Error> {
         if unused.free.is_empty() {
             let slot = unused.next_slot;
@@ -293,7 +293,7 @@ impl Spaces {
         parsed.map(Some).ok_or_else(damaged)
     }
 
-    /// Takes a space out; answers its keyspace when compaction has to free what is left in it.
+    /// Takes a space out; returns its keyspace when compaction has to free what is left in it.
     pub(crate) fn remove_space(&self, space: Space) -> Result<Option<Keyspace>, Error> {
         let mut unused = self.lock_unused();
         let Some(place) = self.place_of(space) else { return Ok(None) };

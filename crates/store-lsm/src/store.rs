@@ -67,7 +67,7 @@ impl Store for LsmStore {
         Ok(())
     }
 
-    fn spaces(&self) -> Vec<Space> {
+    fn all_spaces(&self) -> Vec<Space> {
         let Ok(live) = self.shared.open_generation() else { return Vec::new() };
         live.inner.spaces.all_keyspaces().into_iter().map(|(space, _)| space).collect()
     }
@@ -76,7 +76,7 @@ impl Store for LsmStore {
         self.shared.lasting.predicate.set_predicate(predicate);
     }
 
-    async fn reap(&self, space: Space) -> Result<(), Error> {
+    async fn reap_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
         let (inner, committer) = (Arc::clone(&live.inner), live.sender.clone());
         drop(live);

@@ -99,7 +99,7 @@ impl SyncedJournal {
         Self { folder, time, newest: None }
     }
 
-    /// Makes durable whatever the tree has written by now; answers how long that took,
+    /// Makes durable whatever the tree has written by now; returns how long that took,
     /// nanoseconds.
     fn sync_newest(&mut self) -> io::Result<u64> {
         let began = self.time.monotonic_ns();

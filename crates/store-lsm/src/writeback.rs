@@ -78,7 +78,7 @@ impl Writeback {
         }
     }
 
-    /// This keyspace is compacted as long as the answer lives.
+    /// This keyspace is compacted as long as the returned value lives.
     pub(crate) fn note_compaction(&self, keyspace: &Keyspace) -> Compacting<'_> {
         let folder = tables_folder(keyspace);
         *self.lock().compacting.entry(folder.clone()).or_default() += 1;

@@ -17,7 +17,7 @@ use crate::{
 pub struct Range {
     /// First key that may be in it.
     pub start: Vec<u8>,
-    /// First key behind it; `None` reaches to the end of the space.
+    /// First key after it; `None` reaches to the end of the space.
     pub end: Option<Vec<u8>>,
 }
 
@@ -37,7 +37,7 @@ impl Range {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// What is left of the range behind a key that was read.
+    /// What is left of the range after a key that was read.
     pub fn remaining_after(&self, key: &[u8], direction: Direction) -> Self {
         match direction {
             Direction::Forward => {
@@ -50,7 +50,7 @@ impl Range {
     }
 }
 
-/// The first key behind all keys with this prefix.
+/// The first key after all keys with this prefix.
 fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix[..=last].to_vec();
@@ -81,7 +81,7 @@ pub struct Limit {
 pub struct Page {
     /// Keys and values.
     pub rows: Vec<(Bytes, Bytes)>,
-    /// Whether there may be more behind the last row.
+    /// Whether there may be more after the last row.
     pub more: bool,
 }
 
@@ -113,13 +113,13 @@ pub trait Timepiece: Send + Sync + 'static {
     fn monotonic_ns(&self) -> u64;
 }
 
-/// Judges keys and values during one compaction.
+/// Whether a compaction drops a key with this value.
 pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
 /// Says which rows a compaction drops. Pure and monotone: once true for a key and value, true for
 /// ever. It sees no snapshot.
 pub trait DropPredicate: Send + Sync + 'static {
-    /// The judge for one compaction of a space.
+    /// The filter for one compaction of a space.
     fn filter_for(&self, space: Space) -> DropFilter;
 }
 
@@ -128,7 +128,7 @@ pub trait DropPredicate: Send + Sync + 'static {
 pub struct Capabilities {
     /// Largest key, bytes.
     pub max_key_bytes: usize,
-    /// Whether compaction applies a drop predicate; otherwise dead rows have to be deleted.
+    /// Whether compaction applies a drop predicate; otherwise expired rows have to be deleted.
     pub drops: bool,
 }
 
@@ -149,7 +149,7 @@ pub trait Store: Send + Sync + 'static {
     /// The commits under way.
     fn in_flight(&self) -> &InFlight;
 
-    /// Orders units, each all or nothing, and answers when they are durable and visible, one
+    /// Orders units, each all or nothing, and returns when they are durable and visible, one
     /// outcome a unit. They share a durability wait and nothing else.
     fn commit(&self, units: Vec<Unit>) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
 
@@ -160,15 +160,15 @@ pub trait Store: Send + Sync + 'static {
     fn drop_space(&self, space: Space) -> Result<(), Error>;
 
     /// All spaces that exist.
-    fn spaces(&self) -> Vec<Space>;
+    fn all_spaces(&self) -> Vec<Space>;
 
     /// Sets which rows compactions drop.
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
 
     /// Compacts a space now, so that what the drop predicate says is dropped leaves.
-    fn reap(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
+    fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// The `seq` up to which no commit has left anything in this space that was not judged by a
+    /// The `seq` up to which no commit has left anything in this space that was not filtered by a
     /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
     /// rewritten since, no journal from before left. 0 while that cannot be told.
     fn filtered_through(&self, space: Space) -> u64;

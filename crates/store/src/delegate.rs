@@ -26,8 +26,8 @@
 ///     }
 ///
 ///     delegate_store! { self via inner:
-///         capabilities, published, in_flight, commit, create_space, drop_space, spaces,
-///         set_drop_predicate, reap, filtered_through, space_bytes, disk_bytes, tick, health,
+///         capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
+///         set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
 ///         resume_commits, close
 ///     }
 /// }
@@ -72,9 +72,9 @@ macro_rules! delegate_store {
             $via!($this, inner => inner.drop_space(space))
         }
     };
-    (@method spaces $this:ident $via:ident) => {
-        fn spaces(&$this) -> Vec<$crate::Space> {
-            $via!($this, inner => inner.spaces())
+    (@method all_spaces $this:ident $via:ident) => {
+        fn all_spaces(&$this) -> Vec<$crate::Space> {
+            $via!($this, inner => inner.all_spaces())
         }
     };
     (@method set_drop_predicate $this:ident $via:ident) => {
@@ -82,9 +82,9 @@ macro_rules! delegate_store {
             $via!($this, inner => inner.set_drop_predicate(predicate));
         }
     };
-    (@method reap $this:ident $via:ident) => {
-        async fn reap(&$this, space: $crate::Space) -> Result<(), $crate::Error> {
-            $via!($this, inner => inner.reap(space).await)
+    (@method reap_space $this:ident $via:ident) => {
+        async fn reap_space(&$this, space: $crate::Space) -> Result<(), $crate::Error> {
+            $via!($this, inner => inner.reap_space(space).await)
         }
     };
     (@method filtered_through $this:ident $via:ident) => {

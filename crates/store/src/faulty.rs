@@ -126,7 +126,7 @@ impl<S: Store> Store for FaultyStore<S> {
     }
 
     crate::delegate_store! { self via inner:
-        capabilities, published, in_flight, create_space, drop_space, spaces, set_drop_predicate,
-        reap, filtered_through, space_bytes, disk_bytes, tick, health, resume_commits, close
+        capabilities, published, in_flight, create_space, drop_space, all_spaces, set_drop_predicate,
+        reap_space, filtered_through, space_bytes, disk_bytes, tick, health, resume_commits, close
     }
 }

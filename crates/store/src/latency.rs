@@ -1,5 +1,5 @@
-//! How long operations take: counted per thread and summed when somebody asks, so that no counter is
-//! shared by all connections.
+//! How long operations take: counted per thread and summed when somebody asks, so that no counter
+//! is shared by all connections.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -21,7 +21,7 @@ thread_local! {
 pub struct Latencies(Vec<Vec<Histogram>>);
 
 impl Latencies {
-    /// Of so many kinds.
+    /// Of this many kinds.
     pub fn new(kinds: usize) -> Self {
         let shard = || (0..kinds).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())

@@ -117,7 +117,7 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// Goes on behind the last stamp of an earlier run.
+    /// Goes on after the last stamp of an earlier run.
     pub fn starting_after(last: Stamp) -> Self {
         let recent =
             RecentWrites { forgotten: last.seq, old_newest: last.seq, ..RecentWrites::default() };

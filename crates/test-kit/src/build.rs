@@ -60,7 +60,7 @@ pub fn unique_index(path: &str) -> IndexSpec {
     IndexSpec { unique: true, sparse: true, ..plain_index(path) }
 }
 
-/// An index that expires documents so many seconds after a date.
+/// An index that expires documents this many seconds after a date.
 pub fn date_index(path: &str, seconds: i64) -> IndexSpec {
     IndexSpec { expire_after: Some(seconds), ..plain_index(path) }
 }

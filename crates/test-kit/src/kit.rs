@@ -37,7 +37,7 @@ pub struct Setup {
     pub rules: Rules,
     /// The language of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long a document has expired before its bytes may go.
     pub reap_delay: Duration,
 }
 
@@ -128,7 +128,7 @@ impl Kit {
         self.clock.last_used().ms - START_MS
     }
 
-    /// Moves the clock to so many milliseconds after the start of the test.
+    /// Moves the clock to this many milliseconds after the start of the test.
     pub fn move_to(&self, ms: i64) {
         let checkpoint = self.clock.move_to(Instant::from_ms(START_MS + ms));
         self.clock.mark_persisted(&checkpoint.expect("time goes forward"));
@@ -144,15 +144,15 @@ impl Kit {
         ready(replace_one(self.engine.clone(), self.collection(), document, upsert))
     }
 
-    /// Puts a document in place and answers what was there.
+    /// Puts a document in place and returns what was there.
     pub fn find_and_replace(&self, document: Document) -> Result<Edited, Error> {
         let (update, edit) = replacement(document, false);
         let update = Update { edit: &edit, ..update };
         ready(self.engine.find_and_update(&self.collection(), &update))
     }
 
-    /// Removes the document with this id and answers how many there were.
-    pub fn remove(&self, id: impl Into<Value>) -> usize {
+    /// Removes the document with this id and returns how many there were.
+    pub fn remove_by_id(&self, id: impl Into<Value>) -> usize {
         let find = Find::new(equal("_id", id));
         let (collection, context) = (self.collection(), context());
         let removed = ready(self.engine.remove(&collection, &find, false, &context));
@@ -160,18 +160,18 @@ impl Kit {
     }
 
     /// All documents that a filter means, in the order they come.
-    pub fn find(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
+    pub fn find_documents(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
         ready(find_all(self.engine.clone(), self.namespace(), Plan { hint, ..Plan::new(filter) }))
     }
 
     /// The ids of all documents, by a scan of the rows.
-    pub fn ids(&self) -> Vec<i64> {
-        ids_of(&self.find(Filter::always(), Hint::None).expect("found"))
+    pub fn all_ids(&self) -> Vec<i64> {
+        ids_of(&self.find_documents(Filter::always(), Hint::None).expect("found"))
     }
 
     /// The ids of all documents in an index, in its order.
     pub fn ids_by(&self, index: &str) -> Vec<i64> {
-        ids_of(&self.find(Filter::always(), Hint::Index(index.into())).expect("found"))
+        ids_of(&self.find_documents(Filter::always(), Hint::Index(index.into())).expect("found"))
     }
 
     /// Starts a query.

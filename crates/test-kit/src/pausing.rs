@@ -85,7 +85,7 @@ impl PausingStore {
         Self { inner, turnstile, behind, anew }
     }
 
-    /// From now on snapshots hold so many commits more than are said to be published, as for a
+    /// From now on snapshots hold this many commits more than are said to be published, as for a
     /// moment whenever a store publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
@@ -166,7 +166,7 @@ impl Store for PausingStore {
     }
 
     store::delegate_store! { self via inner:
-        capabilities, in_flight, commit, create_space, drop_space, spaces, set_drop_predicate, reap,
+        capabilities, in_flight, commit, create_space, drop_space, all_spaces, set_drop_predicate, reap_space,
         filtered_through, space_bytes, disk_bytes, tick, close
     }
 }

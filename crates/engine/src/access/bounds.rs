@@ -184,7 +184,7 @@ fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     Span { start: vec![class], end: prefix_successor(&[class]) }
 }
 
-/// The first key behind all keys with this prefix. Components never begin with 0xff.
+/// The first key after all keys with this prefix. Components never begin with 0xff.
 pub(crate) fn prefix_successor(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {

@@ -215,7 +215,7 @@ fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -
     out
 }
 
-/// Whether a walk of the index behind its equal fields gives the sort, and in which direction.
+/// Whether a walk of the index after its equal fields gives the sort, and in which direction.
 fn direction_for_sort(
     index: &IndexSpec,
     equal: usize,

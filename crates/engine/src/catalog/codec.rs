@@ -194,7 +194,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     Ok(record)
 }
 
-/// Records once had nothing for books that are off, and no sums by date were kept then.
+/// Records once had nothing for counters that are off, and no sums by date were kept then.
 fn decode_books(tree: Document, dates: bool) -> Result<CounterState, Error> {
     if tree.is_empty() {
         return Ok(if dates { CounterState::Building(0) } else { CounterState::Off });

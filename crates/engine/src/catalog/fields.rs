@@ -1,5 +1,5 @@
-//! Fields of a stored record, each taken once and of its type. It knows no record: which fields there
-//! are, and what they mean, the codec says.
+//! Fields of a stored record, each taken once and of its type. It knows no record: which fields
+//! there are, and what they mean, the codec says.
 
 use document::{Document, Value, ValueRef};
 

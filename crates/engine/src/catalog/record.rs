@@ -23,7 +23,7 @@ pub enum IndexShape {
         /// A unique one counts within a logical partition.
         scoped: bool,
     },
-    /// When each item that can die would, by its class: what a feed of deaths is made from.
+    /// When each item that can expire will, by its class: expirations are published from it.
     Timeline,
 }
 
@@ -131,13 +131,13 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of that change.
     pub changed_ts: i64,
-    /// Second of the last change of its default TTL: what it killed died then.
+    /// Second of the last change of its default TTL: what it made expire expired then.
     pub ruled_ts: i64,
-    /// Its feed of all versions and deaths.
+    /// Its feed of all versions and expirations.
     pub feed: Option<FeedSettings>,
 }
 
-/// A feed of all versions and deaths.
+/// A feed of all versions and expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedSettings {
     /// How long events are kept, seconds.
@@ -153,9 +153,9 @@ pub struct FeedSettings {
 pub struct FeedBegun {
     /// Only later commits have events.
     pub since: u64,
-    /// Items of class inherit written up to this second had died before.
+    /// Items of class inherit written up to this second had expired before.
     pub inherit_s: i64,
-    /// Items with a deadline up to this second had died before.
+    /// Items with a deadline up to this second had expired before.
     pub explicit_s: i64,
 }
 
@@ -178,17 +178,17 @@ impl Record {
         self.items.map(|items| items.partition)
     }
 
-    /// The index of deaths to come, where there is one.
+    /// The index of expirations to come, where there is one.
     pub(crate) fn timeline_index(&self) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
-    /// The key of an item in it: none where there is no timeline, or the item never dies.
+    /// The key of an item in it: none where there is no timeline, or the item never expires.
     pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
         keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }
 
-    /// The feed of all versions and deaths, where it has begun.
+    /// The feed of all versions and expirations, where it has begun.
     pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))

@@ -26,7 +26,7 @@ pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// What became of an attempt to change a record.
 pub(crate) enum ChangeOutcome<T, S: Store> {
-    /// It changed, and books may have begun.
+    /// It changed, and counters may have begun.
     Done(T, Option<Backfill<S>>),
     /// Nothing had to change.
     Nothing,
@@ -53,7 +53,7 @@ impl<S: Store> Engine<S> {
         Ok(self.change_with_backfill(collection, edit).await?.0)
     }
 
-    /// The same, for changes that may begin books; answers what is to be added to them.
+    /// The same, for changes that may begin counters; returns what is to be added to them.
     pub(crate) async fn change_with_backfill<T>(
         &self,
         collection: &Arc<Collection>,

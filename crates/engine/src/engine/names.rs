@@ -60,7 +60,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// The collection of this name, made when it is missing. Answers whether it was made.
+    /// The collection of this name, made when it is missing. Returns whether it was made.
     pub async fn ensure_collection(
         &self,
         model: Model,
@@ -162,7 +162,7 @@ impl<S: Store> Engine<S> {
         self.collection(model, name).is_some_and(|held| Arc::ptr_eq(&held, collection))
     }
 
-    /// Drops a collection and everything in it. Answers whether it existed.
+    /// Drops a collection and everything in it. Returns whether it existed.
     pub async fn drop_collection(
         &self,
         model: Model,

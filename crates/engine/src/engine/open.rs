@@ -26,7 +26,7 @@ pub struct Options {
     pub clock: Arc<Clock>,
     /// The language that stored filters are in.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long a document has expired before its bytes may go.
     pub reap_delay: std::time::Duration,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,
@@ -116,7 +116,7 @@ async fn check_spaces<S: Store>(
     accept_loss: bool,
 ) -> Result<(), Error> {
     let gone = dropped_ids(store).await?;
-    let held: BTreeSet<Space> = store.spaces().into_iter().collect();
+    let held: BTreeSet<Space> = store.all_spaces().into_iter().collect();
     let mut damage = Vec::new();
     let mut known = BTreeSet::from([Space::Catalog, Space::Counts]);
     for record in records {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Makes a store that was opened again take commits. Answers whether it had to be done.
+    /// Makes a store that was opened again take commits. Returns whether it had to be done.
     pub async fn recover_reopened(&self) -> Result<bool, Error> {
         if self.inner.store().health() != Health::Anew {
             return Ok(false);
@@ -26,7 +26,7 @@ impl<S: Store> Engine<S> {
         ids.at_least(next_id(self.inner.store(), &records).await?);
         self.reload_collections(records)?;
         self.inner.resources.reload(self.inner.store()).await?;
-        self.inner.store().resume();
+        self.inner.store().resume_commits();
         drop(ids);
         self.free_unfinished().await?;
         Ok(true)

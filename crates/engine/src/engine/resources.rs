@@ -100,7 +100,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// A fence that closes nothing; it tells that a commit is visible.
+/// A fence that closes nothing; it is called when a commit is visible.
 struct PublishedHook(Box<dyn Fn(Stamp) + Send + Sync>);
 
 impl Fence for PublishedHook {

@@ -1,5 +1,17 @@
-//! Builds the books of documents that were there before they were begun, from headers, while
-//! writers keep them; and corrects the totals to what is really there.
+//! Builds the counters of documents that were there before the counters were begun, from their
+//! headers, while writers keep them; and corrects the totals to what is really there.
+//!
+//! ```text
+//!  change of TTL        commits of writers: counted in the new buckets by themselves
+//!  ─────●───────────────────────────────────────────────────────────────────▶ commits
+//!       └ frozen snapshot: rows that no writer has counted in the new buckets
+//!         ──page──page──page──▶ added to the buckets, then `Building` becomes `Ready`
+//! ```
+//!
+//! The snapshot is taken while the change is published and nothing is ordered after it, so that
+//! each document is counted once: in the snapshot, or by the writer that came later. A writer that
+//! replaces a document of the snapshot takes it out of the buckets before this build puts it in;
+//! sums go below zero for a moment and are right in the end, since they are only ever added to.
 
 use std::sync::Arc;
 
@@ -20,7 +32,7 @@ use crate::{
 type FoundByClass = [[i64; 2]; 3];
 
 impl<S: Store> Engine<S> {
-    /// Begins books anew that an earlier run did not finish. Nobody writes yet.
+    /// Begins counters anew that an earlier run did not finish. Nobody writes yet.
     pub(crate) async fn restart_counters(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let edit: Box<RecordEdit<()>> = Box::new(|_: &State| {
             let apply = |record: &mut Record, stamp: store::Stamp| {
@@ -32,8 +44,8 @@ impl<S: Store> Engine<S> {
         self.build_counters(collection, begun).await
     }
 
-    /// Called when a change is published and nothing is ordered behind it yet: the rows that are
-    /// there are those that no writer entered in the books it began.
+    /// Called when a change is published and nothing is ordered after it yet: the rows that are
+    /// there are those that no writer counted in the buckets it began.
     pub(crate) fn begin_counters(
         &self,
         collection: &Arc<Collection>,
@@ -45,13 +57,15 @@ impl<S: Store> Engine<S> {
         began.then(|| Backfill { state, rows: freeze_collection(&self.inner.views, collection) })
     }
 
-    /// Builds the sums of documents that were there before the books were begun. Whoever began
+    /// Builds the sums of documents that were there before the counters were begun. Whoever began
     /// them builds them, once.
     pub(crate) async fn build_counters(
         &self,
         collection: &Arc<Collection>,
         begun: Option<Backfill<S>>,
     ) -> Result<(), Error> {
+        // Nobody else builds these: a build that an end of the server cut off is begun anew at the
+        // start.
         let Some(Backfill { state, rows }) = begun else { return Ok(()) };
         let CounterState::Building(build) = state.record.counters else { return Ok(()) };
         let mut found = FoundByClass::default();
@@ -66,6 +80,7 @@ impl<S: Store> Engine<S> {
                 sums[1] = sums[1].saturating_add(one.bytes);
                 entered.push(one);
             }
+            // Its space may be gone, and nobody will ask.
             if collection.is_dropped() {
                 return Ok(());
             }
@@ -73,10 +88,12 @@ impl<S: Store> Engine<S> {
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+            // A later change may have begun other counters; these are given up then.
             let wanted = state.record.counters == CounterState::Building(build);
             let apply = move |record: &mut Record, _| record.counters = CounterState::Ready(build);
             Ok(wanted.then(|| (Arc::new(apply) as Arc<RecordApply>, ())))
         });
+        // Totals and state change in one commit: whoever sees `Ready` sees totals that agree.
         self.change_with(collection, &*edit, &corrections).await?;
         self.purge_builds(collection).await
     }
@@ -93,8 +110,8 @@ fn backfill_unit(state: Arc<State>, entered: Vec<Counted>) -> Unit {
     })
 }
 
-/// What makes the totals of a snapshot say what was found in it: documents that died and were
-/// written over or reaped are in no sum of new books.
+/// What makes the totals of a snapshot say what was found in it: documents that expired and were
+/// written over or reaped are in no bucket of new counters.
 async fn total_corrections<S: Store>(
     rows: &Frozen<S>,
     collection: u32,

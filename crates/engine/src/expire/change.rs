@@ -1,4 +1,13 @@
-//! Changes of a collection's TTL. Each is a commit in the one order; none touches a document.
+//! Changes of a collection's TTL. Each is a commit in the one order of commits, behind a fence that
+//! no view opens through; none touches a document.
+//!
+//! ```text
+//!  commit ── stamp ──┬── floors raised to what has expired at the stamp, by the old default
+//!                    └── the new default in force for every later view
+//! ```
+//!
+//! The floors are why nothing comes back when a default gets longer: what had expired by the
+//! shorter one lies below them for ever.
 
 use std::sync::Arc;
 
@@ -13,7 +22,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Changes the default TTL: in force for every operation that begins after this answers.
+    /// Changes the default TTL: in force for goody operation that begins after this returns.
     pub async fn set_default_ttl(
         &self,
         collection: &Arc<Collection>,
@@ -34,8 +43,9 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Changes the default in a record; what is dead at the stamp stays dead.
+/// Changes the default in a record; what has expired at the stamp stays expired.
 pub(crate) fn apply_default(record: &mut Record, default: DefaultTtl, stamp: Stamp, floors: bool) {
+    // Asked before the change: only a collection that did not count by class yet begins to.
     let summed = record.settings.by_class();
     if floors {
         record.settings.change_default(default, Instant::from_ms(stamp.at_ms));

@@ -1,4 +1,5 @@
-//! Moves of a manual clock: durable before they are in force.
+//! Moves of a manual clock: durable before they are in force, one after the other. A clock that
+//! moves with the machine cannot be moved.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use store::Store;
 use crate::engine::Engine;
 
 impl<S: Store> Engine<S> {
-    /// Moves a manual clock; answers when the move is durable and in force.
+    /// Moves a manual clock; returns when the move is durable and in force.
     pub async fn move_clock(&self, to: Instant) -> Result<Instant, Refused> {
         let _one_at_a_time = self.inner.moving.lock().await;
         let clock = self.inner.clock();

@@ -1,5 +1,5 @@
-//! When documents die and what ends them, by their ids: what their headers say, and nothing else of
-//! them.
+//! When documents expire and by which rule, by their ids: what their headers say, and nothing else
+//! of them. For people who ask why a document is going to expire, or why it is not.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What ends a document's life.
+/// The rule by which a document expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpiryReason {
     /// The collection's default.
@@ -31,7 +31,7 @@ pub enum ExpiryReason {
     Index(String),
 }
 
-/// A live document's fate, if nothing is written.
+/// When and why a live document expires, if nothing is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiry {
     /// Its id.
@@ -40,11 +40,11 @@ pub struct DocumentExpiry {
     pub written_s: i64,
     /// What it says itself.
     pub class: Class,
-    /// When it dies and what ends it; `None`: it does not die.
+    /// When it expires and by which rule; `None`: never.
     pub expiry: Option<(Instant, ExpiryReason)>,
 }
 
-/// Fates judged at one instant.
+/// Expiries of several documents, read at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiries {
     /// The collection's default.
@@ -54,7 +54,7 @@ pub struct DocumentExpiries {
 }
 
 impl<S: Store> Engine<S> {
-    /// The fates of documents by their ids; who is not live is left out.
+    /// When documents expire, by their ids; those that are not live are left out.
     pub async fn document_expiries(
         &self,
         collection: &Arc<Collection>,
@@ -77,7 +77,7 @@ impl<S: Store> LiveView<S> {
             yield_if_due(operation, CANDIDATE_WORK).await?;
             let Some(row) = self.get_row(&keys::row(*id)).await? else { continue };
             let Some(header) = row.header() else { continue };
-            let (death, rule) = record.settings.expiry_and_rule(&header);
+            let (expires_at, rule) = record.settings.expiry_and_rule(&header);
             let name = |id| record.indexes.iter().find(|index| index.id == id);
             let ends = match rule {
                 Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
@@ -91,7 +91,7 @@ impl<S: Store> LiveView<S> {
                 id: row.document().get("_id").unwrap_or(*id).to_value(),
                 written_s: header.ts,
                 class: header.class,
-                expiry: ends.filter(|_| death < Instant::MAX).map(|ends| (death, ends)),
+                expiry: ends.filter(|_| expires_at < Instant::MAX).map(|ends| (expires_at, ends)),
             });
         }
         Ok(DocumentExpiries { default: record.settings.default, documents })

@@ -1,5 +1,9 @@
-//! What dies when: the forecast under the settings in force, the preview of another default, and
-//! series of deaths step by step, of one collection or of all at one instant.
+//! What expires when: the forecast under the settings in force, the preview of another default, and
+//! series of expirations step by step, of one collection or of all at one instant.
+//!
+//! All of them are differences: what is live at one instant less what is live at a later one, if
+//! nothing is written. Where counters know, that costs a few reads for each instant; where they do
+//! not, one walk over the headers serves all instants.
 
 use std::sync::Arc;
 
@@ -19,11 +23,12 @@ use crate::{
     view::{LiveView, open_all},
 };
 
+/// Seconds of the three horizons.
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 const WEEK_S: i64 = 604_800;
 
-/// Deaths within spans from now.
+/// Expirations within spans from now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HorizonAmounts {
     /// The next hour.
@@ -34,37 +39,39 @@ pub struct HorizonAmounts {
     pub week: Amount,
 }
 
-/// What is live and what dies when.
+/// What is live and what expires when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The default in force.
     pub default: DefaultTtl,
     /// Live now.
     pub live: Amount,
-    /// Deaths to come, if nothing is written.
+    /// Expirations to come, if nothing is written.
     pub expires_within: HorizonAmounts,
-    /// Dead bytes not yet reaped.
+    /// Expired documents not yet reaped.
     pub unreaped: Unreaped,
 }
 
 /// What another default would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Deaths at once.
+    /// Expirations at once.
     pub expires_now: Amount,
-    /// Deaths to come, those at once left out.
+    /// Expirations to come, those at once left out.
     pub expires_within: HorizonAmounts,
 }
 
 /// How long the steps of a series are, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
+    /// Seconds of one step.
     seconds: i64,
+    /// How many steps there are.
     count: usize,
 }
 
 impl Steps {
-    /// So many steps of so many seconds, within their limits.
+    /// This many steps of this many seconds, within their limits.
     pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
         let in_reach = 1..=MAX_SERIES_STEP_S;
         let held = usize::try_from(count).ok().filter(|n| (1..=MAX_SERIES_STEPS).contains(n));
@@ -94,31 +101,31 @@ impl Steps {
     }
 }
 
-/// Deaths to come, if nothing is written: those of a step come after its beginning and not after
-/// its end.
+/// Expirations to come, if nothing is written: those of a step come after its beginning and not
+/// after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Where the first step begins.
     pub now: Instant,
-    /// Deaths of each step.
+    /// Expirations of each step.
     pub steps: Vec<Amount>,
 }
 
-/// What is live in all collections and dies when.
+/// What is live in all collections and expires when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForecastOfAll {
     /// Collections, of both models.
     pub collections: usize,
     /// Live now.
     pub live: Amount,
-    /// Deaths to come.
+    /// Expirations to come.
     pub series: Series,
-    /// Dead bytes not yet reaped, as the reaper last saw it.
+    /// Expired documents not yet reaped, as the reaper last saw it.
     pub unreaped: Unreaped,
 }
 
 impl<S: Store> Engine<S> {
-    /// What of a collection dies in each of some steps from now on.
+    /// What of a collection expires in each of some steps from now on.
     pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
@@ -132,13 +139,14 @@ impl<S: Store> Engine<S> {
         Ok(Series { now: view.instant, steps: step_differences(&deaths) })
     }
 
-    /// The same over all collections, judged at one instant.
+    /// The same over all collections, at one instant.
     pub async fn forecast_all(&self, steps: Steps) -> Result<ForecastOfAll, Error> {
         let mut attempts = Attempts::to_read();
         'again: loop {
             attempts.begin_next()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
+            // One instant for all collections, or the sums would be of no moment at all.
             let Some((now, views)) = open_all(&self.inner.views, &all).await else { continue };
             let ends = steps.end_instants(now);
             let mut live = Amount::default();
@@ -161,7 +169,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// What is live in a collection and what dies when.
+    /// What is live in a collection and what expires when.
     pub async fn forecast_collection(
         &self,
         collection: &Arc<Collection>,
@@ -180,6 +188,8 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// The forecast at the view's instant. What is not reaped yet is estimated in a view of its
+    /// own.
     async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
         let settings = &self.state.record.settings;
         let (live, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
@@ -191,20 +201,24 @@ impl<S: Store> LiveView<S> {
         })
     }
 
+    /// What would be if the default were changed at the view's instant. Nothing is changed: the
+    /// settings are a copy.
     async fn read_preview(&self, default: DefaultTtl) -> Result<Preview, Halt> {
         let mut settings = self.state.record.settings.clone();
         settings.change_default(default, self.instant);
+        // By the settings in force; below by those asked about, at the same instant.
         let before = self.count_live().await?;
         let (after, deaths) = self.expirations_to_come(&settings, &self.horizon_ends()).await?;
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })
     }
 
+    /// Where the three horizons end, counted from the view's instant.
     fn horizon_ends(&self) -> [Instant; 3] {
         [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
 
-    /// What is live under these settings, and what of it is dead at each of some later instants,
-    /// in their order.
+    /// What is live under these settings, and what of it has expired at each of some later
+    /// instants, in their order.
     async fn expirations_to_come(
         &self,
         settings: &Settings,
@@ -219,12 +233,13 @@ impl<S: Store> LiveView<S> {
     }
 }
 
+/// Names the amounts of [`horizon_ends`](LiveView::horizon_ends), in its order.
 fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     let up_to = |at: usize| deaths.get(at).copied().unwrap_or_default();
     HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }
 }
 
-/// Deaths between one instant and the next, of deaths up to each.
+/// Expirations between one instant and the next, of expirations up to each.
 fn step_differences(up_to: &[Amount]) -> Vec<Amount> {
     let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
     up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()

@@ -1,8 +1,14 @@
-//! Forgets dropped indexes and what they killed, once nothing from before is on disk any more.
+//! Forgets dropped indexes, and what they made expire, once nothing from before is on disk any
+//! more.
 //!
-//! A dropped date index keeps what it killed dead, and the id of any dropped index tells
-//! compaction that its entries may go. Neither is needed when a compaction under floors that know
-//! them has judged all that was there, and no journal from before is left (`Store::judged`).
+//! A dropped date index keeps what it made expire out of sight, and the id of any dropped index
+//! tells compaction that its entries may go. Neither is needed when a compaction under floors that
+//! know them has filtered all that was there, and no journal from before is left that could bring a
+//! row back (`Store::filtered_through`).
+//!
+//! ```text
+//!  drop ──▶ reap floors know it ──▶ compaction ──▶ old journals are gone ──▶ forgotten
+//! ```
 
 use std::sync::Arc;
 
@@ -26,7 +32,10 @@ fn is_retired(record: &Record, rule: &DateRule) -> bool {
     rule.after_s.is_none() && record.indexes.iter().all(|index| index.id != rule.index)
 }
 
-/// Whether these floors dropped all that a retired rule killed.
+/// Whether these floors dropped all that a retired rule made expire.
+///
+/// A pair binds rows older than its stamp up to its floor: a floor of now, or a pair at least as
+/// late and as high, drops all of these.
 fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     let floor = floors.dates.iter().find(|floor| floor.index == rule.index);
     rule.pairs.iter().all(|pair| {
@@ -54,8 +63,8 @@ pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
 }
 
 impl<S: Store> Engine<S> {
-    /// Forgets what a compaction under `allowed` has made superfluous. Those that a forgotten rule
-    /// killed are in the totals and perhaps in sums, so the books are built anew.
+    /// Forgets what a compaction under `allowed` has made superfluous. What a forgotten rule
+    /// made expire is in the totals and perhaps in buckets, so the counters are built again.
     pub(super) async fn forget_retired(
         &self,
         collection: &Arc<Collection>,
@@ -64,6 +73,7 @@ impl<S: Store> Engine<S> {
         let allowed = Arc::clone(allowed);
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
             let (rules, dropped) = what_to_forget(&state.record, &allowed);
+            // One build at a time; the next compaction asks again.
             let building = matches!(state.record.counters, CounterState::Building(_));
             if building || (rules.is_empty() && dropped.is_empty()) {
                 return Ok(None);
@@ -74,6 +84,7 @@ impl<S: Store> Engine<S> {
                     record.settings.dates.iter().any(|rule| gone(rule) && !rule.pairs.is_empty());
                 record.settings.dates.retain(|rule| !gone(rule));
                 record.dropped.retain(|id| !dropped.contains(id));
+                // A rule with pairs has made something expire.
                 if killed {
                     record.counters = CounterState::Building(stamp.seq);
                 }

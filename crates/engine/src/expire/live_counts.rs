@@ -1,5 +1,25 @@
-//! Counts without scanning (docs/ttl.md, section 5.3): `live = totals - sums up to the floor`. Where
-//! the books are being built, or documents can die in more than one way, headers are walked.
+//! Counts without scanning (docs/ttl.md, section 5.3): `live = totals - buckets up to the floor`.
+//!
+//! A document that expires writes nothing, so no counter can be lowered at that moment. Instead
+//! each write counts its document twice: in the totals of its class, and in a bucket of the second
+//! that decides about its expiry (`counters.rs`). What has expired is then a sum over buckets:
+//!
+//! ```text
+//!  second of the write or deadline:   … 97  98  99 │ 100 101 102 …
+//!  documents in its bucket:              4   0   2 │   7   1   3
+//!                                   expired: ≤ floor│ live
+//! ```
+//!
+//! Buckets are kept on four levels (1, 64, 4,096 and 262,144 seconds), so that a sum up to any
+//! second reads few keys:
+//!
+//! ```text
+//!  up to 300,001:   level 3 [0, 262144)  level 2 [262144, 299008)  level 1 …  level 0 …
+//! ```
+//!
+//! The totals say nothing where documents can expire in more than one way, since one document would
+//! be in two sums of buckets; there, and while counters are being built, headers are walked
+//! instead. Both ways agree to the document: the check of a collection compares them.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -24,26 +44,32 @@ use crate::{
     yielding::yield_now,
 };
 
+/// Codes of the classes in keys of counters: inherit, never, explicit.
 const CLASSES: [u8; 3] = [0, 1, 2];
 
-/// How documents can die under some settings, as far as the books can tell.
+/// How live documents are counted under some settings: by what the counters know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountBy<'s> {
     /// Not at all.
+    /// The totals are what is live.
     None,
     /// By class.
+    /// Live: the totals less the buckets of the classes.
     Classes,
-    /// By one date index.
+    /// By one date index. Live: the totals less the buckets of the index's dates, and less what has
+    /// expired in the last, incomplete second.
     Date(&'s DateRule),
-    /// In more than one way, or the books do not know.
+    /// Documents expire in more than one way, or the counters do not know.
+    /// Headers are walked.
     Several,
 }
 
 impl<'s> CountBy<'s> {
-    /// Under these settings, on the books of this record.
+    /// Under these settings, with the counters of this record.
     pub(crate) fn of_settings(record: &Record, settings: &'s Settings) -> Self {
         let mut dates = settings.by_date();
         match (settings.by_class(), dates.next(), dates.next()) {
+            // Sums that lack what was there before would be too small.
             _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
             (false, None, _) => Self::None,
             (true, None, _) if record.sums_classes() => Self::Classes,
@@ -54,6 +80,9 @@ impl<'s> CountBy<'s> {
 }
 
 /// The last second whose dates are all up to an instant of dates, milliseconds.
+///
+/// Expiry by a date is exact to the millisecond, and buckets hold whole seconds: the second that
+/// the instant lies in is looked at row by row.
 pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
     date_ms.saturating_add(1).div_euclid(1000) - 1
 }
@@ -73,14 +102,15 @@ impl<S: Store> LiveView<S> {
         Ok(live.first().copied().unwrap_or_default())
     }
 
-    /// Halts where sums hold what died in the last moments: on the books that is no row which
-    /// could halt by itself.
+    /// Halts where sums hold what expired in the last moments: a sum, unlike a row, does not
+    /// halt by itself.
     pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
         let settings = &self.state.record.settings;
         if let CountBy::Classes | CountBy::Date(_) =
             CountBy::of_settings(&self.state.record, settings)
         {
             let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
+            // A row would say so itself; a sum has to be taken at both instants.
             if self.expired_amount(&settings.floors_at(self.stable_instant())).await? != now {
                 return Err(Halt::InFlight);
             }
@@ -97,18 +127,20 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = Vec::with_capacity(instants.len());
         for at in instants {
+            // A series over a year is hundreds of sums.
             if live.len() % INSTANTS_AT_ONCE == INSTANTS_AT_ONCE - 1 {
                 yield_now().await;
             }
             match self.counted_live_at(settings, *at).await? {
                 Some(amount) => live.push(amount),
+                // One walk serves all instants, so what was summed up by then is given up.
                 None => return self.walked_live_at_each(settings, instants).await,
             }
         }
         Ok(live)
     }
 
-    /// What would be live at one of them, as the books say; `None` where they do not know.
+    /// What would be live at one of them, as the counters say; `None` where they do not know.
     async fn counted_live_at(
         &self,
         settings: &Settings,
@@ -127,6 +159,9 @@ impl<S: Store> LiveView<S> {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
                 let index = record.indexes.iter().find(|index| index.id == rule.index);
                 if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
+                    // Pairs are floors of earlier rules, for older rows only. Where one reaches
+                    // beyond the present cutoff, a bucket holds both expired and live documents of
+                    // the same second.
                     && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
                 {
                     let up_to = self
@@ -142,7 +177,8 @@ impl<S: Store> LiveView<S> {
         Ok(None)
     }
 
-    /// The same by headers: each document lives at those of the instants that are before its death.
+    /// The same by headers: each document lives at those of the instants that are before its
+    /// expiration.
     async fn walked_live_at_each(
         &self,
         settings: &Settings,
@@ -153,9 +189,10 @@ impl<S: Store> LiveView<S> {
         while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
-                let death = settings.expires_at(&header);
-                // It is entered at the last of them; the sums from behind are made below.
-                let last = instants.partition_point(|at| *at < death).checked_sub(1);
+                let expires_at = settings.expires_at(&header);
+                // It is entered at the last of them; the sums from the end are made below.
+                // Instants ascend, and a document is live at all of them before its expiry.
+                let last = instants.partition_point(|at| *at < expires_at).checked_sub(1);
                 if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
                     *amount = amount.plus(Amount::of_body(row.body()));
                 }
@@ -165,6 +202,8 @@ impl<S: Store> LiveView<S> {
             }
         }
         let mut sum = Amount::default();
+        // From "live at most until this instant" to "live at this instant": the later ones are live
+        // too.
         for amount in live.iter_mut().rev() {
             sum = sum.plus(*amount);
             *amount = sum;
@@ -172,8 +211,8 @@ impl<S: Store> LiveView<S> {
         Ok(live)
     }
 
-    /// What is dead in the second that a cutoff of dates lies in, where not all of it is: its sum
-    /// but for the rows of the index that live.
+    /// What has expired in the second that a cutoff of dates lies in, where not all of it is: its
+    /// sum but for the rows of the index that live.
     async fn expired_in_edge_second(
         &self,
         index: &IndexSpec,
@@ -181,12 +220,15 @@ impl<S: Store> LiveView<S> {
         settings: &Settings,
         at: Instant,
     ) -> Result<Amount, Halt> {
+        // The first second that is not complete at the cutoff.
         let second = last_whole_second(cutoff_ms).saturating_add(1);
         let start = second.saturating_mul(1000);
+        // The cutoff lies at the end of a second: no second is cut in two.
         if cutoff_ms < start {
             return Ok(Amount::default());
         }
         let of = Buckets::Date(index.id);
+        // Nearly always nothing has a date in this one second, and no row is read.
         let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
         if sum == Amount::default() {
             return Ok(sum);
@@ -200,6 +242,8 @@ impl<S: Store> LiveView<S> {
                 let Some(header) = row.header() else { continue };
                 let date = header.dates.iter().find(|(id, _)| *id == index.id);
                 let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
+                // An array of dates has several entries; the header has the earliest, which
+                // decides.
                 if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
                     live = live.plus(Amount::of_body(row.body()));
                 }
@@ -211,7 +255,7 @@ impl<S: Store> LiveView<S> {
         Ok(sum.minus(live))
     }
 
-    /// All that is on the books.
+    /// All that is counted, expired documents too.
     pub(crate) async fn total_amount(&self) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for class in CLASSES {
@@ -221,7 +265,7 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
-    /// What is on the books and dead by these floors, in whole seconds: by class, or by the dates
+    /// What is counted and has expired by these floors, in whole seconds: by class, or by the dates
     /// of an index.
     pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
@@ -232,6 +276,15 @@ impl<S: Store> LiveView<S> {
     }
 
     /// A sum up to and including a second, from few coarse and few fine buckets.
+    ///
+    /// From coarse to fine, each level goes on where the coarser one ended:
+    ///
+    /// ```text
+    /// level 3 |────────────|────────────|
+    /// level 2                           |──|──|
+    /// level 1                                 |-|-|
+    /// level 0                                     |··  up to and including `second`
+    /// ```
     async fn sum_up_to(&self, of: Buckets, second: i64) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         let behind = second.saturating_add(1);
@@ -245,6 +298,7 @@ impl<S: Store> LiveView<S> {
         Ok(amount)
     }
 
+    /// The sum over some buckets of one level, the last one excluded.
     async fn sum_buckets(
         &self,
         of: Buckets,
@@ -270,11 +324,13 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Which sums know what is dead by these floors, and up to which second.
+/// Which buckets know what has expired by these floors, and up to which second.
 pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {
         let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
+        // Rows from before a change count as expired up to its floor, too: the highest of all
+        // decides.
         let date_ms = pairs.fold(floor.floor_ms, i64::max);
         (
             Buckets::Date(floor.index),

@@ -1,4 +1,13 @@
-//! Expiry beyond visibility: changes of TTL, counts without scanning, forecasts, reaping.
+//! Expiry beyond visibility: changes of TTL, counts without scanning, forecasts, reaping. Whether
+//! one row is live is no question for this folder: views answer it from the row's header
+//! (`view/live.rs`), at the very instant.
+//!
+//! ```text
+//!  change ─▶ settings in the catalog ─▶ every view from then on
+//!  live_counts ─▶ forecast, statistics          counters: totals less expired buckets
+//!  build ─▶ counters of what was there before   trim ─▶ takes away what was reaped
+//!  reap ─▶ floors and compaction                forget ─▶ dropped indexes, once nothing needs them
+//! ```
 
 mod build;
 mod change;

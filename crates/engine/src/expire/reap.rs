@@ -1,8 +1,24 @@
-//! Reaping: the floors that compaction may judge by, and when a collection is worth compacting.
+//! Reaping: the floors that compaction may drop rows by, and when a collection is worth compacting.
 //!
-//! The drop predicate sees no snapshot, so it never judges by the floors of now, but by reap
-//! floors: those of a view the reaper opened at least the delay ago, lowered to what every open
-//! view and the clock allow. They only rise, and start at nothing after a restart.
+//! The drop predicate sees no snapshot, so it never uses the current floors; it uses reap floors:
+//!
+//! ```text
+//!  floors of a view, taken every second ──▶ samples (waiting for `--reap-delay`)
+//!                                               │ the newest that is old enough
+//!                                               ▼
+//!         lowered to what every open view allows, to what the clock may not have jumped over,
+//!         and to the expirations that the feed has published
+//!                                               │
+//!                                               ▼
+//!                                 reap floors, in force for every compaction
+//! ```
+//!
+//! So no view that is open, and no feed, ever misses a row that it may still show. Reap floors only
+//! rise, and start at nothing after a restart.
+//!
+//! A pass costs two reads of counters for each collection whose counters know what has expired.
+//! Where they do not, only a walk tells, and walks are bounded to a share of the time
+//! ([`WALK_SHARE`]).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -28,13 +44,14 @@ use crate::{
 };
 
 /// How often the reaper opens views.
+/// Reap floors lie this far behind what they could be, at most.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
-/// Dead bytes at which a collection is compacted even when most of it lives.
+/// Expired bytes at which a collection is compacted even when most of it is live.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
-/// One part in so many of the time may go into walking collections whose deaths are not on the
-/// books.
+/// At most 1/WALK_SHARE of the reaper's time goes to full scans of collections whose expirations
+/// the counters do not know.
 const WALK_SHARE: u32 = 50;
-/// Dead bytes below which half being dead is no reason yet.
+/// Expired bytes below which a collection is left alone, even if half of it has expired.
 const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 impl<S: Store> Engine<S> {
@@ -44,7 +61,8 @@ impl<S: Store> Engine<S> {
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
-    /// About how much is dead and still there, over all collections, as the reaper last saw it.
+    /// About how much has expired and is still stored, over all collections, as the reaper last saw
+    /// it.
     pub fn reap_backlog(&self) -> Unreaped {
         let all = self.inner.reaper.lock();
         all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
@@ -53,19 +71,23 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
+    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Returns when the next
     /// pass is due.
     pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
+        // First, so that the floors of this pass reach as far as possible: reaping stops at what
+        // has been published.
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
+        // What is known of dropped collections goes.
         reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
             if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
+                    // It was dropped under the reaper's hands.
                     Err(_) if collection.is_dropped() => {}
                     Err(error) => return Err(error),
                 }
@@ -75,12 +97,16 @@ impl<S: Store> Engine<S> {
         Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
     }
 
+    /// One collection's part of a pass: takes a sample, puts the newest sample that is old enough
+    /// in force, compacts when it is worth it, and forgets what an earlier compaction made
+    /// superfluous.
     async fn reap_collection(
         &self,
         collection: &Arc<Collection>,
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
+        // The machine's time, not the database's: a walk is paid for in processor time.
         let began = clock::monotonic_time();
         let (sample, estimate) = self.sample_floors(collection, walk).await?;
         let cost = clock::monotonic_time().saturating_sub(began);
@@ -96,6 +122,7 @@ impl<S: Store> Engine<S> {
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
+            // All that are old enough leave the queue; the newest of them has the highest floors.
             while let Some((at, _)) = of.samples.front()
                 && at.saturating_add(delay) <= elapsed
             {
@@ -103,13 +130,15 @@ impl<S: Store> Engine<S> {
             }
             newest
         };
+        // Nothing is old enough yet, as after a start.
         let Some(due) = due else { return Ok(()) };
         let events_before_s = due.events_before_s;
-        let limited = if self.inner.rules().holds() {
+        let limited = if self.inner.rules().read_guards() {
             self.inner.active_views().limit_floors(collection.id, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };
+        // A view is being opened: it may read anything, so nothing is put in force this time.
         let Some((floors, dropped)) = limited else { return Ok(()) };
         let allowed = Arc::new(ReapFloors { floors, dropped, events_before_s });
         self.put_in_force(collection, allowed, estimate).await?;
@@ -119,7 +148,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
+    /// Forgets what a compaction made superfluous, once the store says that it has filtered all.
     async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
@@ -127,7 +156,10 @@ impl<S: Store> Engine<S> {
         };
         let Some((seq, allowed)) = compacted else { return Ok(()) };
         let store = self.inner.store();
-        if store.judged(collection.rows_space()).min(store.judged(collection.entries_space())) < seq
+        if store
+            .filtered_through(collection.rows_space())
+            .min(store.filtered_through(collection.entries_space()))
+            < seq
         {
             return Ok(());
         }
@@ -138,7 +170,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Puts reap floors in force and compacts when enough is dead by them.
+    /// Puts reap floors in force and compacts when enough has expired by them.
     async fn put_in_force(
         &self,
         collection: &Arc<Collection>,
@@ -148,10 +180,12 @@ impl<S: Store> Engine<S> {
         let estimate = {
             let mut all = self.inner.reaper.lock();
             let of = all.entry(collection.id).or_default();
+            // A compaction under the same floors would find nothing new.
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
             let dead = estimate.dead.minus(of.reaped);
+            // A dropped index waits for a compaction, however little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
             let enough = REAP_LEAST_BYTES <= dead.bytes
                 && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
@@ -163,15 +197,23 @@ impl<S: Store> Engine<S> {
         self.compact_collection(collection, allowed, estimate.dead).await
     }
 
+    /// Compacts a collection under reap floors that are in force, and takes what was dropped off
+    /// the counters.
+    ///
+    /// Entries go before rows: an entry without its row would be damage, a row without entries is
+    /// not found by an index and has expired anyway.
     async fn compact_collection(
         &self,
         collection: &Arc<Collection>,
         allowed: Arc<ReapFloors>,
         dead: Amount,
     ) -> Result<(), Error> {
+        // Before the compaction begins: it filters everything up to here.
         let seq = self.inner.store().published();
-        self.inner.store().reap(collection.entries_space()).await?;
-        self.inner.store().reap(collection.rows_space()).await?;
+        self.inner.store().reap_space(collection.entries_space()).await?;
+        self.inner.store().reap_space(collection.rows_space()).await?;
+        // Without counters nobody knows how much was dropped: what had expired then is remembered
+        // and subtracted from later estimates.
         let on_books = {
             let record = &collection.state().record;
             !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
@@ -196,8 +238,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The floors of a view of now, and how much is dead by them; without `walk` only where the
-    /// books say so.
+    /// The floors of a new view, and how much has expired by them; without `walk` only where the
+    /// counters know.
     async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
@@ -207,7 +249,7 @@ impl<S: Store> Engine<S> {
         Ok(read_in_view!(self, collection, |view| view.read_sample(until, walk).await)?.0)
     }
 
-    /// Dead bytes of a collection that are probably still there.
+    /// Expired documents of a collection that are probably still stored.
     pub(crate) async fn unreaped_amount(
         &self,
         collection: &Arc<Collection>,
@@ -232,7 +274,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// How much of a collection is dead and how much lives.
+/// How much of a collection has expired and how much is live.
+/// By the counters, or by a walk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     dead: Amount,
@@ -241,7 +284,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of it, what is still there when so much has been reaped.
+    /// What of it is still stored when this much has been reaped.
     fn minus_reaped(&self, reaped: Amount) -> Unreaped {
         let amount = self.dead.minus(reaped);
         Unreaped { amount, oldest_expired_seconds: self.oldest_dead_s }
@@ -257,6 +300,8 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(ReapFloors, Option<Estimate>), Halt> {
         let record = &self.state.record;
         let at = self.stable_instant().min(until);
+        // Dates come from users: a later write may carry an old date, and must not be dropped by a
+        // floor that was taken before it.
         let mut floors = record.settings.floors_at(at).bounded_by_stamp(self.seq + 1);
         let mut events_before_s = i64::MIN;
         if let Some((feed, begun)) = record.running_feed() {
@@ -281,9 +326,10 @@ impl<S: Store> LiveView<S> {
             CountBy::None => Amount::default(),
             CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
             CountBy::Several if !walk => return Ok(None),
-            // Where deaths are not on the books, what does not live any more is dead.
+            // Where the counters do not know, what is counted and not live has expired.
             CountBy::Several => total.minus(self.count_live().await?),
         };
+        // For status pages: how far reaping lies behind.
         let oldest_dead_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
     }

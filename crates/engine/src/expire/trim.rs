@@ -1,5 +1,15 @@
-//! What leaves the books: the dead that were compacted away, books that were given up, and all
-//! counts of dropped collections. Sums only ever change by adding, also here.
+//! What leaves the counters: expired documents that were compacted away, counters that were given
+//! up for newer ones, and all counters of dropped collections.
+//!
+//! Sums only ever change by adding, here too: a bucket is brought to zero by adding its negative,
+//! in the same commit as the totals, so that `totals - buckets` is the same before and after for
+//! everybody.
+//!
+//! ```text
+//!              totals   bucket 97   bucket 98   live
+//!  before        1000          40          10    950
+//!  after          950           0           0    950
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -18,10 +28,14 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Takes what is dead by these floors, and compacted away, off the books: out of the sums and
-    /// out of the totals at once, so that they keep cancelling out. Answers how much left the
-    /// totals. Where documents can die in several ways the totals stay: nobody subtracts from
-    /// them before the books are built anew.
+    /// Takes what has expired by these floors, and compacted away, off the counters: out of the
+    /// buckets and out of the totals at once, so that they keep cancelling out. Returns how much
+    /// left the totals. Where documents can expire in several ways the totals stay: nobody
+    /// subtracts from them before the counters are built anew.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. A commit that is refused is no error: the next compaction trims again.
     pub(crate) async fn trim_counters(
         &self,
         collection: &std::sync::Arc<Collection>,
@@ -46,8 +60,11 @@ impl<S: Store> Engine<S> {
         if matches!(record.counters, CounterState::Building(_)) {
             return Ok(None);
         }
+        // The floors that were reaped by may be those of a minute ago; a rule may have changed
+        // since.
         let now = record.settings.floors_at(view.stable_instant());
         for (of, second) in expired_buckets(floors) {
+            // Only pages of level 0 are read: each second is taken off all levels at once.
             let Some(class) =
                 class_to_fold(CountBy::of_settings(record, &record.settings), of, second, &now)
             else {
@@ -62,6 +79,8 @@ impl<S: Store> Engine<S> {
             let space = Space::Counts;
             let (key, value) = (keys::trim_marker(collection.id), bytes::Bytes::new());
             mutations.push(Mutation::Put { space, key: key.clone().into(), value });
+            // The buckets were read in a view; a writer only ever adds to them, but another trimmer
+            // would take the same away again, and a change of settings may need them.
             let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
             let catalog = keys::record(record.model, &record.namespace);
             let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key.into())];
@@ -71,7 +90,7 @@ impl<S: Store> Engine<S> {
         Ok(None)
     }
 
-    /// Removes the sums of books that were given up for newer ones.
+    /// Removes the sums of counters that were given up for newer ones.
     pub(crate) async fn purge_builds(&self, collection: &Collection) -> Result<(), Error> {
         let build = collection.state().record.counters.build_number();
         let range = Range {
@@ -86,13 +105,14 @@ impl<S: Store> Engine<S> {
         self.purge_range(Range::with_prefix(&keys::counter_prefix(collection))).await
     }
 
-    /// Removes counts of collections and books that are no more, left by an end at a bad moment.
+    /// Removes counts of collections and counters that are no more, left by an end at a bad moment.
     pub(crate) async fn purge_leftovers(&self) -> Result<(), Error> {
         let all = self.inner.map().all_collections();
         let known: BTreeMap<u32, _> = all.values().map(|held| (held.id, held)).collect();
         let mut next = Some(0_u32);
         while let Some(from) = next {
             let system = self.inner.store().system();
+            // One key tells which collection comes next; all of its keys are skipped with it.
             let mut first =
                 Pages::of(Range { start: keys::counter_prefix(from), end: None }).at_most(1);
             let page = system.counters().next_page(&mut first).await?.unwrap_or_default();
@@ -109,6 +129,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
+    /// Brings all counters of a range to zero, which removes them.
     async fn purge_range(&self, range: Range) -> Result<(), Error> {
         let system = self.inner.store().system();
         let mut pages = Pages::of(range);
@@ -130,6 +151,7 @@ impl<S: Store> Engine<S> {
 /// Whether sums up to a second are trimmed, and if so which class's totals they are folded into.
 fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
+        // By class: the totals of that class lose what the buckets lose.
         (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),
         (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
             // A longer rule may have let older dates live since; they are not folded.
@@ -137,11 +159,14 @@ fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Op
             let dead = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
             dead.then_some(Some(0))
         }
+        // Nobody subtracts these buckets from totals now, so only the buckets go.
         (CountBy::Several, _) => Some(None),
         (CountBy::None | CountBy::Classes | CountBy::Date(_), _) => None,
     }
 }
 
+/// What takes a page of buckets away, from all levels and from a class's totals, and how much that
+/// is.
 fn trim_mutations(
     record: &Record,
     of: Buckets,
@@ -168,7 +193,7 @@ fn trim_mutations(
 }
 
 impl<S: Store> LiveView<S> {
-    /// About how many seconds ago the first died of those that are dead and still on the books;
+    /// About how many seconds ago the first expired of those that expired and are still counted;
     /// reaping takes them off.
     pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {
         let settings = &self.state.record.settings;
@@ -177,6 +202,8 @@ impl<S: Store> LiveView<S> {
             let range = self.bucket_range(of, 0, i64::MIN, second.saturating_add(1));
             let mut first = Pages::of(range).growing_slowly();
             let page = self.counters().next_page(&mut first).await?.unwrap_or_default();
+            // A bucket may hold a sum of zero or less for a moment, while a build and a writer
+            // meet.
             let some = page.rows.iter().find(|(_, value)| 0 < decode_count(value)[0]);
             if let Some(first) = some.and_then(|(key, _)| keys::bucket_in_key(key)) {
                 oldest = oldest.max(expired_for_s(settings, of, first, self.instant.seconds()));
@@ -186,7 +213,7 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// How long what has this second has been dead: by the rule in force, or at least since before
+/// How long ago what has this second expired: by the rule in force, or at least since before
 /// the last change.
 fn expired_for_s(settings: &Settings, of: Buckets, second: i64, now_s: i64) -> i64 {
     let since = |after_s: i64| now_s.saturating_sub(second.saturating_add(after_s));

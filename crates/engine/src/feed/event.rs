@@ -43,9 +43,9 @@ impl EventKind {
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// The commit that entered it: feeds go on behind it.
+    /// The commit that entered it: feeds go on after it.
     pub stamp: u64,
-    /// When it happened; of a death the deadline.
+    /// When it happened; of an expiration the deadline.
     pub at: Instant,
     /// The item's key, the later one where it has changed.
     pub key: Bytes,
@@ -56,7 +56,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// The stored form, behind a header that only carries the second it was entered in.
+    /// The stored form, after a header that only carries the second it was entered in.
     pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
         let mut body = DocBuilder::new();
         body.append("k", ValueRef::Int32(self.kind.code()));
@@ -100,7 +100,7 @@ impl Event {
     }
 }
 
-/// The stored form of what no rule of life kills: a header of class never, and a body.
+/// The stored form of what no rule makes expire: a header of class never, and a body.
 pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     let draft = HeaderDraft {
         lifetime: Lifetime::Never,

@@ -1,5 +1,5 @@
-//! The feed of all versions and expirations: an event for every write, made in its own commit, and
-//! one for every expiration, published later. Only containers that ask for it have one.
+//! The feed of all versions and expirations: an event for goody write, made in its own commit, and
+//! one for goody expiration, published later. Only containers that ask for it have one.
 
 mod event;
 mod publish;

@@ -19,7 +19,7 @@ use crate::{
 /// Which events are wanted.
 #[derive(Clone, Debug)]
 pub struct EventsWanted {
-    /// Those of commits behind this one.
+    /// Those of commits after this one.
     pub after: u64,
     /// Of items in this part.
     pub range: ItemRange,
@@ -34,7 +34,7 @@ pub struct EventsWanted {
 pub struct EventPage {
     /// The events.
     pub events: Vec<Event>,
-    /// Go on behind this commit.
+    /// Go on after this commit.
     pub next: u64,
     /// Whether there may be more already.
     pub more: bool,

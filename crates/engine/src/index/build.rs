@@ -41,8 +41,8 @@ fn unbuilt_indexes<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec,
 }
 
 impl<S: Store> Engine<S> {
-    /// Finishes the builds of indexes and books that an earlier run did not. They are not in force
-    /// meanwhile, so that nobody has to wait for this.
+    /// Finishes the builds of indexes and counters that an earlier run did not. They are not in
+    /// force meanwhile, so that nobody has to wait for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             match self.build_indexes(collection, |_| true).await {
@@ -84,7 +84,8 @@ impl<S: Store> Engine<S> {
         let mut rows = 0;
         let mut attempts = Attempts::new("too many writers of what is being indexed");
         while !pages.is_done() {
-            // Each page has a view of its own: a long build holds the reaper for no longer than that.
+            // Each page has a view of its own: a long build holds the reaper for no longer than
+            // that.
             let mut next = pages.clone();
             let filled = read_in_view!(self, collection, |view| {
                 next.clone_from(&pages);

@@ -110,7 +110,7 @@ pub fn missing_indexes(
 }
 
 impl<S: Store> Engine<S> {
-    /// Makes indexes and answers how many there are before and after, that of the id included.
+    /// Makes indexes and returns how many there are before and after, that of the id included.
     /// Ids in the specifications are ignored. An index that exists already is left as it is.
     pub async fn create_indexes(
         &self,
@@ -142,7 +142,7 @@ impl<S: Store> Engine<S> {
         Ok((before, after))
     }
 
-    /// Drops indexes by name, and answers how many there were, that of the id included.
+    /// Drops indexes by name, and returns how many there were, that of the id included.
     pub async fn drop_indexes(
         &self,
         collection: &Arc<Collection>,
@@ -165,7 +165,7 @@ impl<S: Store> Engine<S> {
         Ok(self.change_record(collection, &*edit).await?.unwrap_or(1))
     }
 
-    /// Changes an index and answers what it was. A plain index that gets `expire_after` becomes
+    /// Changes an index and returns what it was. A plain index that gets `expire_after` becomes
     /// one that expires documents, once every header carries its date.
     pub async fn change_index(
         &self,

@@ -20,7 +20,7 @@ use crate::{
 /// A document's part in an index, before its commit is stamped.
 #[derive(Debug)]
 pub(crate) struct DraftedEntries {
-    /// Keys and the bodies behind their headers, sorted by key.
+    /// Keys and the bodies after their headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
     /// Several entries came from arrays.
     pub(crate) multikey: bool,

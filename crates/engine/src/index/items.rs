@@ -218,7 +218,8 @@ impl IndexSpec {
         Self { unique, shape: IndexShape::Tuple { scoped: unique }, ..Self::new(name, key) }
     }
 
-    /// Whether it has items in the order of these paths, each with its direction, or in the reverse.
+    /// Whether it has items in the order of these paths, each with its direction, or in the
+    /// reverse.
     pub fn has_order(&self, paths: &[(Vec<String>, bool)]) -> bool {
         let wanted = Self::over_tuple("", paths, false);
         self.shape == wanted.shape && self.key == wanted.key

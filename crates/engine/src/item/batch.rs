@@ -7,7 +7,7 @@ use document::{DocBuf, DocRef};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
 use super::{
-    ItemDone,
+    outcomes::{ActionOutcome, ActionOutcomes},
     write::{ItemAction, ItemWrite, ItemWriter, VersionMatch},
 };
 use crate::{
@@ -53,22 +53,6 @@ pub(super) struct ItemBatch<'a, S: Store> {
     /// Bytes of items that were read.
     read: usize,
 }
-
-/// What became of an action, its stamp apart.
-struct ActionOutcome {
-    key: Bytes,
-    created: bool,
-    body: Option<Bytes>,
-    /// The stored row where nothing was written.
-    read: Option<Item>,
-    birth: Option<u64>,
-    /// Its place among the items of the commit.
-    position: usize,
-    entries: usize,
-}
-
-/// What the actions answer once they are committed.
-pub(super) struct ActionOutcomes(Vec<ActionOutcome>);
 
 impl<'a, S: Store> ItemBatch<'a, S> {
     pub(super) fn new(draft: WriteDraft<'a, S>) -> Self {
@@ -350,45 +334,4 @@ fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error>
         return Ok(());
     }
     Err(Error::new(Kind::Precondition, "the item is another version"))
-}
-
-impl ActionOutcomes {
-    /// With the places that items have in the commit.
-    fn with_positions(mut self, pending: &BTreeMap<Bytes, PendingItem>) -> Self {
-        for outcome in &mut self.0 {
-            let before = pending.range::<Bytes, _>(..&outcome.key);
-            outcome.position = before.count();
-        }
-        self
-    }
-
-    /// What each action answers after a commit with this stamp.
-    pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
-        let done = |outcome: ActionOutcome| {
-            let item = match (outcome.read, outcome.body, stamp) {
-                // One that was read behind a write of the same unit has its stamp.
-                (Some(item), _, Some(stamp)) if item.stamp == 0 => {
-                    Some(stamped_item(item.key, item.body, outcome.birth, outcome.position, stamp))
-                }
-                (Some(item), ..) => Some(item),
-                (None, Some(body), Some(stamp)) => {
-                    Some(stamped_item(outcome.key, body, outcome.birth, outcome.position, stamp))
-                }
-                (None, ..) => None,
-            };
-            ItemDone { created: outcome.created, item, entries: outcome.entries }
-        };
-        self.0.into_iter().map(done).collect()
-    }
-}
-
-fn stamped_item(
-    key: Bytes,
-    body: Bytes,
-    birth: Option<u64>,
-    position: usize,
-    stamp: Stamp,
-) -> Item {
-    let birth = birth.unwrap_or_else(|| crate::write::birth_number(stamp.seq, position));
-    Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
 }

@@ -30,11 +30,11 @@ pub(super) fn birth_place(birth: u64) -> [u8; 8] {
     birth.to_be_bytes()
 }
 
-/// The earliest items behind a place, by their places.
+/// The earliest items after a place, by their places.
 struct Earliest<'a> {
     after: &'a [u8],
     found: BTreeMap<[u8; 8], Bytes>,
-    /// Whether there are others behind these.
+    /// Whether there are others after these.
     more: bool,
 }
 
@@ -59,7 +59,7 @@ impl<S: Store> LiveView<S> {
         Ok(self.total_amount().await?.documents <= few)
     }
 
-    /// Walks items behind a place.
+    /// Walks items after a place.
     pub(super) async fn scan_births(
         &self,
         source: BirthSource<'_>,

@@ -99,7 +99,7 @@ impl<S: Store> CandidateSearch<'_, S> {
         Ok(Some(found))
     }
 
-    /// Adds the keys of a range of entries; answers whether they were not too many.
+    /// Adds the keys of a range of entries; returns whether they were not too many.
     async fn collect_range(
         &mut self,
         index: &IndexSpec,

@@ -1,5 +1,5 @@
 //! The change feed, latest version of each item: an index by the stamp of the last write, so that
-//! it never shows what is dead, overwritten or removed.
+//! it never shows what has expired or was overwritten or removed.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
 /// Which changes are wanted.
 #[derive(Clone, Debug)]
 pub struct ChangesWanted {
-    /// Those of commits behind this one.
+    /// Those of commits after this one.
     pub after: u64,
     /// And not before this second.
     pub since_s: i64,
@@ -39,7 +39,7 @@ pub struct ChangesWanted {
 pub struct ChangePage {
     /// Items as they are now.
     pub items: Vec<Item>,
-    /// Go on behind this commit.
+    /// Go on after this commit.
     pub next: u64,
     /// Whether there may be more already.
     pub more: bool,
@@ -75,7 +75,8 @@ impl<S: Store> LiveView<S> {
         let index = changes_index();
         let mut found = ChangePage { next: wanted.after, seq: self.seq, ..ChangePage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        // The snapshot may hold more than is certain: an item that was written there is nowhere else.
+        // The snapshot may hold more than is certain: an item that was written there is nowhere
+        // else.
         let mut pages = Pages::of(Range {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..Range::with_prefix(&keys::index_prefix(keys::CHANGES))

@@ -26,7 +26,8 @@ pub struct Definition {
     pub partition: Partition,
     /// Its indexes, by name; unique ones never change.
     pub indexes: Vec<IndexSpec>,
-    /// How long a feed of all versions and deaths keeps its events, seconds; `None`: no such feed.
+    /// How long a feed of all versions and expirations keeps its events, seconds; `None`: no such
+    /// feed.
     pub retention_s: Option<i64>,
     /// What the door keeps with it.
     pub options: Document,

@@ -8,6 +8,7 @@ mod changes;
 mod composite_order;
 mod container;
 mod index_order;
+mod outcomes;
 mod read;
 mod scan;
 mod write;

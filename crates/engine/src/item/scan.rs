@@ -38,7 +38,7 @@ pub struct Scan {
     pub range: ItemRange,
     /// Only items that may meet this are wanted.
     pub sarg: Sarg,
-    /// Only items behind this key, or behind this place in the order of births.
+    /// Only items after this key, or after this place in the order of births.
     pub after: Option<Vec<u8>>,
     /// Whether items come in the order in which they were made. It is not for what has an `order`.
     pub births: BirthOrder,

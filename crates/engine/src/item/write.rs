@@ -1,5 +1,5 @@
 //! Writes of items: any number of actions as one atomic unit, each seeing those before it. What
-//! was judged in a view is a condition of the commit; what is refused is looked at again.
+//! was decided in a view is a condition of the commit; what is refused is looked at again.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ pub struct ItemFailure {
 }
 
 impl<S: Store> Engine<S> {
-    /// Does all of these actions or none. Answers what became of each and the stamp of the commit
+    /// Does all of these actions or none. Returns what became of each and the stamp of the commit
     /// (of the view, when nothing was written).
     pub async fn write_items(
         &self,
@@ -183,7 +183,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes every item of a part of a container, and answers how many there were.
+    /// Removes every item of a part of a container, and returns how many there were.
     pub async fn remove_range(
         &self,
         collection: &Arc<Collection>,

@@ -1,4 +1,5 @@
-//! Cursors at their beginning: what a query needs is gathered here, and nothing is read.
+//! Cursors at their beginning: what a query needs is gathered here, and nothing is read. The views
+//! are opened when the first batch is asked for, so that its instant is not older than the request.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -24,6 +25,8 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
+        // All collections of a query are opened together, so they have to be known before the first
+        // read.
         let others = other::namespaces_read(&plan.stages, &namespace.database);
         let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
         cursor.others = others;

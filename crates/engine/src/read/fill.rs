@@ -1,5 +1,15 @@
 //! Fills a batch: takes the next document from what was held back, from the walk or from the
 //! stages, checks it again where it was read in an earlier view, and puts it into the batch.
+//!
+//! ```text
+//!  next_document ──▶ check_again ──▶ put_in_batch ──▶ batch
+//!    held_back          │ expired       │ no room
+//!    walk_rows          ▼               ▼
+//!    run_stages      left out        held_back (first in line)
+//! ```
+//!
+//! Nothing is lost on the way: a document that cannot be checked in this view, or for which there
+//! is no room, goes back to the front of `held_back`, and its turn is the first in the next batch.
 
 use bytes::Bytes;
 use document::DocBuf;
@@ -28,6 +38,7 @@ impl<S: Store> Cursor<S> {
         limit: BatchLimit,
         batch: &mut Batch,
     ) -> Result<(), Halt> {
+        // A batch that met a commit in flight is filled further in the next view.
         let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
         while batch.documents.len() < limit.documents {
             let wanted = limit.documents - batch.documents.len();
@@ -63,6 +74,7 @@ impl<S: Store> Cursor<S> {
         if let Some(held) = self.held_back.pop_front() {
             return Ok(Some(held));
         }
+        // The work is taken out, since both ways need the cursor as a whole; it is put back below.
         let walking = Work::Walking { remaining: None };
         match std::mem::replace(&mut self.work, walking) {
             Work::Walking { remaining } => {
@@ -99,8 +111,8 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Puts a document into the batch, or holds it back. Returns whether there was room for it; there
-    /// always is for the first.
+    /// Puts a document into the batch, or holds it back. Returns whether there was room for it;
+    /// there always is for the first.
     fn put_in_batch(
         &mut self,
         batch: &mut Batch,
@@ -132,6 +144,11 @@ impl<S: Store> Cursor<S> {
     }
 
     /// Whether a limit among the stages is used up, so that no further batch is needed to say so.
+    ///
+    /// A client asks for a limited number of documents and expects the last batch to say that it is
+    /// the last. The stages are asked for one more document for that, but only where this reads
+    /// nothing: all of them have to be of the kinds that work row by row or on rows they have
+    /// already.
     fn is_spent(&mut self) -> Result<bool, Halt> {
         let Work::Running(running) = &mut self.work else { return Ok(false) };
         let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));
@@ -145,6 +162,7 @@ impl<S: Store> Cursor<S> {
                     | Stage::Sort { .. }
             )
         };
+        // What is held back comes first, so there is a next batch anyway.
         if !limited || !self.held_back.is_empty() || !running.stages.iter().all(cheap) {
             return Ok(false);
         }
@@ -169,6 +187,7 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder)) = (views.view_at(place), &mut self.finder) else {
             return Ok(None);
         };
+        // A killed operation, or one whose time is over, ends between two pages.
         self.context.effort.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
@@ -178,6 +197,7 @@ impl<S: Store> Cursor<S> {
             document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
             checked_in,
         });
+        // The others wait in front of the batch; they count as checked in this view.
         let first = held.next();
         self.held_back.extend(held);
         Ok(first)
@@ -233,6 +253,8 @@ impl<S: Store> Cursor<S> {
             running.input_ended = true;
             running.exec.finish();
         }
+        // Origins are only made where they can matter: they cost a copy of each row's key and
+        // header.
         let carried = carries_origin(&running.stages);
         for row in rows {
             let origin = carried.then(|| origin::of_row(&row, place));
@@ -249,6 +271,8 @@ fn from_stages(row: exec::Row, first_view: u64) -> HeldBack {
 }
 
 /// Whether stored documents can come out of the stages, so that it matters where they are from.
+/// The stages listed here make documents of their own: a group's sum stays right when a document
+/// that went into it expires later, since it was live at the instant it was read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
         matches!(

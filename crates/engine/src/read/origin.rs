@@ -1,5 +1,9 @@
 //! Where a document on its way came from: the place of its collection among the views, its row's
-//! key and header, as opaque bytes that stages carry along.
+//! key and header, as opaque bytes that stages carry along without knowing them.
+//!
+//! ```text
+//!  place u32 | length of the key u32 | key | header
+//! ```
 
 use crate::row::Row;
 

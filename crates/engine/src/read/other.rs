@@ -1,5 +1,6 @@
-//! The rows of other collections that stages want: read in the views that were opened together
-//! with the query's own, so that a whole batch has one instant.
+//! The rows of other collections that stages ask for: read in the views that were opened together
+//! with the query's own, so that a whole batch has one instant. Each request is a query of its own,
+//! planned and filled like the outer one, but in one piece: a stage gets all rows or an error.
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ impl<S: Store> Cursor<S> {
     ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let namespace = Namespace::new(database, request.collection);
+        // The names were collected from the same stages before the views were opened.
         let place = views.place_of(&namespace).ok_or_else(|| {
             let message = format!("{namespace} is read but was not opened");
             Error::new(Kind::Conflict, message)
@@ -50,8 +52,10 @@ impl<S: Store> Cursor<S> {
         inner.place = place;
         inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
+        // The origins come along: an outer document expires in part when an inner one does.
         let sources = Some(Vec::new());
         let mut batch = Batch { sources, ..Batch::of_operation(&inner.context) };
+        // Boxed, since filling a batch may ask for rows again (a stage inside a stage).
         Box::pin(inner.fill_batch(views, all, &mut batch)).await?;
         if !batch.done {
             let message = "documents of another collection exceed the memory limit of a stage";

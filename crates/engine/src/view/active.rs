@@ -89,7 +89,7 @@ impl ReadGuard {
         }
     }
 
-    /// ActiveViews nothing any more.
+    /// Holds nothing any more.
     pub(crate) fn release(&mut self) {
         if let Some(slot) = self.slot.take() {
             self.views.shards[self.shard].lock().try_remove(slot);

@@ -8,7 +8,7 @@ use store::Store;
 use super::{active::ActiveViews, storage::Storage};
 use crate::{catalog::CollectionMap, rules::Rules};
 
-/// What the protocol of opening a view asks, in one place.
+/// What the protocol of opening a view needs, in one place.
 pub(crate) struct ViewFactory<S: Store> {
     pub(crate) store: Storage<S>,
     pub(crate) clock: Arc<Clock>,

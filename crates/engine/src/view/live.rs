@@ -40,7 +40,8 @@ pub struct LiveView<S: Store> {
     pub(crate) instant: Instant,
     /// The commits it certainly sees: all up to this `seq`.
     pub(crate) seq: u64,
-    /// Before the oldest commit in flight was stamped; see [`stable`](Self::stable).
+    /// Before the oldest commit in flight was stamped; see
+    /// [`stable_instant`](Self::stable_instant).
     pub(super) stable: Instant,
     /// The newest of the commits that were in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
@@ -56,7 +57,7 @@ impl<S: Store> LiveView<S> {
     /// not.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         if let Some(batch) = self.in_flight {
-            factory.store.flight().wait_until_finished(batch).await;
+            factory.store.in_flight().wait_until_finished(batch).await;
         }
     }
 
@@ -145,10 +146,10 @@ impl<S: Store> LiveView<S> {
     ///
     /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
-        let death = self.state.record.settings.expires_at(header);
-        if self.instant < death {
-            Ok(Some(death))
-        } else if self.stable_instant() < death {
+        let expires_at = self.state.record.settings.expires_at(header);
+        if self.instant < expires_at {
+            Ok(Some(expires_at))
+        } else if self.stable_instant() < expires_at {
             Err(Halt::InFlight)
         } else {
             Ok(None)
@@ -157,10 +158,10 @@ impl<S: Store> LiveView<S> {
 
     fn visible_row(&self, key: Bytes, value: Bytes) -> Result<Option<Row>, Halt> {
         let (header, body) = Header::split_row(&value)?;
-        let Some(death) = self.check_visibility(&header)? else { return Ok(None) };
+        let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
         let Header { stamp, birth, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Some(Row { key, stamp, birth, ts, expires_at: death, start, value }))
+        Ok(Some(Row { key, stamp, birth, ts, expires_at, start, value }))
     }
 
     fn visible_entry(

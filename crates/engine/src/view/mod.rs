@@ -1,6 +1,7 @@
 //! The only way to a row: views of a collection at one instant, which cannot yield an expired
 //! document. A snapshot of the store shows expired documents too, and so never leaves this folder;
-//! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired) by name.
+//! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired)
+//! by name.
 
 mod active;
 mod expired;

@@ -95,7 +95,7 @@ pub(super) async fn try_open<S: Store>(
         opening.fence = opening.collection.fence_number();
     }
     let instant = factory.clock.now().await;
-    let oldest = factory.store.flight().oldest_commit();
+    let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
@@ -104,7 +104,7 @@ pub(super) async fn try_open<S: Store>(
     if fenced && openings.iter().any(Opening::has_changed) {
         return None;
     }
-    if instant.ms < factory.store.flight().newest_ms() {
+    if instant.ms < factory.store.in_flight().newest_ms() {
         return None;
     }
     Some(Opened { instant, oldest, seq, snapshot })
@@ -118,7 +118,7 @@ impl<S: Store> Opened<S> {
         // `try_open` has set it.
         let state = state.unwrap_or_else(|| collection.state());
         let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
-        if factory.rules.holds() {
+        if factory.rules.read_guards() {
             guard.hold_at(instant.min(stable), seq, &state);
         } else {
             guard.release();

@@ -37,7 +37,7 @@ impl Pages {
         self.at_most(FIRST_PAGE_ROWS)
     }
 
-    /// The same with at most so many keys on the next page.
+    /// The same with at most this many keys on the next page.
     pub(crate) fn at_most(mut self, rows: usize) -> Self {
         self.limit.rows = rows;
         self

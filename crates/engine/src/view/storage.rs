@@ -58,7 +58,7 @@ impl<S: Store> Storage<S> {
     }
 
     /// The commits that are not visible yet.
-    pub(crate) fn flight(&self) -> &InFlight {
+    pub(crate) fn in_flight(&self) -> &InFlight {
         self.store.in_flight()
     }
 
@@ -70,8 +70,8 @@ impl<S: Store> Storage<S> {
         self.store.drop_space(space)
     }
 
-    pub(crate) fn spaces(&self) -> Vec<Space> {
-        self.store.spaces()
+    pub(crate) fn all_spaces(&self) -> Vec<Space> {
+        self.store.all_spaces()
     }
 
     pub(crate) fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
@@ -79,12 +79,13 @@ impl<S: Store> Storage<S> {
     }
 
     /// Compacts a space, so that what the drop predicate says is dropped leaves.
-    pub(crate) async fn reap(&self, space: Space) -> Result<(), store::Error> {
-        self.store.reap(space).await
+    pub(crate) async fn reap_space(&self, space: Space) -> Result<(), store::Error> {
+        self.store.reap_space(space).await
     }
 
-    /// Up to which commit a space is free of what the predicate drops; see [`Store::judged`].
-    pub(crate) fn judged(&self, space: Space) -> u64 {
+    /// Up to which commit a space is free of what the predicate drops; see
+    /// [`Store::filtered_through`].
+    pub(crate) fn filtered_through(&self, space: Space) -> u64 {
         self.store.filtered_through(space)
     }
 
@@ -113,7 +114,7 @@ impl<S: Store> Storage<S> {
     }
 
     /// The engine has read again what was committed before the store was opened anew.
-    pub(crate) fn resume(&self) {
+    pub(crate) fn resume_commits(&self) {
         self.store.resume_commits();
     }
 

@@ -1,4 +1,4 @@
-//! Inserts: a new document takes the place of a dead one, and only of a dead one.
+//! Inserts: a new document takes the place of an expired one, and only of an expired one.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -34,7 +34,7 @@ pub struct NewDocument {
     /// What it asks for its life.
     pub lifetime: Lifetime,
     /// The second since 1970 that it was written in, when that was before: its life is counted from
-    /// there. One that is dead by then is never seen.
+    /// there. One that has expired by then is never seen.
     pub since: Option<i64>,
 }
 
@@ -130,7 +130,7 @@ impl<S: Store> Engine<S> {
             }
         }
         if ordering == Ordering::Ordered && !refused.is_empty() {
-            // What failed behind a refused document was judged too early.
+            // What failed after a refused document was decided too early.
             for (at, error) in std::mem::take(&mut out.failed) {
                 debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");
             }

@@ -47,7 +47,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One pass in one view; answers whether nothing was refused.
+    /// One pass in one view; returns whether nothing was refused.
     async fn remove_in(
         &self,
         view: &LiveView<S>,

@@ -4,51 +4,23 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
-use expiry::{Header, Lifetime, body_checksum};
+use expiry::{Lifetime, body_checksum};
 use store::{Condition, Mutation, Space, Stamp, Store, Unit};
 
+use super::{
+    mutations::{birth_number, count_change, put_change, put_entries, put_timeline, write_second},
+    previous::Previous,
+};
 use crate::{
-    catalog::{IndexSpec, Record, State},
+    catalog::{IndexSpec, State},
     counters::{Counted, count_document},
-    entry::{entry_value, naming_body},
     error::{Error, Halt},
     feed::put_event,
     index::{DraftedEntries, draft_entries},
     keys,
-    limits::BIRTH_BITS,
     row::{Item, Row},
     view::LiveView,
 };
-
-/// What a write replaces.
-#[derive(Debug)]
-pub(crate) struct Previous {
-    row: Row,
-    entered: Counted,
-    /// Keys of its entries.
-    entries: Vec<Bytes>,
-    /// Keys in unique indexes that are being built: another row may hold them.
-    unsure: Vec<Bytes>,
-    /// What replaces it is the same document: it keeps its birth.
-    same: bool,
-}
-
-impl Previous {
-    /// Its key in the timeline.
-    fn timeline_key(&self, record: &Record) -> Option<Bytes> {
-        record.timeline_key(self.entered.class, self.entered.ts, &self.row.key)
-    }
-
-    /// Its key, when what replaces it has another one.
-    fn moves_to(&self, row_key: &Bytes) -> Option<Bytes> {
-        Some(&self.row.key).filter(|key| *key != row_key).cloned()
-    }
-
-    /// What replaces it is another document in its place.
-    pub(crate) fn without_birth(self) -> Self {
-        Self { same: false, ..self }
-    }
-}
 
 /// A write of one document in one view.
 pub(crate) struct WriteDraft<'a, S: Store> {
@@ -101,7 +73,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     /// What a write over a live row replaces.
     pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
-        let entered = Counted::of_row(&header, row.body());
+        let counted = Counted::of_row(&header, row.body());
         let entries = self.entries_of(row.document(), &row.key)?;
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
@@ -115,7 +87,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             }
             own.push(key);
         }
-        Ok(Previous { row, entered, entries: own, unsure, same: true })
+        Ok(Previous { row, counted, entries: own, unsure, same: true })
     }
 
     fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
@@ -221,7 +193,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
         if let Some(previous) = &previous {
             conditions.extend(self.not_newer(&previous.unsure));
-            if self.view.rules().before_death() {
+            if self.view.rules().before_expiry() {
                 conditions.push(Condition::Before(previous.row.expires_at.ms));
             }
         }
@@ -266,8 +238,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             let class = draft.lifetime.class_at(ts);
-            let entered = Counted { class, ts, bytes, dates: draft.dates };
-            count_change(&state.record, previous.as_ref(), &entered, &mut out);
+            let counted = Counted { class, ts, bytes, dates: draft.dates };
+            count_change(&state.record, previous.as_ref(), &counted, &mut out);
             out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out
@@ -279,7 +251,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     pub(crate) fn remove_document(&self, previous: Previous) -> Unit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
-        if self.view.rules().before_death() {
+        if self.view.rules().before_expiry() {
             conditions.push(Condition::Before(previous.row.expires_at.ms));
         }
         let state = Arc::clone(self.state());
@@ -287,7 +259,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             (self.view.collection.rows_space(), self.view.collection.entries_space());
         let unit = Unit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
-            count_document(&state.record, &previous.entered, -1, &mut out);
+            count_document(&state.record, &previous.counted, -1, &mut out);
             let gone = previous.entries.iter().cloned();
             out.extend(gone.map(|key| Mutation::Delete { space, key }));
             if state.record.items.is_some() {
@@ -303,95 +275,6 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             out
         });
         unit.freeing()
-    }
-}
-
-/// Counts a document in the place of the one that it replaces.
-fn count_change(
-    record: &Record,
-    previous: Option<&Previous>,
-    entered: &Counted,
-    out: &mut Vec<Mutation>,
-) {
-    if let Some(previous) = previous {
-        count_document(record, &previous.entered, -1, out);
-    }
-    count_document(record, entered, 1, out);
-}
-
-/// The second that a write counts as made in: that of its commit, or an earlier one.
-fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
-    let now = stamp.at_ms.div_euclid(1000);
-    since.map_or(now, |since| since.min(now))
-}
-
-/// The birth of an item: that of no other, also not of those that the same commit creates.
-pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
-    let position = u64::try_from(position).unwrap_or(u64::MAX);
-    stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
-}
-
-/// Moves an item to its new place in the timeline.
-fn put_timeline(
-    record: &Record,
-    space: Space,
-    previous: Option<&Previous>,
-    header: &[u8],
-    row_key: &[u8],
-    out: &mut Vec<Mutation>,
-) {
-    let Ok((header, _)) = Header::split(header) else { return };
-    let before = previous.and_then(|previous| previous.timeline_key(record));
-    let after = record.timeline_key(header.class, header.ts, row_key);
-    let gone = before.filter(|before| Some(before) != after.as_ref());
-    out.extend(gone.map(|key| Mutation::Delete { space, key }));
-    let value = || entry_value(&header, &naming_body(row_key));
-    out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
-}
-
-/// Moves an item to its new place in the order of changes.
-fn put_change(
-    header: &[u8],
-    space: Space,
-    row_key: &[u8],
-    before: Option<&Previous>,
-    stamp: u64,
-    out: &mut Vec<Mutation>,
-) {
-    if let Some(Previous { row, .. }) = before {
-        out.push(Mutation::Delete { space, key: keys::change(row.stamp, &row.key) });
-    }
-    let Ok((header, _)) = Header::split(header) else { return };
-    let value = entry_value(&header, &naming_body(row_key));
-    out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value });
-}
-
-/// Puts every entry again with the new header, also where the value is the same, and removes what
-/// the document is no longer under.
-fn put_entries(
-    header: &[u8],
-    space: Space,
-    entries: Vec<(Bytes, Bytes)>,
-    previous: Option<&Previous>,
-    out: &mut Vec<Mutation>,
-) {
-    if let Some(previous) = previous {
-        let gone = previous
-            .entries
-            .iter()
-            .filter(|key| entries.binary_search_by(|(held, _)| held.cmp(key)).is_err());
-        out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
-    }
-    let Ok((header, _)) = Header::split(header) else { return };
-    // Entries with the same body share their value.
-    let mut last: Option<(Bytes, Bytes)> = None;
-    for (key, body) in entries {
-        let made = last.take().filter(|(of, _)| *of == body);
-        let (_, value) = last.insert(made.unwrap_or_else(|| {
-            let value = entry_value(&header, &body);
-            (body, value)
-        }));
-        out.push(Mutation::Put { space, key, value: value.clone() });
     }
 }
 

@@ -1,5 +1,5 @@
-//! Updates: each matched document is edited and written as a unit of its own, judged live at its
-//! view's instant and refused when it has died since.
+//! Updates: each matched document is edited and written as a unit of its own, found live at its
+//! view's instant and refused when it has expired since.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -115,7 +115,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One pass in one view; answers whether nothing was refused. `done` are rows of earlier
+    /// One pass in one view; returns whether nothing was refused. `done` are rows of earlier
     /// passes, which count once and are edited once.
     async fn update_in(
         &self,
@@ -234,7 +234,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Updates the first document that is found and answers it before and after.
+    /// Updates the first document that is found and returns it before and after.
     pub async fn find_and_update(
         &self,
         collection: &Arc<Collection>,
@@ -313,7 +313,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Removes the first document that is found and answers it.
+    /// Removes the first document that is found and returns it.
     pub async fn find_and_remove(
         &self,
         collection: &Arc<Collection>,

@@ -16,7 +16,7 @@ fn random(rng: &mut fastrand::Rng, id: i32) -> Document {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(query::Filter::always(), engine::Hint::None).expect("found");
+    let found = kit.find_documents(query::Filter::always(), engine::Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }
@@ -48,7 +48,7 @@ fn forecasts_and_previews_tell_what_then_dies() {
                 kit.reap_all();
             }
             if rng.u8(0..6) == 0 {
-                kit.remove(rng.i32(0..25));
+                kit.remove_by_id(rng.i32(0..25));
             }
             assert_eq!(kit.live_amount(), scanned(&kit), "seed {seed}");
         }

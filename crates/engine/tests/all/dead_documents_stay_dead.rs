@@ -20,7 +20,7 @@ fn kit() -> Kit {
 
 #[track_caller]
 fn check(kit: &Kit, want: &[i64]) {
-    assert_eq!(kit.ids(), want);
+    assert_eq!(kit.all_ids(), want);
     assert_eq!(kit.ids_by("a_1"), want);
     assert_eq!(kit.live_amount().documents, want.len() as i64);
 }
@@ -212,7 +212,7 @@ fn a_write_that_changes_nothing_does_not_renew() {
     check(&kit, &[3]);
     let updated = kit.replace(doc! { "_id": 1, "a": 7 }, false).unwrap();
     assert_eq!((updated.matched, updated.modified), (0, 0));
-    assert_eq!(kit.remove(1), 0);
+    assert_eq!(kit.remove_by_id(1), 0);
     assert!(kit.find_and_replace(doc! { "_id": 1, "a": 7 }).unwrap().before.is_none());
     let updated = kit.replace(doc! { "_id": 1, "a": 7 }, true).unwrap();
     assert_eq!(updated.upserted, Some(Value::Int32(1)));
@@ -221,7 +221,7 @@ fn a_write_that_changes_nothing_does_not_renew() {
 
 #[track_caller]
 fn check_unordered(kit: &Kit, want: &[i64]) {
-    assert_eq!(kit.ids(), want);
+    assert_eq!(kit.all_ids(), want);
     let mut by_index = kit.ids_by("a_1");
     by_index.sort_unstable();
     assert_eq!(by_index, want);
@@ -248,10 +248,10 @@ fn a_collection_of_the_same_name_starts_anew() {
     kit.restart();
     assert!(kit.engine.collection(model, &kit.namespace()).is_none());
     test_kit::ready(kit.engine.ensure_collection(model, &kit.namespace())).unwrap();
-    assert_eq!(kit.ids(), [0_i64; 0]);
+    assert_eq!(kit.all_ids(), [0_i64; 0]);
     assert_eq!(kit.live_amount().documents, 0);
     kit.insert(doc! { "_id": 1 }).unwrap();
-    assert_eq!(kit.ids(), [1]);
+    assert_eq!(kit.all_ids(), [1]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn writes_during_a_build_are_in_the_index() {
     let task = build(&kit, plain_index("a"), 1);
     kit.insert(doc! { "_id": 9, "a": 0 }).unwrap();
     kit.replace(doc! { "_id": 1, "a": 10 }, false).unwrap();
-    kit.remove(2);
+    kit.remove_by_id(2);
     kit.store.turnstile().open();
     assert_eq!(task.finish().unwrap(), (1, 2));
     assert_eq!(kit.ids_by("a_1"), [9, 3, 4, 1]);
@@ -39,10 +39,10 @@ fn a_date_index_expires_nothing_until_it_is_built_and_then_everything_due() {
     let task = build(&kit, date_index("d", 5), 1);
     kit.insert(doc! { "_id": 2, "d": at(0) }).unwrap();
     kit.move_to(6_000);
-    assert_eq!(kit.ids(), [1, 2]);
+    assert_eq!(kit.all_ids(), [1, 2]);
     kit.store.turnstile().open();
     task.finish().unwrap();
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_build_that_the_end_of_the_process_interrupts_is_finished_at_the_start() {
     drop(task);
     kit.move_to(5_000);
     kit.restart();
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_unique_build_that_cannot_be_finished_at_the_start_is_gone() {
     kit.insert(doc! { "_id": 2, "u": 1 }).unwrap();
     drop(build(&kit, unique_index("u"), 1));
     kit.restart();
-    assert_eq!(kit.ids(), [1, 2]);
+    assert_eq!(kit.all_ids(), [1, 2]);
     assert!(kit.collection().state().record.index_named("u_1").is_none());
 }
 
@@ -74,7 +74,7 @@ fn a_removed_document_takes_no_unique_key_of_another() {
     let task = build(&kit, unique_index("u"), 1);
     // Its own key is not in the index yet, so this one comes in before it.
     kit.insert(doc! { "_id": 1, "u": 1 }).unwrap();
-    kit.remove(5);
+    kit.remove_by_id(5);
     kit.store.turnstile().open();
     task.finish().unwrap();
     assert_eq!(kit.ids_by("u_1"), [1]);
@@ -142,10 +142,10 @@ fn an_index_that_is_to_expire_documents_while_it_is_built_does_so_when_headers_k
     kit.store.turnstile().open();
     stopped.finish().unwrap();
     kit.move_to(5_000);
-    assert_eq!(kit.ids(), [2]);
+    assert_eq!(kit.all_ids(), [2]);
     assert_eq!(kit.ids_by("d_1"), [2]);
     kit.move_to(14_000);
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn sum(steps: &[Amount]) -> Amount {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(Filter::always(), Hint::None).expect("found");
+    let found = kit.find_documents(Filter::always(), Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }

@@ -112,7 +112,7 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     store.set_drop_predicate(std::sync::Arc::new(DropAll));
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
     let seq = store.published();
-    store.reap(rows).await.unwrap();
+    store.reap_space(rows).await.unwrap();
     assert_eq!(store.filtered_through(rows), 0);
     let crashed = TempDir::new().unwrap();
     copy(directory.path(), crashed.path());
@@ -127,9 +127,9 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     drop(again);
     // More than a journal holds, and flushed: a new one is begun and the old one goes.
     store.commit(vec![megabytes(other, 70)]).await.unwrap();
-    store.reap(other).await.unwrap();
+    store.reap_space(other).await.unwrap();
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
-    store.reap(rows).await.unwrap();
+    store.reap_space(rows).await.unwrap();
     assert!(seq <= store.filtered_through(rows), "{} and {seq}", store.filtered_through(rows));
     assert!(store.filtered_through(rows) < store.published());
     let crashed = TempDir::new().unwrap();

@@ -111,9 +111,9 @@ pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) 
     let entry = store.snapshot().get(other, b"k").await.expect("a read");
     assert_eq!(entry.as_deref(), Some(&b"entry"[..]));
     store.drop_space(other).expect("a drop");
-    assert!(!store.spaces().contains(&other));
+    assert!(!store.all_spaces().contains(&other));
     let store = bench.crash(store).await;
-    assert!(!store.spaces().contains(&other));
+    assert!(!store.all_spaces().contains(&other));
     assert_eq!(get(&store, b"k").await.as_deref(), Some(&b"row"[..]));
     store.create_space(Space::Index(8)).expect("a space");
     assert_eq!(store.snapshot().get(Space::Index(8), b"k").await.expect("a read"), None);
@@ -137,7 +137,7 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
         commit_one(&store, put).await;
         if round % 4 == 1 {
             store.set_drop_predicate(Arc::new(DropSmall(0)));
-            store.reap(space).await.expect("a compaction");
+            store.reap_space(space).await.expect("a compaction");
         }
         if round % 3 == 2 {
             store = bench.crash(store).await;
@@ -186,7 +186,7 @@ pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
             store = bench.crash(store).await;
         }
         for space in spaces {
-            let times = store.spaces().iter().filter(|held| **held == space).count();
+            let times = store.all_spaces().iter().filter(|held| **held == space).count();
             assert_eq!(times, 1, "round {round}");
             for n in 0..CREATORS {
                 let held = store.snapshot().get(space, &key(n)).await.expect("a read");
@@ -219,7 +219,7 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     commit_one(&store, unit(1)).await;
     store.set_drop_predicate(Arc::new(DropSmall(2)));
     assert_eq!(store.filtered_through(ROWS), 0);
-    store.reap(ROWS).await.expect("a reap");
+    store.reap_space(ROWS).await.expect("a reap");
     assert!(store.filtered_through(ROWS) <= store.published());
     // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
     let store = if store.capabilities().drops { bench.crash(store).await } else { store };

@@ -18,7 +18,7 @@ pub(super) struct MemoryData {
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
     /// Open snapshots by `seq`.
     pub(super) open: BTreeMap<u64, usize>,
-    /// How far spaces have been judged.
+    /// How far spaces have been filtered.
     pub(super) filtered: BTreeMap<Space, u64>,
     /// Keys of which versions are kept for snapshots that were open when later ones came, in the
     /// order of these.
@@ -60,7 +60,7 @@ impl MemoryData {
         }
     }
 
-    /// Takes out what is judged to be dead.
+    /// Takes out what the filter drops.
     pub(super) fn drop_filtered(&mut self, space: Space, judge: &dyn Fn(&[u8], &[u8]) -> bool) {
         let Some(keys) = self.spaces.get_mut(&space) else { return };
         let bytes = &mut self.bytes;
@@ -107,7 +107,7 @@ fn forget_before(versions: &mut Versions, oldest: u64) {
     versions.drain(..seen);
 }
 
-/// Counts a key again, or lets it go when it is deleted for everybody. True when it has versions
+/// Counts a key again, or lets it go when it is deleted for goodybody. True when it has versions
 /// that somebody sees who will go.
 fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };

@@ -1,5 +1,5 @@
-//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate looks at no
-//! snapshot, as that of the embedded engine, so that tests meet the same danger.
+//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate
+//! looks at no snapshot, as that of the embedded engine, so that tests meet the same danger.
 
 mod data;
 
@@ -91,7 +91,7 @@ impl MemoryStore {
         Self::bounded(usize::MAX, time)
     }
 
-    /// The same, which refuses commits that need more room once it holds so many bytes.
+    /// The same, which refuses commits that need more room once it holds this many bytes.
     pub fn bounded(limit: usize, time: Arc<dyn Timepiece>) -> Self {
         Self::with_data(MemoryData::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
     }
@@ -133,7 +133,7 @@ impl MemoryStore {
         Arc::clone(&self.shared.gate)
     }
 
-    /// Whether it takes a commit. What comes in behind the look may pass the limit by as much as the
+    /// Whether it takes a commit. What comes in after the look may pass the limit by as much as the
     /// commits under way hold, which the account of the operations bounds.
     fn check_limit(&self, frees: bool) -> Result<(), Error> {
         let mut data = lock(&self.shared.data);
@@ -306,7 +306,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn spaces(&self) -> Vec<Space> {
+    fn all_spaces(&self) -> Vec<Space> {
         lock(&self.shared.data).spaces.keys().copied().collect()
     }
 
@@ -314,7 +314,7 @@ impl Store for MemoryStore {
         *lock(&self.shared.predicate) = Some(predicate);
     }
 
-    async fn reap(&self, space: Space) -> Result<(), Error> {
+    async fn reap_space(&self, space: Space) -> Result<(), Error> {
         let predicate = lock(&self.shared.predicate).clone();
         let Some(predicate) = predicate else {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
