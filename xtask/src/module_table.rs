@@ -11,7 +11,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "in_flight",
             "health",
             "space",
-            "unit",
+            "commit",
             "contract",
             "delegate",
             "faulty",

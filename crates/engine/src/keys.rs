@@ -205,7 +205,7 @@ pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     Bytes::from(key)
 }
 
-/// Key that a unit which trims the counters writes, so that no two trim the same.
+/// Key that a commit which trims the counters writes, so that no two trim the same.
 pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
     let mut key = counter_prefix(collection);
     key.push(b't');

@@ -2,7 +2,7 @@
 //! documents, indexes, views and commits; it knows no protocol and no query language's syntax.
 //!
 //! Every read goes through [`LiveView`], which cannot yield an expired row; every write of a
-//! document is one atomic unit of row, index entries and counts.
+//! document is one atomic commit of row, index entries and counts.
 
 mod access;
 mod amount;

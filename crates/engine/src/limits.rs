@@ -32,8 +32,8 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Documents of another collection that one row may bring in, bytes (MongoDB: 100 MB a stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
-/// Units of one commit call.
-pub const COMMIT_UNITS: usize = 1_000;
+/// Commits of one commit call.
+pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Items that indexes may name for one walk before the rows are walked instead.
 pub const MAX_CANDIDATES: usize = 20_000;
 /// Items of a container that are walked in the order in which they were made. Each page of a walk

@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use fjall::{OwnedWriteBatch, PersistMode};
 use store::{
-    Error, FoldedSums, Kind, Mutation, OrderedBatch, Outcome, Sequencer, Space, Timepiece, Unit,
+    Commit, Error, FoldedSums, Kind, Mutation, OrderedBatch, Outcome, Sequencer, Space, Timepiece,
     decode_count, encode_count,
 };
 
@@ -22,10 +22,10 @@ use crate::{
     spaces::SpacePlace,
 };
 
-/// Units of one batch at most; what waits beyond comes with the next.
-const BATCH_UNITS: usize = 4_096;
+/// Commits of one batch at most; what waits beyond comes with the next.
+const BATCH_COMMITS: usize = 4_096;
 /// Puts and deletes that are worth a batch of their own while another is synced; fewer wait for
-/// more. A unit that indexes an item has thirty times those of one that stores a document.
+/// more. A commit that indexes an item has thirty times those of one that stores a document.
 const WORTH_MUTATIONS: usize = 64;
 /// Sums kept in memory before they are forgotten and read again.
 const CACHED_SUMS: usize = 100_000;
@@ -43,8 +43,8 @@ pub(crate) struct Committer {
     sums: FoldedSums,
     /// Whether the syncer has something to do.
     syncing: bool,
-    /// Puts and deletes of a unit of the last batch, on average.
-    unit_mutations: usize,
+    /// Puts and deletes of a commit of the last batch, on average.
+    commit_mutations: usize,
     waiting: Vec<CommitRequest>,
 }
 
@@ -63,7 +63,7 @@ impl Committer {
             batch: position.batch,
             sums: FoldedSums::default(),
             syncing: false,
-            unit_mutations: 1,
+            commit_mutations: 1,
             waiting: Vec::new(),
         }
     }
@@ -81,20 +81,20 @@ impl Committer {
                     CommitterMessage::Idle => self.syncing = false,
                     CommitterMessage::Close => return,
                 }
-                let full = BATCH_UNITS <= self.waiting_units();
+                let full = BATCH_COMMITS <= self.waiting_commits();
                 next = if full { None } else { messages.try_recv().ok() };
             }
-            let worth = if self.syncing { units_worth_a_batch(self.unit_mutations) } else { 1 };
-            if worth <= self.waiting_units()
-                || self.waiting.iter().any(|request| request.units.is_empty())
+            let worth = if self.syncing { commits_worth_a_batch(self.commit_mutations) } else { 1 };
+            if worth <= self.waiting_commits()
+                || self.waiting.iter().any(|request| request.commits.is_empty())
             {
                 self.serve_waiting();
             }
         }
     }
 
-    fn waiting_units(&self) -> usize {
-        self.waiting.iter().map(|request| request.units.len()).sum()
+    fn waiting_commits(&self) -> usize {
+        self.waiting.iter().map(|request| request.commits.len()).sum()
     }
 
     /// Hands a batch to the syncer.
@@ -110,13 +110,13 @@ impl Committer {
     }
 
     fn serve_waiting(&mut self) {
-        let mut units = Vec::new();
+        let mut commits = Vec::new();
         let mut askers = Vec::with_capacity(self.waiting.len());
         for request in std::mem::take(&mut self.waiting) {
-            askers.push((request.units.len(), request.answer));
-            units.extend(request.units);
+            askers.push((request.commits.len(), request.answer));
+            commits.extend(request.commits);
         }
-        let commit = catch_unwind(AssertUnwindSafe(|| self.order_and_write(units)));
+        let commit = catch_unwind(AssertUnwindSafe(|| self.order_and_write(commits)));
         let mut last = commit.unwrap_or_else(|_| {
             let error = Error::new(Kind::Unavailable, "a commit failed in an unforeseen way");
             self.inner.stop_commits(&error);
@@ -134,9 +134,9 @@ impl Committer {
     }
 
     /// Orders and writes; what is left for the syncer at the end carries all outcomes.
-    fn order_and_write(&mut self, units: Vec<Unit>) -> WrittenBatch {
-        let mut units = units;
-        let mut outcomes = Vec::with_capacity(units.len());
+    fn order_and_write(&mut self, commits: Vec<Commit>) -> WrittenBatch {
+        let mut commits = commits;
+        let mut outcomes = Vec::with_capacity(commits.len());
         loop {
             if let Some(error) = self.inner.stop_reason() {
                 return WrittenBatch { failed: Some(error), ..WrittenBatch::default() };
@@ -144,13 +144,14 @@ impl Committer {
             self.inner
                 .in_flight
                 .enter_batch(self.time.now_ms().max(self.sequencer.last_stamp().at_ms));
-            let mut ordered = self.sequencer.order_units(units, &*self.time, &self.inner.in_flight);
-            units = std::mem::take(&mut ordered.rest);
+            let mut ordered =
+                self.sequencer.order_commits(commits, &*self.time, &self.inner.in_flight);
+            commits = std::mem::take(&mut ordered.rest);
             let committed = |outcome: &&Outcome| matches!(outcome, Outcome::Committed(_));
-            let commits = ordered.outcomes.iter().filter(committed).count() as u64;
+            let committed = ordered.outcomes.iter().filter(committed).count() as u64;
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            let mut written = self.write_batch(ordered, commits).unwrap_or_else(|error| {
+            let mut written = self.write_batch(ordered, committed).unwrap_or_else(|error| {
                 self.inner.stop_commits(&error);
                 WrittenBatch { failed: Some(error), ..WrittenBatch::default() }
             });
@@ -163,7 +164,7 @@ impl Committer {
                 let _ = lowered.recv();
                 written = WrittenBatch { failed, ..WrittenBatch::default() };
             }
-            if units.is_empty() || written.failed.is_some() {
+            if commits.is_empty() || written.failed.is_some() {
                 return WrittenBatch { outcomes, ..written };
             }
             if written.in_flight {
@@ -177,11 +178,11 @@ impl Committer {
     fn write_batch(
         &mut self,
         mut ordered: OrderedBatch,
-        commits: u64,
+        committed: u64,
     ) -> Result<WrittenBatch, Error> {
         let Some(last) = ordered.last else { return Ok(WrittenBatch::default()) };
-        self.unit_mutations =
-            ordered.mutations.len() / usize::try_from(commits).unwrap_or(1).max(1);
+        self.commit_mutations =
+            ordered.mutations.len() / usize::try_from(committed).unwrap_or(1).max(1);
         let inner = Arc::clone(&self.inner);
         let capacity = ordered.mutations.len() + ordered.sums.len() + 2;
         let mut batch = OwnedWriteBatch::with_capacity(inner.database.clone(), capacity)
@@ -234,7 +235,7 @@ impl Committer {
         inner.written_batch.store(position.batch, Ordering::SeqCst);
         self.remember_sums(added);
         let open = Some(inner.open_view());
-        Ok(WrittenBatch { open, position: Some(position), commits, ..WrittenBatch::default() })
+        Ok(WrittenBatch { open, position: Some(position), committed, ..WrittenBatch::default() })
     }
 
     fn add_sums(
@@ -275,10 +276,10 @@ impl Committer {
     }
 }
 
-/// Units of this many puts and deletes each that are worth a batch while another is synced; never
+/// Commits of this many puts and deletes each that are worth a batch while another is synced; never
 /// none, or there would be no end of empty batches.
-fn units_worth_a_batch(unit_mutations: usize) -> usize {
-    (WORTH_MUTATIONS / unit_mutations.max(1)).max(1)
+fn commits_worth_a_batch(commit_mutations: usize) -> usize {
+    (WORTH_MUTATIONS / commit_mutations.max(1)).max(1)
 }
 
 /// Notes a space once; a batch touches few.
@@ -294,7 +295,7 @@ mod tests {
 
     #[test]
     fn few_large_commits_are_worth_a_batch_and_nothing_never_is() {
-        let units = [0, 1, 2, 30, 64, 65, usize::MAX].map(units_worth_a_batch);
-        assert_eq!(units, [64, 64, 32, 2, 1, 1, 1]);
+        let commits = [0, 1, 2, 30, 64, 65, usize::MAX].map(commits_worth_a_batch);
+        assert_eq!(commits, [64, 64, 32, 2, 1, 1, 1]);
     }
 }

@@ -118,13 +118,13 @@ fn probe_disk(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use store::{Health, Mutation, Snapshot as _, Space, Store as _, Unit, laws::ManualTime};
+    use store::{Commit, Health, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
 
     use super::*;
     use crate::{LsmOptions, LsmStore};
 
-    fn put(key: &'static str) -> Unit {
-        Unit::new(vec![], move |_| {
+    fn put(key: &'static str) -> Commit {
+        Commit::new(vec![], move |_| {
             vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
         })
     }

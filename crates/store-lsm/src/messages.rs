@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, mpsc};
 
-use store::{Error, Fence, Outcome, Unit};
+use store::{Commit, Error, Fence, Outcome};
 use tokio::sync::oneshot;
 
 use crate::{meta::Position, open_view::OpenView};
 
-/// Units that wait, and who wants to know.
+/// Commits that wait, and who wants to know.
 pub(crate) struct CommitRequest {
-    pub(crate) units: Vec<Unit>,
+    pub(crate) commits: Vec<Commit>,
     pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
@@ -39,15 +39,15 @@ pub(crate) struct WrittenBatch {
     pub(crate) open: Option<Arc<OpenView>>,
     /// Its position; `None` when there is nothing to sync.
     pub(crate) position: Option<Position>,
-    /// Units that were not refused.
-    pub(crate) commits: u64,
+    /// Commits that were not refused.
+    pub(crate) committed: u64,
     /// It has a place in the in-flight table.
     pub(crate) in_flight: bool,
     /// What was closed while it was under way.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
     /// Why it was not written.
     pub(crate) failed: Option<Error>,
-    /// One a unit, until they are dealt out.
+    /// One a commit, until they are dealt out.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) answers: Vec<CommitAnswer>,
     /// Told when all is done.

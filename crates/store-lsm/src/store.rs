@@ -7,7 +7,7 @@ use std::{
 
 use fjall::{AbstractTree as _, PersistMode};
 use store::{
-    Capabilities, DropPredicate, Error, Health, InFlight, Kind, Outcome, Space, Store, Unit,
+    Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome, Space, Store,
 };
 use tokio::sync::oneshot;
 
@@ -42,14 +42,14 @@ impl Store for LsmStore {
         &self.shared.lasting.in_flight
     }
 
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        let frees = units.iter().all(|unit| unit.frees);
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+        let frees = commits.iter().all(|commit| commit.frees);
         let (answer, outcome) = oneshot::channel();
         let closed = || Error::new(Kind::Unavailable, "the store is closed");
         self.shared
             .taking_commits(frees)?
             .sender
-            .send(CommitterMessage::Commit(CommitRequest { units, answer }))
+            .send(CommitterMessage::Commit(CommitRequest { commits, answer }))
             .map_err(|_| closed())?;
         outcome.await.map_err(|_| closed())?
     }

@@ -34,8 +34,8 @@ pub(crate) fn sync_until_closed(
             match journal.sync_newest() {
                 Ok(took) => {
                     inner.metrics.fsync_ns.observe(took);
-                    let commits = written.iter().map(|batch| batch.commits).sum();
-                    inner.metrics.group_size.observe(commits);
+                    let committed = written.iter().map(|batch| batch.committed).sum();
+                    inner.metrics.group_size.observe(committed);
                 }
                 Err(error) => {
                     inner.stop_commits(&from_io("sync the journal", &error));

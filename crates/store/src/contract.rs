@@ -5,11 +5,11 @@ use std::{fmt, future::Future, sync::Arc};
 use bytes::Bytes;
 
 use crate::{
+    commit::{Commit, Outcome},
     error::Error,
     health::Health,
     in_flight::InFlight,
     space::Space,
-    unit::{Outcome, Unit},
 };
 
 /// Half-open range of keys.
@@ -149,9 +149,12 @@ pub trait Store: Send + Sync + 'static {
     /// The commits under way.
     fn in_flight(&self) -> &InFlight;
 
-    /// Orders units, each all or nothing, and returns when they are durable and visible, one
-    /// outcome a unit. They share a durability wait and nothing else.
-    fn commit(&self, units: Vec<Unit>) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
+    /// Orders commits, each all or nothing, and returns when they are durable and visible, one
+    /// outcome a commit. They share a durability wait and nothing else.
+    fn commit(
+        &self,
+        commits: Vec<Commit>,
+    ) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
 
     /// Makes a space ready. Making one that exists changes nothing.
     fn create_space(&self, space: Space) -> Result<(), Error>;

@@ -57,9 +57,9 @@ macro_rules! delegate_store {
     (@method commit $this:ident $via:ident) => {
         async fn commit(
             &$this,
-            units: Vec<$crate::Unit>,
+            commits: Vec<$crate::Commit>,
         ) -> Result<Vec<$crate::Outcome>, $crate::Error> {
-            $via!($this, inner => inner.commit(units).await)
+            $via!($this, inner => inner.commit(commits).await)
         }
     };
     (@method create_space $this:ident $via:ident) => {

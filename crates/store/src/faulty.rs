@@ -8,10 +8,10 @@ use std::sync::{
 use bytes::Bytes;
 
 use crate::{
+    commit::{Commit, Outcome},
     contract::{Direction, Limit, Page, Range, Snapshot, Store},
     error::{Error, Kind},
     space::Space,
-    unit::{Outcome, Unit},
 };
 
 /// What fails.
@@ -118,9 +118,9 @@ impl<S: Store> Store for FaultyStore<S> {
         FaultySnapshot { inner: self.inner.snapshot(), plan: Arc::clone(&self.plan) }
     }
 
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         self.plan.check_fault(Fault::CommitLost)?;
-        let outcomes = self.inner.commit(units).await?;
+        let outcomes = self.inner.commit(commits).await?;
         self.plan.check_fault(Fault::AnswerLost)?;
         Ok(outcomes)
     }

@@ -1,7 +1,8 @@
-//! The contract every storage engine keeps, in bytes: snapshots, scans, conditional atomic units,
+//! The contract every storage engine keeps, in bytes: snapshots, scans, conditional atomic commits,
 //! one order of commits. With a memory store, a fault-injecting wrapper and the laws that every
 //! store has to pass. It knows nothing of documents.
 
+mod commit;
 mod contract;
 mod delegate;
 mod error;
@@ -14,8 +15,8 @@ pub mod laws;
 mod memory;
 mod sequencer;
 mod space;
-mod unit;
 
+pub use commit::{Commit, Condition, Fence, Mutation, Outcome, Refusal, Stamp, Write};
 pub use contract::{
     Capabilities, Direction, DropFilter, DropPredicate, Limit, Page, Range, Snapshot, Store,
     Timepiece,
@@ -29,4 +30,3 @@ pub use latency::Latencies;
 pub use memory::{Gate, MemorySnapshot, MemoryStore};
 pub use sequencer::{FoldedSums, OrderedBatch, Sequencer, decode_count, encode_count};
 pub use space::Space;
-pub use unit::{Condition, Fence, Mutation, Outcome, Refusal, Stamp, Unit, Write};

@@ -1,4 +1,4 @@
-//! The one order of commits: stamps units, checks their conditions against every commit before
+//! The one order of commits: stamps commits, checks their conditions against every commit before
 //! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
 
 use std::{
@@ -10,10 +10,10 @@ use bytes::Bytes;
 use foldhash::fast::RandomState;
 
 use crate::{
+    commit::{Commit, Condition, Mutation, Outcome, Refusal, Stamp},
     contract::Timepiece,
     in_flight::InFlight,
     space::Space,
-    unit::{Condition, Mutation, Outcome, Refusal, Stamp, Unit},
 };
 
 /// How many keys a generation of recent writes holds before the older generation is forgotten.
@@ -42,7 +42,7 @@ impl Hasher for AsItIs {
 /// The newest `seq` by the hash of a key.
 type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
 
-/// Which keys were written lately, by hash: a collision refuses a unit that could have passed, and
+/// Which keys were written lately, by hash: a collision refuses a commit that could have passed, and
 /// its writer looks again.
 #[derive(Debug, Default)]
 struct RecentWrites {
@@ -85,10 +85,10 @@ impl RecentWrites {
 /// Pairs of sums by their keys.
 pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 
-/// Units in their order, ready to be written as one batch.
+/// Commits in their order, ready to be written as one batch.
 #[derive(Debug, Default)]
 pub struct OrderedBatch {
-    /// One a unit, in the order given.
+    /// One a commit, in the order given.
     pub outcomes: Vec<Outcome>,
     /// Puts and deletes in order; a later one of the same key wins.
     pub mutations: Vec<Mutation>,
@@ -96,13 +96,13 @@ pub struct OrderedBatch {
     pub sums: FoldedSums,
     /// The last stamp given.
     pub last: Option<Stamp>,
-    /// Where the units that were not ordered begin: a fence ends a batch.
-    pub rest: Vec<Unit>,
+    /// Where the commits that were not ordered begin: a fence ends a batch.
+    pub rest: Vec<Commit>,
     /// The fence that was raised, to be lowered with this outcome.
-    pub fence: Option<(std::sync::Arc<dyn crate::unit::Fence>, Outcome)>,
+    pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
 }
 
-impl std::fmt::Debug for dyn crate::unit::Fence {
+impl std::fmt::Debug for dyn crate::commit::Fence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fence")
     }
@@ -129,41 +129,41 @@ impl Sequencer {
         Stamp { seq: self.seq, at_ms: self.at_ms }
     }
 
-    /// Orders units up to and including the first with a fence. The batch has to be in the
+    /// Orders commits up to and including the first with a fence. The batch has to be in the
     /// in-flight table already.
-    pub fn order_units(
+    pub fn order_commits(
         &mut self,
-        units: Vec<Unit>,
+        commits: Vec<Commit>,
         time: &dyn Timepiece,
         flight: &InFlight,
     ) -> OrderedBatch {
         let mut ordered = OrderedBatch::default();
-        let mut units = units.into_iter();
-        for unit in units.by_ref() {
-            let fence = unit.fence.clone();
+        let mut commits = commits.into_iter();
+        for commit in commits.by_ref() {
+            let fence = commit.fence.clone();
             if let Some(fence) = &fence {
                 fence.raise();
             }
-            let outcome = self.order_one(unit, time, flight, &mut ordered);
+            let outcome = self.order_one(commit, time, flight, &mut ordered);
             ordered.outcomes.push(outcome);
             if let Some(fence) = fence {
                 ordered.fence = Some((fence, outcome));
                 break;
             }
         }
-        ordered.rest = units.collect();
+        ordered.rest = commits.collect();
         ordered
     }
 
     fn order_one(
         &mut self,
-        unit: Unit,
+        commit: Commit,
         time: &dyn Timepiece,
         flight: &InFlight,
         ordered: &mut OrderedBatch,
     ) -> Outcome {
         let at_ms = time.now_ms().max(self.at_ms);
-        for condition in &unit.conditions {
+        for condition in &commit.conditions {
             let refusal = match condition {
                 Condition::NotNewer { space, key, seq } => {
                     self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
@@ -182,7 +182,7 @@ impl Sequencer {
         self.at_ms = at_ms;
         flight.note_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
-        for mutation in (unit.write)(stamp) {
+        for mutation in (commit.write)(stamp) {
             match mutation {
                 Mutation::Add { space, key, by } => {
                     let sum = ordered.sums.entry((space, key)).or_default();

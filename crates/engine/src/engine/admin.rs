@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use document::Document;
-use store::{Condition, Mutation, Outcome, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Outcome, Space, Stamp, Store};
 
 use super::Engine;
 use crate::{
@@ -35,9 +35,9 @@ pub(crate) enum ChangeOutcome<T, S: Store> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Commits one unit; `None` when it was refused.
-    pub(crate) async fn commit_one(&self, unit: Unit) -> Result<Option<Stamp>, Error> {
-        match self.inner.store().commit(vec![unit]).await?.first() {
+    /// Commits one commit; `None` when it was refused.
+    pub(crate) async fn commit_one(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
+        match self.inner.store().commit(vec![commit]).await?.first() {
             Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),
             _ => Ok(None),
         }
@@ -106,7 +106,7 @@ impl<S: Store> Engine<S> {
         let prepared = Arc::clone(&change);
         let dialect = Arc::clone(&self.inner.dialect);
         let more = more.to_vec();
-        let unit = Unit::new(conditions, move |stamp| {
+        let commit = Commit::new(conditions, move |stamp| {
             let mut record = record;
             apply(&mut record, stamp);
             let mut out = more;
@@ -118,7 +118,7 @@ impl<S: Store> Engine<S> {
             out
         });
         // A change of TTL or an index that goes gives space back; a record is small.
-        if self.commit_one(unit.freeing().with_fence(change)).await?.is_none() {
+        if self.commit_one(commit.freeing().with_fence(change)).await?.is_none() {
             return Ok(ChangeOutcome::Refused);
         }
         let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();

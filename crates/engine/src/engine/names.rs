@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::Document;
-use store::{Condition, Mutation, Space, Store, Unit};
+use store::{Commit, Condition, Mutation, Space, Store};
 
 use super::{Engine, RecordApply};
 use crate::{
@@ -120,7 +120,7 @@ impl<S: Store> Engine<S> {
             })
         };
         let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
-        let unit = Unit::new(conditions, move |stamp| {
+        let commit = Commit::new(conditions, move |stamp| {
             let mut record = Record { created: stamp.seq, ..record };
             fill(&mut record, stamp);
             let next = Mutation::Put {
@@ -135,7 +135,7 @@ impl<S: Store> Engine<S> {
             ))));
             out
         });
-        let committed = self.commit_one(unit.with_fence(change)).await?;
+        let committed = self.commit_one(commit.with_fence(change)).await?;
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -202,11 +202,11 @@ impl<S: Store> Engine<S> {
             })
         };
         let (prepared, id) = (Arc::clone(&change), collection.id);
-        let unit = Unit::new(vec![condition], move |_| {
+        let commit = Commit::new(vec![condition], move |_| {
             prepared.prepare_publication(Publication::Dropped);
             vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
         });
-        Ok(self.commit_one(unit.freeing().with_fence(change)).await?.is_some())
+        Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
     }
 
     /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
@@ -216,7 +216,7 @@ impl<S: Store> Engine<S> {
         self.inner.store().drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
         let free = Mutation::Delete { space: Space::Catalog, key: keys::dropped_collection(id) };
-        self.commit_one(Unit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
+        self.commit_one(Commit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
         Ok(())
     }
 
@@ -281,7 +281,7 @@ impl<S: Store> Engine<S> {
             })
         };
         let (prepared, to) = (Arc::clone(&change), to.clone());
-        let unit = Unit::new(conditions.into(), move |_| {
+        let commit = Commit::new(conditions.into(), move |_| {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
@@ -290,7 +290,7 @@ impl<S: Store> Engine<S> {
             prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });
-        Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+        Ok(self.commit_one(commit.with_fence(change)).await?.is_some())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::Document;
-use store::{Condition, Fence, Mutation, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Fence, Mutation, Space, Stamp, Store};
 
 use super::Engine;
 use crate::{
@@ -49,7 +49,7 @@ impl<S: Store> Engine<S> {
             ts: stamp.at_ms.div_euclid(1000),
         });
         let (make, put) = (Arc::clone(&made), key.clone());
-        let unit = Unit::new(Vec::<Condition>::new(), move |stamp| {
+        let commit = Commit::new(Vec::<Condition>::new(), move |stamp| {
             let value = encode_resource(&make(stamp)).into();
             vec![Mutation::Put { space: Space::Catalog, key: put, value }]
         });
@@ -57,7 +57,7 @@ impl<S: Store> Engine<S> {
         let change = move |held: &mut ByKey, stamp| {
             held.insert(key.clone(), Arc::new(make(stamp)));
         };
-        let stamp = self.change_resources(unit, change).await?;
+        let stamp = self.change_resources(commit, change).await?;
         Ok(Arc::new(made(stamp)))
     }
 
@@ -70,13 +70,13 @@ impl<S: Store> Engine<S> {
         let gone: Vec<Bytes> =
             held.keys().filter(|key| key.starts_with(&prefix)).cloned().collect();
         let removed = gone.clone();
-        let unit = Unit::new(Vec::<Condition>::new(), move |_| {
+        let commit = Commit::new(Vec::<Condition>::new(), move |_| {
             let delete = |key| Mutation::Delete { space: Space::Catalog, key };
             removed.into_iter().map(delete).collect()
         })
         .freeing();
         let change = move |held: &mut ByKey, _| held.retain(|key, _| !gone.contains(key));
-        self.change_resources(unit, change).await?;
+        self.change_resources(commit, change).await?;
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl<S: Store> Engine<S> {
     /// for it any more.
     async fn change_resources(
         &self,
-        unit: Unit,
+        commit: Commit,
         change: impl Fn(&mut ByKey, Stamp) + Send + Sync + 'static,
     ) -> Result<Stamp, Error> {
         let held = Arc::clone(&self.inner.resources.held);
@@ -95,7 +95,7 @@ impl<S: Store> Engine<S> {
                 held
             });
         }));
-        let stamp = self.commit_one(unit.with_fence(Arc::new(fence))).await?;
+        let stamp = self.commit_one(commit.with_fence(Arc::new(fence))).await?;
         stamp.ok_or_else(|| Error::new(Kind::Conflict, "the record was not changed"))
     }
 }

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use expiry::Header;
-use store::{Mutation, Range, Space, Store, Unit};
+use store::{Commit, Mutation, Range, Space, Store};
 
 use crate::{
     backfill::Backfill,
@@ -84,7 +84,7 @@ impl<S: Store> Engine<S> {
             if collection.is_dropped() {
                 return Ok(());
             }
-            self.commit_one(backfill_unit(Arc::clone(&state), entered)).await?;
+            self.commit_one(backfill_commit(Arc::clone(&state), entered)).await?;
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
@@ -100,8 +100,8 @@ impl<S: Store> Engine<S> {
 }
 
 /// Adds documents to the sums, not to the totals, which know them already.
-fn backfill_unit(state: Arc<State>, entered: Vec<Counted>) -> Unit {
-    Unit::new(Vec::new(), move |_| {
+fn backfill_commit(state: Arc<State>, entered: Vec<Counted>) -> Commit {
+    Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
         for entered in &entered {
             count_sums(&state.record, entered, 1, &mut out);

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use expiry::{DefaultTtl, Floors, Settings};
-use store::{Condition, Mutation, Page, Range, Space, Store, Unit, decode_count};
+use store::{Commit, Condition, Mutation, Page, Range, Space, Store, decode_count};
 
 use super::live_counts::{CountBy, expired_buckets, last_whole_second};
 use crate::{
@@ -84,7 +84,8 @@ impl<S: Store> Engine<S> {
             let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
             let catalog = keys::record(record.model, &record.namespace);
             let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key.into())];
-            let committed = self.commit_one(Unit::new(conditions, |_| mutations).freeing()).await?;
+            let committed =
+                self.commit_one(Commit::new(conditions, |_| mutations).freeing()).await?;
             return Ok(committed.map(|_| amount));
         }
         Ok(None)
@@ -141,7 +142,7 @@ impl<S: Store> Engine<S> {
             });
             let gone: Vec<Mutation> = gone.collect();
             if !gone.is_empty() {
-                self.commit_one(Unit::new(Vec::new(), |_| gone).freeing()).await?;
+                self.commit_one(Commit::new(Vec::new(), |_| gone).freeing()).await?;
             }
         }
         Ok(())

@@ -150,7 +150,7 @@ pub(crate) fn put_event(
     let key = after.as_ref().or(before.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
     let at = Instant::from_ms(stamp.at_ms);
     let event = Event { kind, stamp: stamp.seq, at, key, before, after };
-    // Units of several writes number theirs when they are put together.
+    // Commits of several writes number theirs when they are put together.
     let value = event.encode(stamp).into();
     out.push(Mutation::Put { space, key: keys::event(stamp.seq, 0), value });
 }

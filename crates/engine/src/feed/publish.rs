@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::{DefaultTtl, Floors, Header};
-use store::{Condition, Mutation, Range, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Range, Space, Stamp, Store};
 
 use super::{Event, EventKind, event::never_expiring};
 use crate::{
@@ -41,8 +41,8 @@ impl<S: Store> Engine<S> {
             attempts.begin_next()?;
             let next = read_in_view!(self, collection, |view| view.next_publication().await);
             // The view is closed before the commit: the commit may not wait for what it holds.
-            let Some(unit) = next?.0 else { return Ok(()) };
-            self.commit_one(unit).await?;
+            let Some(commit) = next?.0 else { return Ok(()) };
+            self.commit_one(commit).await?;
         }
     }
 
@@ -146,8 +146,8 @@ impl<S: Store> LiveView<S> {
         Ok(Some(next).filter(|next| self.instant < *next))
     }
 
-    /// The unit that publishes the next expirations; `None` when all are published.
-    async fn next_publication(&self) -> Result<Option<Unit>, Halt> {
+    /// The commit that publishes the next expirations; `None` when all are published.
+    async fn next_publication(&self) -> Result<Option<Commit>, Halt> {
         let record = &self.state.record;
         let Some((_, begun)) = record.running_feed() else { return Ok(None) };
         let floors = record.settings.floors_at(self.stable_instant());
@@ -175,7 +175,7 @@ impl<S: Store> LiveView<S> {
             explicit_s: published.explicit_s.max(floors.explicit_s),
             dates: Vec::new(),
         });
-        Ok(Some(self.publication_unit(expirations, done)))
+        Ok(Some(self.publication_commit(expirations, done)))
     }
 
     /// Expirations of a class that are not published, in their order, and whether there are more.
@@ -232,7 +232,7 @@ impl<S: Store> LiveView<S> {
         Ok(Item::from_row(Row { key, stamp, birth, ts, expires_at: Instant::MIN, start, value }))
     }
 
-    fn publication_unit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Unit {
+    fn publication_commit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Commit {
         let (rows, space, seq) =
             (self.collection.rows_space(), self.collection.entries_space(), self.seq);
         let mut conditions = vec![
@@ -246,7 +246,7 @@ impl<S: Store> LiveView<S> {
         let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
         conditions.extend(expirations.iter().map(entry));
         // What was not published is not reaped either.
-        let unit = Unit::new(conditions, move |stamp: Stamp| {
+        let commit = Commit::new(conditions, move |stamp: Stamp| {
             let mut out = Vec::with_capacity(expirations.len() * 2 + 1);
             for (position, one) in (0_u32..).zip(expirations) {
                 let Unpublished { at, entry, item } = one;
@@ -268,7 +268,7 @@ impl<S: Store> LiveView<S> {
             }
             out
         });
-        unit.freeing()
+        commit.freeing()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use store::{Condition, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Outcome, Range, Space, Stamp, Store};
 
 use super::{
     change::{change_rule, duplicate_value, remove_index},
@@ -114,15 +114,15 @@ impl<S: Store> Engine<S> {
         wanted: &[u32],
     ) -> Result<Option<usize>, Halt> {
         let page = view.next_rows(pages).await?.unwrap_or_default();
-        let mut units = Vec::with_capacity(page.items.len());
+        let mut commits = Vec::with_capacity(page.items.len());
         let mut taken = HashMap::new();
         for row in page.items {
-            units.push(self.fill_row(view, row, wanted, &mut taken).await?);
+            commits.push(self.fill_row(view, row, wanted, &mut taken).await?);
         }
-        if units.is_empty() {
+        if commits.is_empty() {
             return Ok(Some(page.examined));
         }
-        let outcomes = self.inner.store().commit(units).await?;
+        let outcomes = self.inner.store().commit(commits).await?;
         let clean = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_)));
         Ok(clean.then_some(page.examined))
     }
@@ -133,7 +133,7 @@ impl<S: Store> Engine<S> {
         row: Row,
         wanted: &[u32],
         taken: &mut HashMap<Bytes, Bytes>,
-    ) -> Result<Unit, Halt> {
+    ) -> Result<Commit, Halt> {
         let record = &view.state.record;
         let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         let mut dates = Vec::new();
@@ -187,7 +187,7 @@ impl<S: Store> Engine<S> {
             let space = view.collection.rows_space();
             out.push(Mutation::Put { space, key: row.key.clone(), value: value.into() });
         }
-        Ok(Unit::new(conditions, move |_| out))
+        Ok(Commit::new(conditions, move |_| out))
     }
 
     fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {

@@ -1,10 +1,10 @@
-//! Actions that become one unit: what each of them leaves is what the next one sees.
+//! Actions that become one commit: what each of them leaves is what the next one sees.
 
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef};
-use store::{Condition, Mutation, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Space, Stamp, Store};
 
 use super::{
     outcomes::{ActionOutcome, ActionOutcomes},
@@ -221,20 +221,20 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// The unit of all actions; none when they only read.
-    pub(super) async fn into_unit(self) -> Result<(Option<Unit>, ActionOutcomes), Halt> {
+    /// The commit of all actions; none when they only read.
+    pub(super) async fn into_commit(self) -> Result<(Option<Commit>, ActionOutcomes), Halt> {
         let Self { draft, pending, outcomes, read: _ } = self;
         let outcomes = ActionOutcomes(outcomes);
         if !pending.values().any(|pending| pending.written) {
             return Ok((None, outcomes));
         }
-        let mut units = Vec::with_capacity(pending.len());
+        let mut commits = Vec::with_capacity(pending.len());
         let outcomes = outcomes.with_positions(&pending);
         let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
             let PendingItem { stored, written, origin, now } = pending;
             if !written || (stored.is_none() && now.is_none()) {
-                units.push(unchanged_unit(&draft, &key, stored));
+                commits.push(unchanged_commit(&draft, &key, stored));
                 continue;
             }
             // The row of an item that has another key now goes with that key's write.
@@ -249,22 +249,22 @@ impl<'a, S: Store> ItemBatch<'a, S> {
                 None => None,
             };
             let Some(NewVersion { body, lifetime, entries }) = now else {
-                units.extend(gone.map(|gone| draft.remove_document(gone)));
+                commits.extend(gone.map(|gone| draft.remove_document(gone)));
                 continue;
             };
             let previous = match previous {
                 Some(row) => {
                     // What another item has left here is removed.
-                    units.extend(gone.map(|gone| draft.remove_document(gone)));
+                    commits.extend(gone.map(|gone| draft.remove_document(gone)));
                     Some(draft.previous_version(row).await?)
                 }
                 // Another item in the place of one that was removed.
                 None => gone.map(Previous::without_birth),
             };
             let position = Some(position);
-            units.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
+            commits.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
         }
-        Ok((Some(merge_units(units)), outcomes))
+        Ok((Some(merge_commits(commits)), outcomes))
     }
 }
 
@@ -275,27 +275,31 @@ fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
 }
 
 /// What was only read, or came and went, has to be as it was.
-fn unchanged_unit<S: Store>(draft: &WriteDraft<'_, S>, key: &Bytes, stored: Option<Row>) -> Unit {
+fn unchanged_commit<S: Store>(
+    draft: &WriteDraft<'_, S>,
+    key: &Bytes,
+    stored: Option<Row>,
+) -> Commit {
     let mut conditions = draft.row_conditions(key);
     conditions.extend(stored.map(|row| Condition::Before(row.expires_at.ms)));
-    Unit::new(conditions, |_| Vec::new())
+    Commit::new(conditions, |_| Vec::new())
 }
 
-/// Several units as one. A key that one removes and another puts is put.
-fn merge_units(mut units: Vec<Unit>) -> Unit {
-    if units.len() == 1
-        && let Some(unit) = units.pop()
+/// Several commits as one. A key that one removes and another puts is put.
+fn merge_commits(mut commits: Vec<Commit>) -> Commit {
+    if commits.len() == 1
+        && let Some(commit) = commits.pop()
     {
-        return unit;
+        return commit;
     }
-    let frees = units.iter().all(|unit| unit.frees);
+    let frees = commits.iter().all(|commit| commit.frees);
     let mut conditions = Vec::new();
-    let mut writes = Vec::with_capacity(units.len());
-    for unit in units {
-        conditions.extend(unit.conditions);
-        writes.push(unit.write);
+    let mut writes = Vec::with_capacity(commits.len());
+    for commit in commits {
+        conditions.extend(commit.conditions);
+        writes.push(commit.write);
     }
-    let unit = Unit::new(conditions, move |stamp: Stamp| {
+    let commit = Commit::new(conditions, move |stamp: Stamp| {
         let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
         let put: HashSet<(Space, Bytes)> = out
             .iter()
@@ -311,7 +315,7 @@ fn merge_units(mut units: Vec<Unit>) -> Unit {
         number_events(&mut out, stamp.seq);
         out
     });
-    Unit { frees, ..unit }
+    Commit { frees, ..commit }
 }
 
 /// Each write put its event in the first place of the commit.

@@ -39,7 +39,7 @@ impl ActionOutcomes {
     pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
         let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {
-                // One that was read after a write of the same unit has its stamp.
+                // One that was read after a write of the same commit has its stamp.
                 (Some(item), _, Some(stamp)) if item.stamp == 0 => {
                     Some(stamped_item(item.key, item.body, outcome.birth, outcome.position, stamp))
                 }

@@ -1,4 +1,4 @@
-//! Writes of items: any number of actions as one atomic unit, each seeing those before it. What
+//! Writes of items: any number of actions as one atomic commit, each seeing those before it. What
 //! was decided in a view is a condition of the commit; what is refused is looked at again.
 
 use std::sync::Arc;
@@ -158,9 +158,9 @@ impl<S: Store> Engine<S> {
             }
             let built = match halted {
                 Some(halted) => Err(halted),
-                None => batch.into_unit().await.map_err(|halt| (0, halt)),
+                None => batch.into_commit().await.map_err(|halt| (0, halt)),
             };
-            let (unit, pending) = match built {
+            let (commit, pending) = match built {
                 Ok(built) => built,
                 Err((at, halt)) => {
                     let resolved = self.resolve(&view, halt).await;
@@ -170,8 +170,8 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
-            let Some(unit) = unit else { return Ok((pending.into_results(None), seq)) };
-            let outcomes = self.inner.store().commit(vec![unit]).await;
+            let Some(commit) = commit else { return Ok((pending.into_results(None), seq)) };
+            let outcomes = self.inner.store().commit(vec![commit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
                     return Ok((pending.into_results(Some(*stamp)), stamp.seq));
@@ -220,14 +220,14 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let Some(page) = view.next_rows(pages).await? else { return Ok(true) };
         let draft = WriteDraft::of(view);
-        let mut units = Vec::with_capacity(page.items.len());
+        let mut commits = Vec::with_capacity(page.items.len());
         for row in page.items {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            units.push(draft.remove_document(draft.previous_version(row).await?));
+            commits.push(draft.remove_document(draft.previous_version(row).await?));
         }
         let mut refused = false;
-        if !units.is_empty() {
-            for outcome in self.inner.store().commit(units).await? {
+        if !commits.is_empty() {
+            for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => *removed += 1,
                     Outcome::Refused(_) => refused = true,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Direction, DropPredicate, Health, InFlight, Limit, Outcome, Page, Range, Snapshot, Space,
-    Store, Unit, decode_count,
+    Commit, Direction, DropPredicate, Health, InFlight, Limit, Outcome, Page, Range, Snapshot,
+    Space, Store, decode_count,
 };
 
 use super::pages::Pages;
@@ -47,9 +47,9 @@ impl<S: Store> Storage<S> {
         Ok(!page.rows.is_empty())
     }
 
-    /// Commits units; each is all or nothing. Returns one outcome a unit once they are durable.
-    pub(crate) async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, store::Error> {
-        self.store.commit(units).await
+    /// Commits commits; each is all or nothing. Returns one outcome a commit once they are durable.
+    pub(crate) async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, store::Error> {
+        self.store.commit(commits).await
     }
 
     /// The newest `seq` up to which every commit is visible.

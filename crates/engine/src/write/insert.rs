@@ -5,15 +5,15 @@ use std::{collections::HashSet, sync::Arc};
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
-use store::{Condition, Outcome, Store, Unit};
+use store::{Commit, Condition, Outcome, Store};
 
-use super::{WriteDraft, unit::row_key};
+use super::{WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, Ordering},
     engine::Engine,
     error::{Error, Halt, Kind},
-    limits::COMMIT_UNITS,
+    limits::COMMITS_AT_ONCE,
     view::LiveView,
 };
 
@@ -62,7 +62,7 @@ impl<S: Store> Engine<S> {
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
             attempts.begin_next()?;
-            let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));
+            let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
             if ordering == Ordering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
@@ -83,7 +83,7 @@ impl<S: Store> Engine<S> {
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
-        let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
+        let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
@@ -91,16 +91,16 @@ impl<S: Store> Engine<S> {
         while let Some((at, new)) = documents.next() {
             let key = row_key(new.document.as_ref())?;
             let built = if taken.insert(key.clone()) {
-                self.insert_unit(&view, key, new.clone()).await
+                self.insert_commit(&view, key, new.clone()).await
             } else {
                 Err(Halt::InFlight)
             };
             match built {
-                Ok(mut unit) => {
-                    if ordering == Ordering::Ordered && !units.is_empty() {
-                        unit.conditions.push(Condition::AfterPrevious);
+                Ok(mut commit) => {
+                    if ordering == Ordering::Ordered && !commits.is_empty() {
+                        commit.conditions.push(Condition::AfterPrevious);
                     }
-                    units.push(unit);
+                    commits.push(commit);
                     sent.push((at, new));
                 }
                 Err(Halt::Failed(error)) => {
@@ -120,8 +120,11 @@ impl<S: Store> Engine<S> {
             }
         }
         drop(view);
-        let outcomes =
-            if units.is_empty() { Vec::new() } else { self.inner.store().commit(units).await? };
+        let outcomes = if commits.is_empty() {
+            Vec::new()
+        } else {
+            self.inner.store().commit(commits).await?
+        };
         let mut refused = Vec::new();
         for (outcome, document) in outcomes.into_iter().zip(sent) {
             match outcome {
@@ -142,12 +145,12 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    async fn insert_unit(
+    async fn insert_commit(
         &self,
         view: &LiveView<S>,
         key: Bytes,
         new: NewDocument,
-    ) -> Result<Unit, Halt> {
+    ) -> Result<Commit, Halt> {
         let NewDocument { document, lifetime, since } = new;
         if view.get_row(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());

@@ -11,7 +11,7 @@ use crate::{
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    limits::{COMMIT_UNITS, ROW_WORK},
+    limits::{COMMITS_AT_ONCE, ROW_WORK},
     read::{Find, Finder},
     view::LiveView,
     yielding::yield_if_due,
@@ -58,18 +58,18 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
-            let wanted = if many { COMMIT_UNITS } else { 1 };
+            let wanted = if many { COMMITS_AT_ONCE } else { 1 };
             let rows = finder.take_matching(view, context, wanted).await?;
             if rows.is_empty() {
                 return Ok(clean);
             }
             let draft = WriteDraft::of(view);
-            let mut units = Vec::with_capacity(rows.len());
+            let mut commits = Vec::with_capacity(rows.len());
             for row in rows {
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                units.push(draft.remove_document(draft.previous_version(row).await?));
+                commits.push(draft.remove_document(draft.previous_version(row).await?));
             }
-            for outcome in self.inner.store().commit(units).await? {
+            for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
                     Outcome::Refused(_) => clean = false,

@@ -1,4 +1,4 @@
-//! Updates: each matched document is edited and written as a unit of its own, found live at its
+//! Updates: each matched document is edited and written as a commit of its own, found live at its
 //! view's instant and refused when it has expired since.
 
 use std::{collections::HashSet, sync::Arc};
@@ -8,15 +8,15 @@ use document::{DocBuf, Value};
 use expiry::Lifetime;
 use memory::Share;
 use query::{Context, edit::Edit};
-use store::{Outcome, Store, Unit};
+use store::{Commit, Outcome, Store};
 
-use super::{WriteDraft, unit::row_key};
+use super::{WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    limits::{COMMIT_UNITS, ROW_WORK, SEEN_BYTES},
+    limits::{COMMITS_AT_ONCE, ROW_WORK, SEEN_BYTES},
     read::{Find, Finder},
     row::Row,
     view::LiveView,
@@ -79,7 +79,7 @@ pub struct Edited {
 /// What one attempt at a row came to.
 enum RowAttempt {
     Unchanged,
-    Unit(Box<Unit>),
+    Commit(Box<Commit>),
 }
 
 impl<S: Store> Engine<S> {
@@ -127,7 +127,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
-            let wanted = if update.many { COMMIT_UNITS } else { 1 };
+            let wanted = if update.many { COMMITS_AT_ONCE } else { 1 };
             let rows = if update.many || finder.is_sorted() {
                 finder.take_matching(view, &update.context, wanted).await?
             } else {
@@ -137,7 +137,7 @@ impl<S: Store> Engine<S> {
             if rows.is_empty() {
                 return Ok(clean);
             }
-            let (mut units, mut sent) = (Vec::new(), Vec::new());
+            let (mut commits, mut sent) = (Vec::new(), Vec::new());
             for row in rows {
                 if done.keys.contains(row.key.as_ref()) {
                     continue;
@@ -149,14 +149,15 @@ impl<S: Store> Engine<S> {
                         updated.matched += 1;
                         done.note_edited(&key, update.many)?;
                     }
-                    RowAttempt::Unit(unit) => {
-                        units.push(*unit);
+                    RowAttempt::Commit(commit) => {
+                        commits.push(*commit);
                         sent.push(key);
                     }
                 }
             }
-            if !units.is_empty() {
-                for (outcome, key) in self.inner.store().commit(units).await?.into_iter().zip(sent)
+            if !commits.is_empty() {
+                for (outcome, key) in
+                    self.inner.store().commit(commits).await?.into_iter().zip(sent)
                 {
                     match outcome {
                         Outcome::Committed(_) => {
@@ -189,8 +190,8 @@ impl<S: Store> Engine<S> {
         let draft = WriteDraft::of(view);
         let key = row.key.clone();
         let previous = draft.previous_version(row).await?;
-        let unit = draft.put_document(key, outcome.document, lifetime, Some(previous)).await?;
-        Ok(RowAttempt::Unit(Box::new(unit)))
+        let commit = draft.put_document(key, outcome.document, lifetime, Some(previous)).await?;
+        Ok(RowAttempt::Commit(Box::new(commit)))
     }
 
     /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
@@ -222,9 +223,9 @@ impl<S: Store> Engine<S> {
         }
         let after = Bytes::from(made.bytes().to_vec());
         match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
-            Ok(unit) => {
+            Ok(commit) => {
                 drop(view);
-                let committed = self.commit_one(unit).await?;
+                let committed = self.commit_one(commit).await?;
                 Ok(committed.map(|_| Edited { before: None, after: Some(after), upserted: id }))
             }
             Err(halt) => {
@@ -278,8 +279,8 @@ impl<S: Store> Engine<S> {
         }
         match self.try_row(view, row, update).await? {
             RowAttempt::Unchanged => Ok(Some(Some(edited))),
-            RowAttempt::Unit(unit) => {
-                let committed = self.commit_one(*unit).await?;
+            RowAttempt::Commit(commit) => {
+                let committed = self.commit_one(*commit).await?;
                 Ok(committed.map(|_| Some(edited)))
             }
         }
@@ -299,7 +300,7 @@ impl<S: Store> Engine<S> {
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
-            let rows = finder.take_matching(view, context, COMMIT_UNITS).await?;
+            let rows = finder.take_matching(view, context, COMMITS_AT_ONCE).await?;
             if rows.is_empty() {
                 return Ok(best.map(|(_, row)| row));
             }
@@ -342,8 +343,8 @@ impl<S: Store> Engine<S> {
         let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let draft = WriteDraft::of(view);
-        let unit = draft.remove_document(draft.previous_version(row).await?);
-        Ok(self.commit_one(unit).await?.map(|_| Some(before)))
+        let commit = draft.remove_document(draft.previous_version(row).await?);
+        Ok(self.commit_one(commit).await?.map(|_| Some(before)))
     }
 }
 

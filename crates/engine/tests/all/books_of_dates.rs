@@ -200,7 +200,7 @@ fn counts_of_a_dropped_collection_are_removed() {
         key: [&key[..], b"c\0"].concat().into(),
         by: [3, 3],
     };
-    ready(kit.store.commit(vec![store::Unit::new(Vec::new(), |_| vec![left])])).unwrap();
+    ready(kit.store.commit(vec![store::Commit::new(Vec::new(), |_| vec![left])])).unwrap();
     assert_eq!(held(&kit), 1);
     kit.restart();
     assert_eq!(held(&kit), 0);

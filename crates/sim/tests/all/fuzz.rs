@@ -153,7 +153,7 @@ const ARGUMENTS: &[&str] = &[
     "initialValue",
     "date",
     "format",
-    "unit",
+    "commit",
     "timezone",
     "path",
     "from",

@@ -2,7 +2,7 @@
 use std::path::Path;
 
 use store::{
-    Mutation, Snapshot, Space, Store, Unit,
+    Commit, Mutation, Snapshot, Space, Store,
     laws::{self, Bench, ManualTime},
 };
 use store_lsm::{LsmOptions, LsmStore};
@@ -56,8 +56,8 @@ async fn the_embedded_store_keeps_the_laws() {
     laws::check(&mut Lsm::default()).await;
 }
 
-fn put(key: String) -> Unit {
-    Unit::new(vec![], move |_| {
+fn put(key: String) -> Commit {
+    Commit::new(vec![], move |_| {
         vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
     })
 }
@@ -73,8 +73,8 @@ async fn a_second_process_is_refused() {
     LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
 }
 
-fn megabytes(space: Space, count: usize) -> Unit {
-    Unit::new(vec![], move |_| {
+fn megabytes(space: Space, count: usize) -> Commit {
+    Commit::new(vec![], move |_| {
         // Nothing that compresses.
         let mut state = 1_u64;
         let next = || {
@@ -196,8 +196,8 @@ async fn a_fence_may_be_the_last_to_hold_the_store() {
     let store = std::sync::Arc::new(LsmStore::open(&options, time.timepiece()).unwrap());
     let (go, wait) = std::sync::mpsc::channel();
     let holder = Holder { go: std::sync::Mutex::new(wait), _store: std::sync::Arc::clone(&store) };
-    let unit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
-    let mut commit = Box::pin(store.commit(vec![unit]));
+    let commit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
+    let mut commit = Box::pin(store.commit(vec![commit]));
     let polled = std::future::poll_fn(|context| {
         std::task::Poll::Ready(commit.as_mut().poll(context).is_pending())
     });

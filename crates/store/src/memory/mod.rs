@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use data::{MemoryData, Versions, visible_version};
 
 use crate::{
+    commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
         Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store, Timepiece,
     },
@@ -22,7 +23,6 @@ use crate::{
     in_flight::InFlight,
     sequencer::{OrderedBatch, Sequencer, decode_count, encode_count},
     space::Space,
-    unit::{Mutation, Outcome, Stamp, Unit},
 };
 
 const MAX_KEY_BYTES: usize = 65_535;
@@ -270,17 +270,18 @@ impl Store for MemoryStore {
         &self.shared.flight
     }
 
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        self.check_limit(units.iter().all(|unit| unit.frees))?;
-        let mut outcomes = Vec::with_capacity(units.len());
-        let mut units = units;
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+        self.check_limit(commits.iter().all(|commit| commit.frees))?;
+        let mut outcomes = Vec::with_capacity(commits.len());
+        let mut commits = commits;
         let mut sequencer = self.shared.sequencer.lock().await;
-        while !units.is_empty() {
+        while !commits.is_empty() {
             self.shared
                 .flight
                 .enter_batch(self.shared.time.now_ms().max(sequencer.last_stamp().at_ms));
-            let mut ordered = sequencer.order_units(units, &*self.shared.time, &self.shared.flight);
-            units = std::mem::take(&mut ordered.rest);
+            let mut ordered =
+                sequencer.order_commits(commits, &*self.shared.time, &self.shared.flight);
+            commits = std::mem::take(&mut ordered.rest);
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
             self.shared.gate.pass_through().await;

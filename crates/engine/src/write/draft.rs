@@ -1,11 +1,11 @@
-//! Builds the one unit of a document's write: conditions, row, index entries, counts.
+//! Builds the one commit of a document's write: conditions, row, index entries, counts.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
 use expiry::{Lifetime, body_checksum};
-use store::{Condition, Mutation, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Space, Stamp, Store};
 
 use super::{
     mutations::{birth_number, count_change, put_change, put_entries, put_timeline, write_second},
@@ -161,7 +161,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(())
     }
 
-    /// The unit that writes `body` under `row_key`, over `previous` when that is live. What it
+    /// The commit that writes `body` under `row_key`, over `previous` when that is live. What it
     /// replaces may have another key, which is free then.
     pub(crate) async fn put_document(
         &self,
@@ -169,7 +169,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         body: DocBuf,
         lifetime: Lifetime,
         previous: Option<Previous>,
-    ) -> Result<Unit, Halt> {
+    ) -> Result<Commit, Halt> {
         let entries = self.entries_of(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
         self.put_checked(row_key, body, lifetime, previous, entries, None)
@@ -185,7 +185,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         previous: Option<Previous>,
         entries: DocumentEntries,
         position: Option<usize>,
-    ) -> Result<Unit, Halt> {
+    ) -> Result<Commit, Halt> {
         let mut conditions = self.row_conditions(&row_key);
         let space = self.view.collection.entries_space();
         conditions.extend(self.not_newer(&entries.unique));
@@ -244,11 +244,11 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
             out
         };
-        Ok(Unit::new(conditions, write))
+        Ok(Commit::new(conditions, write))
     }
 
-    /// The unit that removes a live row.
-    pub(crate) fn remove_document(&self, previous: Previous) -> Unit {
+    /// The commit that removes a live row.
+    pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
         if self.view.rules().before_expiry() {
@@ -257,7 +257,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let state = Arc::clone(self.state());
         let (rows, space) =
             (self.view.collection.rows_space(), self.view.collection.entries_space());
-        let unit = Unit::new(conditions, move |stamp| {
+        let commit = Commit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count_document(&state.record, &previous.counted, -1, &mut out);
             let gone = previous.entries.iter().cloned();
@@ -274,7 +274,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
             out
         });
-        unit.freeing()
+        commit.freeing()
     }
 }
 
