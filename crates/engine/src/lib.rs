@@ -43,7 +43,7 @@ pub use catalog::{
 };
 pub use check::Checked;
 pub use engine::{Engine, Options};
-pub use error::{Error, Kind, What};
+pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
 pub use expire::{
     DocumentExpiries, DocumentExpiry, ExpiryReason, Forecast, ForecastOfAll, HorizonAmounts,
     Preview, Series, Steps,

@@ -72,7 +72,7 @@ impl Path {
             Ok(seen) => seen,
             Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
             // The index of a hint is gone, or not built yet.
-            Err(Error { kind: Kind::Invalid, .. }) if hinted => Seen::Gone,
+            Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => Seen::Gone,
             Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
         }
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     catalog::{IndexSpec, State},
-    error::{Error, Kind, What},
+    error::{Error, HintRefusal, Kind},
     keys,
 };
 
@@ -96,15 +96,14 @@ fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&In
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (None, _) => {
-            let message = "hint provided does not correspond to an existing index";
-            Err(Error::new(Kind::Invalid, message))
+            let message = "the hint means no index that can be read";
+            Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
         }
         (Some(one), Some(other)) => {
-            let message = format!(
-                "Hint matched multiple indexes, must hint by index name. Matched: {} and {}",
-                one.name, other.name
-            );
-            Err(Error::new(Kind::NotFound(What::Index), message))
+            let (first, second) = (one.name.clone(), other.name.clone());
+            let message = format!("the hint means more than one index: {first} and {second}");
+            let refusal = HintRefusal::SeveralIndexes { first, second };
+            Err(Error::new(Kind::HintRefused(refusal), message))
         }
     }
 }

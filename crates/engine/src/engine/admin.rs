@@ -127,8 +127,9 @@ impl<S: Store> Engine<S> {
 
     fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
         if collection.is_dropped() {
-            let message = format!("ns does not exist: {}", state.record.namespace);
-            return Err(Error::new(Kind::NotFound(What::Collection), message));
+            let namespace = state.record.namespace.clone();
+            let message = format!("collection {namespace} does not exist");
+            return Err(Error::new(Kind::NotFound(What::Collection(namespace)), message));
         }
         Ok(())
     }

@@ -92,8 +92,8 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
     ) -> Result<Arc<Collection>, Error> {
         self.collection(model, namespace).ok_or_else(|| {
-            let message = format!("ns does not exist: {namespace}");
-            Error::new(Kind::NotFound(What::Collection), message)
+            let message = format!("collection {namespace} does not exist");
+            Error::new(Kind::NotFound(What::Collection(namespace.clone())), message)
         })
     }
 

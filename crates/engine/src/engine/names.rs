@@ -51,8 +51,9 @@ impl<S: Store> Engine<S> {
             // is as new as they hold against that.
             let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
-                let message = format!("Collection {namespace} already exists.");
-                return Err(Error::new(Kind::Exists(What::Collection), message));
+                let message = format!("collection {namespace} exists already");
+                let kind = Kind::Exists(What::Collection(namespace.clone()));
+                return Err(Error::new(kind, message));
             }
             if let Some(collection) = self.try_create(&mut ids, model, namespace, &fill).await? {
                 return Ok(collection);
@@ -72,7 +73,7 @@ impl<S: Store> Engine<S> {
             }
             match self.create_collection(model, namespace, Document::new()).await {
                 Ok(collection) => return Ok((collection, true)),
-                Err(error) if error.kind == Kind::Exists(What::Collection) => {}
+                Err(Error { kind: Kind::Exists(What::Collection(_)), .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -236,8 +237,8 @@ impl<S: Store> Engine<S> {
             let collection = self.expect_collection(model, from)?;
             let target = self.collection(model, to);
             if target.is_some() && !replace {
-                let message = "target namespace exists";
-                return Err(Error::new(Kind::Exists(What::Collection), message));
+                let message = format!("a collection has the name {to} already");
+                return Err(Error::new(Kind::Exists(What::RenameTarget(to.clone())), message));
             }
             let replaced = target.as_ref().map(|target| target.id);
             if self.try_rename(model, from, to, &collection, target).await? {

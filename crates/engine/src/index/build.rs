@@ -18,7 +18,7 @@ use crate::{
     counters::{Counted, count_sums},
     engine::{Engine, RecordApply, RecordEdit},
     entry::{entry_value, naming_body},
-    error::{Error, Halt, Kind},
+    error::{Error, Halt, Kind, What},
     keys,
     retry::read_in_view,
     row::Row,
@@ -264,7 +264,7 @@ impl<S: Store> Engine<S> {
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
         match self.change_record(collection, &*edit).await {
-            Err(error) if error.kind == Kind::NotFound(crate::error::What::Collection) => Ok(()),
+            Err(Error { kind: Kind::NotFound(What::Collection(_)), .. }) => Ok(()),
             changed => changed.map(|_| ()),
         }
     }

@@ -11,7 +11,7 @@ use super::entries::refused_value;
 use crate::{
     catalog::{Collection, IndexShape, IndexSpec, Record, State},
     engine::{Engine, RecordApply, RecordEdit},
-    error::{Error, Kind, What},
+    error::{Error, IndexConflict, IndexRefusal, Kind, What},
     expire::apply_default,
     limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
     names::Namespace,
@@ -58,37 +58,28 @@ fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error>
     let same_options = |held: &IndexSpec| held.expire_after == wanted.expire_after;
     if let Some(held) = held.iter().find(|held| held.name == wanted.name) {
         if !same_index(held) {
-            let message = format!(
-                "An existing index has the same name as the requested index. When index names are \
-                 not specified, they are auto generated and can cause conflicts. Requested index: \
-                 {:?}, existing index: {:?}",
-                wanted.key_pattern(),
-                held.key_pattern()
-            );
-            return Err(Error::new(Kind::IndexConflict { name: true }, message));
+            let (wanted, existing) = (wanted.key_pattern(), held.key_pattern());
+            return Err(conflict(IndexConflict::NameTaken { wanted, existing }, &held.name));
         }
         if same_options(held) {
             return Ok(true);
         }
-        let message = format!(
-            "An equivalent index already exists with the same name but different options. \
-             Index: '{}'",
-            held.name
-        );
-        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+        return Err(conflict(IndexConflict::OtherOptions(held.name.clone()), &held.name));
     }
     if let Some(held) = held.iter().find(|held| same_index(held)) {
-        let message = if same_options(held) {
-            format!("Index already exists with a different name: {}", held.name)
-        } else {
-            format!(
-                "An equivalent index already exists with a different name and options. Index: '{}'",
-                held.name
-            )
+        let why = match same_options(held) {
+            true => IndexConflict::OtherName(held.name.clone()),
+            false => IndexConflict::OtherNameAndOptions(held.name.clone()),
         };
-        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+        return Err(conflict(why, &held.name));
     }
     Ok(false)
+}
+
+/// The failure of an index that does not go with one that exists.
+fn conflict(why: IndexConflict, existing: &str) -> Error {
+    let message = format!("the index that is asked for does not go with index '{existing}'");
+    Error::new(Kind::IndexConflict(why), message)
 }
 
 /// The indexes that are asked for and not there yet. Fails when one of them cannot be.
@@ -152,8 +143,7 @@ impl<S: Store> Engine<S> {
         let edit: Box<RecordEdit<usize>> = Box::new(move |state: &State| {
             for name in &names {
                 if state.record.index_named(name).is_none() {
-                    let message = format!("index not found with name [{name}]");
-                    return Err(Error::new(Kind::NotFound(What::Index), message));
+                    return Err(no_index(name));
                 }
             }
             let names = names.clone();
@@ -178,8 +168,7 @@ impl<S: Store> Engine<S> {
         let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &State| {
             let name = &named;
             let Some(held) = state.record.index_named(name) else {
-                let message = format!("cannot find index {name}");
-                return Err(Error::new(Kind::NotFound(What::Index), message));
+                return Err(no_index(name));
             };
             let was = IndexChanged { expire_after: held.expire_after, hidden: held.hidden };
             let name = name.clone();
@@ -218,17 +207,24 @@ impl<S: Store> Engine<S> {
     }
 }
 
+/// The failure of an operation on an index that does not exist.
+fn no_index(name: &str) -> Error {
+    let message = format!("index '{name}' does not exist");
+    Error::new(Kind::NotFound(What::Index(name.to_owned())), message)
+}
+
+/// Whether there can be an index like this beside the `held` ones, of which that of the id is not
+/// counted.
 fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
     if MAX_INDEXES <= held + 1 {
-        let message = format!(
-            "add index fails, too many indexes for {} key:{}",
-            namespace,
-            document::shell(document::Value::Document(spec.key_pattern()).as_ref())
-        );
-        return Err(Error::new(Kind::IndexRefused, message));
+        let message = format!("collection {namespace} has too many indexes");
+        let (namespace, pattern) = (namespace.clone(), spec.key_pattern());
+        let refusal = IndexRefusal::TooMany { namespace, pattern };
+        return Err(Error::new(Kind::IndexRefused(refusal), message));
     }
     if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
-        return Err(Error::new(Kind::IndexRefused, "an index has between 1 and 32 fields"));
+        let message = format!("an index has between 1 and {MAX_INDEX_FIELDS} fields");
+        return Err(Error::new(Kind::IndexRefused(IndexRefusal::FieldCount), message));
     }
     Ok(())
 }

@@ -155,5 +155,5 @@ impl<S: Store> Opened<S> {
 pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");
-    Error::new(Kind::NotFound(What::Collection), message)
+    Error::new(Kind::NotFound(What::DroppedCollection(namespace)), message)
 }

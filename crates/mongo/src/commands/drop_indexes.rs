@@ -7,8 +7,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
-use engine::State;
-use engine::Store;
+use engine::{State, Store, What};
 
 use crate::{
     call::Call,
@@ -31,7 +30,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
         false => names_to_drop(&collection.state(), index)?,
     };
-    let was = call.door.engine.drop_indexes(&collection, names).await?;
+    let dropped = call.door.engine.drop_indexes(&collection, names).await;
+    let was = dropped.map_err(|error| match error.kind {
+        // Another operation dropped it meanwhile; `collMod` has other words for the same.
+        engine::Kind::NotFound(What::Index(name)) => not_found(&name),
+        _ => error.into(),
+    })?;
     let mut reply = doc! {
         "_t": "DropIndexesResponse",
         "nIndexesWas": saturated_int(was),
