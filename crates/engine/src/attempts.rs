@@ -1,5 +1,8 @@
 //! The attempts of one operation, of which there is a bound: every loop that looks again counts
 //! here.
+//!
+//! A writer that always comes second, or a view that never can tell, ends with [`Kind::Conflict`]
+//! instead of going on without end. The bound is far above what contention alone brings about.
 
 use crate::{
     error::{Error, Kind},
@@ -9,6 +12,7 @@ use crate::{
 /// Counts the attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Attempts {
+    /// Attempts that are left.
     left: usize,
     /// What there is too much of, for the error.
     contention: &'static str,

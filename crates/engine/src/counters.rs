@@ -1,6 +1,18 @@
-//! What a write counts: totals per class, and buckets by second and coarser of what can
-//! expire (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires
-//! documents.
+//! What a write counts: totals per class, and buckets by second and coarser of what can expire
+//! (docs/ttl.md, section 5.3): by class while TTL is on, by date where an index expires documents.
+//!
+//! ```text
+//!  insert of a document of class inherit, 100 bytes, written in second 1,000,000
+//!    total      inherit               + [1, 100]
+//!    bucket     level 0, 1,000,000    + [1, 100]      (1 s)
+//!    bucket     level 1,    15,625    + [1, 100]      (64 s)
+//!    bucket     level 2,       244    + [1, 100]      (4,096 s)
+//!    bucket     level 3,         3    + [1, 100]      (262,144 s)
+//! ```
+//!
+//! A replacement takes away what the old header says and adds what the new one says. Both are known
+//! from the headers alone, so that what is taken away is always what was added, whatever settings
+//! are in force by then.
 
 use expiry::{Class, Header};
 use store::{Mutation, Space};
@@ -16,8 +28,11 @@ pub(crate) const LEVELS: [i64; 4] = [1, 64, 4_096, 262_144];
 /// A document as the counters see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
+    /// Which totals it is in.
     pub(crate) class: Class,
+    /// Second of its last write.
     pub(crate) ts: i64,
+    /// Length of its body.
     pub(crate) bytes: i64,
     /// Earliest dates by index, milliseconds.
     pub(crate) dates: Vec<(u32, i64)>,
@@ -49,6 +64,7 @@ pub(crate) fn count_sums(record: &Record, entered: &Counted, sign: i64, out: &mu
     let by = [sign, sign.saturating_mul(entered.bytes)];
     let class = Buckets::Class(keys::class_code(entered.class));
     match entered.class {
+        // Nothing expires by class, so nobody keeps these buckets.
         _ if !record.sums_classes() => {}
         Class::Never => {}
         Class::Inherit => count_second(record, class, entered.ts, by, out),

@@ -1,5 +1,10 @@
 //! How an entry is stored: its row's header, then a body that finds the row's key at the end of the
 //! entry's own. Entries of unique indexes have the row's key itself for a body.
+//!
+//! ```text
+//!  key    index | components … | row key        index | components …          (unique)
+//!  value  header | length of the row key u16    header | row key
+//! ```
 
 use bytes::Bytes;
 use expiry::{Header, body_checksum};

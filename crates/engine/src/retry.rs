@@ -1,5 +1,9 @@
 //! Reads in a view, and in a new one as long as a view cannot tell: what it waits for is done in
 //! between.
+//!
+//! There are three things to wait for, besides failures ([`Halt`]): commits in flight, a note in an
+//! index that documents have several entries in it, and the publication of an expiration. All of
+//! them are done by [`Engine::resolve`], in one place, and every loop counts its attempts.
 
 use store::Store;
 

@@ -10,6 +10,7 @@ use crate::item_key::ItemKey;
 /// A live row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
+    /// In the space of rows: the id, or partition and id of an item.
     pub(crate) key: Bytes,
     /// Stamp of its last write.
     pub(crate) stamp: u64,
@@ -45,7 +46,9 @@ impl Row {
 /// A live index entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
+    /// In the space of entries.
     pub(crate) key: Bytes,
+    /// Of the row that it leads to.
     pub(crate) row_key: Bytes,
     /// Stamp of the row's last write.
     pub(crate) stamp: u64,
@@ -54,6 +57,7 @@ pub(crate) struct Entry {
 /// What of one page of a walk is live, in the order of the walk.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
+    /// May be empty, where all of the page has expired.
     pub(crate) items: Vec<T>,
     /// How many keys were looked at, expired ones included.
     pub(crate) examined: usize,

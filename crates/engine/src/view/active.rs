@@ -1,5 +1,16 @@
-//! The views that are open, so that the reaper leaves what they may still read. Slots are per
-//! thread: there is no lock that all connections share.
+//! The views that are open, so that the reaper leaves what they may still read.
+//!
+//! A view is registered before it takes its instant, and says what it may read once it is open.
+//! Between the two it may read anything, and nothing at all is reaped:
+//!
+//! ```text
+//!  register ──▶ at: None            reaping waits
+//!  hold_at  ──▶ at: Some(..)        reap floors are lowered to this view's own floors
+//!  drop     ──▶ gone                reap floors may rise
+//! ```
+//!
+//! Slots are per thread: there is no lock that all connections share. Only the reaper looks at all
+//! of them, once a second.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -12,8 +23,10 @@ use slab::Slab;
 
 use crate::catalog::State;
 
+/// More than the threads of most servers; two threads of one shard merely share a lock.
 const SHARDS: usize = 32;
 
+/// One open view.
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
@@ -21,6 +34,7 @@ struct ActiveView {
     at: Option<(Instant, u64, Arc<State>)>,
 }
 
+/// The views of some threads, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard(Mutex<Slab<ActiveView>>);
@@ -34,9 +48,11 @@ impl Shard {
 /// All open views.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveViews {
+    /// By thread; see [`SHARD`].
     shards: [Shard; SHARDS],
 }
 
+/// Counts threads as they open their first view.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -62,9 +78,14 @@ impl ActiveViews {
         let mut limited = (floors, dropped);
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
+                // One that is being opened allows nothing.
                 let (instant, seq, state) = held.at.as_ref()?;
+                // What had expired at its instant by its settings. Dates of rows that were written
+                // later are none of its business, so floors by date bind only what it can have
+                // seen.
                 let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
                 limited.0 = limited.0.lower_of_both(&own);
+                // An index that was dropped later is one that this view may be walking.
                 limited.1.retain(|index| state.record.dropped.contains(index));
             }
         }
@@ -75,8 +96,11 @@ impl ActiveViews {
 /// One open view's hold; let go when dropped.
 #[derive(Debug)]
 pub(crate) struct ReadGuard {
+    /// Where it is registered.
     views: Arc<ActiveViews>,
+    /// The shard of the thread that opened it; it may be dropped on another.
     shard: usize,
+    /// `None` once it was released.
     slot: Option<usize>,
 }
 

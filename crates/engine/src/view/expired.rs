@@ -1,7 +1,8 @@
 //! Rows and index entries as they are stored, expired ones included: for the readers that have to
-//! see them, which a test of the workspace names one by one. They publish expirations (an expired
-//! item is the image in its event), compare stored entries with rows, and build counters that were
-//! not kept before. Nothing read here is returned to a client as a live document.
+//! see them, which a test of the workspace names one by one (`xtask/src/views.rs`). They publish
+//! expirations (an expired item is the image in its event), compare stored entries with rows, and
+//! build counters that were not kept before. Nothing read here is returned to a client as a live
+//! document.
 
 use std::sync::Arc;
 
@@ -52,14 +53,17 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 pub(crate) struct Frozen<S: Store> {
     collection: Arc<Collection>,
     snapshot: S::Snapshot,
+    /// Without an instant it holds everything: nothing of the collection is reaped.
     _guard: ReadGuard,
 }
 
 impl<S: Store> Frozen<S> {
+    /// All rows and entries of that moment.
     pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
         IncludingExpired::of(&self.snapshot, &self.collection)
     }
 
+    /// The counters of that moment.
     pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
         Counters::of(&self.snapshot)
     }

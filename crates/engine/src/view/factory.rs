@@ -10,11 +10,14 @@ use crate::{catalog::CollectionMap, rules::Rules};
 
 /// What the protocol of opening a view needs, in one place.
 pub(crate) struct ViewFactory<S: Store> {
+    /// What is stored.
     pub(crate) store: Storage<S>,
+    /// Where instants come from.
     pub(crate) clock: Arc<Clock>,
     /// The collections, by name.
     pub(crate) map: Arc<CollectionMap>,
     /// The views that are open.
     pub(crate) active: Arc<ActiveViews>,
+    /// Constants but in tests of the tests.
     pub(crate) rules: Rules,
 }

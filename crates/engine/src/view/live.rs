@@ -10,7 +10,11 @@
 //! ```
 //!
 //! Between the two, whoever meets an expired row stops with [`Halt::InFlight`], waits for those
-//! commits and looks again in a new view.
+//! commits and looks again in a new view. That is rare: it takes a document that expires while its
+//! own renewal is being written.
+//!
+//! The check needs the header alone, of a row as of an index entry: the entry carries its row's
+//! header, so that a walk over an index leaves expired entries out without reading their rows.
 
 use std::sync::Arc;
 
@@ -34,7 +38,9 @@ use crate::{
 /// A still view of a collection's live documents at one instant.
 #[derive(Debug)]
 pub struct LiveView<S: Store> {
+    /// The collection; it may have been dropped since.
     pub(crate) collection: Arc<Collection>,
+    /// Its settings and indexes, as they were at the instant.
     pub(crate) state: Arc<State>,
     /// Visibility is checked at this instant.
     pub(crate) instant: Instant,
@@ -87,6 +93,7 @@ impl<S: Store> LiveView<S> {
     /// The live row with this key.
     pub(crate) async fn get_row(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
         match self.snapshot.get(self.collection.rows_space(), key).await? {
+            // The key is copied: a row outlives what was asked with.
             Some(value) => self.visible_row(Bytes::copy_from_slice(key), value),
             None => Ok(None),
         }
@@ -97,6 +104,7 @@ impl<S: Store> LiveView<S> {
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
         let space = self.collection.rows_space();
         let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
+        // Expired rows are work too: the caller counts them.
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -136,6 +144,8 @@ impl<S: Store> LiveView<S> {
     /// The row of a live entry. There always is one, since views keep the reaper away.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
         let row = self.get_row(&entry.row_key).await?;
+        // An entry of an older write of the row would be damage: every write puts all entries
+        // again.
         row.filter(|row| row.stamp == entry.stamp)
             .ok_or_else(|| Error::corrupt("an index entry has no row").into())
     }
@@ -147,6 +157,7 @@ impl<S: Store> LiveView<S> {
     /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let expires_at = self.state.record.settings.expires_at(header);
+        // The order of the two comparisons is the law: live up to, and not at, the deadline.
         if self.instant < expires_at {
             Ok(Some(expires_at))
         } else if self.stable_instant() < expires_at {
@@ -156,6 +167,7 @@ impl<S: Store> LiveView<S> {
         }
     }
 
+    /// A stored row, if it is live. Both checksums are compared: damage is never returned as data.
     fn visible_row(&self, key: Bytes, value: Bytes) -> Result<Option<Row>, Halt> {
         let (header, body) = Header::split_row(&value)?;
         let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
@@ -164,6 +176,8 @@ impl<S: Store> LiveView<S> {
         Ok(Some(Row { key, stamp, birth, ts, expires_at, start, value }))
     }
 
+    /// A stored index entry, if its row is live. The entry of a unique index has its row's key for
+    /// a body; those of other indexes end with it.
     fn visible_entry(
         &self,
         index: &IndexSpec,

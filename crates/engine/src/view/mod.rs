@@ -2,6 +2,14 @@
 //! document. A snapshot of the store shows expired documents too, and so never leaves this folder;
 //! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired)
 //! by name.
+//!
+//! ```text
+//!  factory ──▶ open ──▶ live      get_row, next_rows, next_entries: checked one by one
+//!     │          └────▶ together  several collections at one instant
+//!     ├ storage   the store, and the only owner of snapshots
+//!     ├ active    the views that are open, for the reaper
+//!     └ expired   rows as they are stored, for the readers listed in xtask/src/views.rs
+//! ```
 
 mod active;
 mod expired;

@@ -87,6 +87,7 @@ pub(super) async fn try_open<S: Store>(
 ) -> Option<Opened<S>> {
     let fenced = factory.rules.fence();
     if fenced {
+        // Waited for before the fences are read, so that most views open at the first attempt.
         for opening in &*openings {
             opening.collection.wait_until_open().await;
         }
@@ -94,16 +95,21 @@ pub(super) async fn try_open<S: Store>(
     for opening in &mut *openings {
         opening.fence = opening.collection.fence_number();
     }
+    // Before the in-flight table is read: what is stamped after a look at an empty table is stamped
+    // later than this instant. In the other order a commit could slip in between the two.
     let instant = factory.clock.now().await;
     let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
+    // Before the snapshot, which then sees at least this much: conditions of writes say "no commit
+    // after `seq`", and may be stricter than what the snapshot shows, but never laxer.
     let seq = factory.store.published();
     let snapshot = factory.store.snapshot();
     if fenced && openings.iter().any(Opening::has_changed) {
         return None;
     }
+    // A commit was stamped later than the instant, and the snapshot may show it already.
     if instant.ms < factory.store.in_flight().newest_ms() {
         return None;
     }
@@ -117,8 +123,10 @@ impl<S: Store> Opened<S> {
         let Opening { collection, mut guard, state, .. } = opening;
         // `try_open` has set it.
         let state = state.unwrap_or_else(|| collection.state());
+        // With an empty table everything up to the instant is final.
         let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
         if factory.rules.read_guards() {
+            // From here on the reaper knows what this view can read.
             guard.hold_at(instant.min(stable), seq, &state);
         } else {
             guard.release();

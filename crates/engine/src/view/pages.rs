@@ -1,5 +1,13 @@
 //! A walk over a range of keys, page by page: what is left of the range and how large the next page
 //! is. It knows no view; views read its pages and leave out what expired.
+//!
+//! ```text
+//!  range:  [──────────────────────────────)
+//!  pages:  [16)[── 64 ──)[──── 256 ────)[── …         growing, where little may be wanted
+//! ```
+//!
+//! A walk is plain data and can be cloned: a caller that may have to begin a page again in a new
+//! view keeps a copy from before it.
 
 use query::Context;
 use store::{Direction, Limit, Page, Range, Snapshot, Space};
@@ -14,7 +22,9 @@ use crate::{
 pub(crate) struct Pages {
     /// `None` once the end was reached.
     remaining: Option<Range>,
+    /// The order of keys, which is also the end that the range shrinks from.
     direction: Direction,
+    /// Of the next page; a page holds at least one key where there is one.
     limit: Limit,
 }
 
@@ -56,6 +66,8 @@ impl Pages {
     ) -> Result<Option<Page>, store::Error> {
         let Some(range) = &self.remaining else { return Ok(None) };
         let page = snapshot.scan(space, range, self.direction, self.limit).await?;
+        // The store may say that there is more where there is nothing: one empty page more is no
+        // harm.
         let last = page.rows.last().filter(|_| page.more);
         self.remaining = last.map(|(key, _)| range.remaining_after(key, self.direction));
         self.limit.rows = self.limit.rows.saturating_mul(PAGE_GROWTH).min(PAGE_ROWS);

@@ -1,5 +1,9 @@
 //! The store behind the engine. What it holds of documents leaves it through the views of this
 //! folder alone: nobody outside gets a snapshot. It decides nothing about expiry itself.
+//!
+//! Writes need no such care: anybody in the engine may commit, since a commit shows nothing. The
+//! catalog and the counters have a view of their own ([`SystemView`]), because nothing in them
+//! expires.
 
 use std::sync::Arc;
 
@@ -15,6 +19,7 @@ use crate::limits::PAGE_BYTES;
 /// A store of which rows and index entries can be written by anybody in the engine, and read
 /// through views only.
 pub struct Storage<S: Store> {
+    /// Private, so that the compiler keeps the promise of this file.
     store: S,
 }
 
@@ -62,18 +67,23 @@ impl<S: Store> Storage<S> {
         self.store.in_flight()
     }
 
+    /// Makes a space ready; one that exists stays as it is.
     pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.create_space(space)
     }
 
+    /// Removes a space and all its keys. Views that are open may lose it: their collection is
+    /// dropped.
     pub(crate) fn drop_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.drop_space(space)
     }
 
+    /// All spaces that exist, of dropped collections too until they are removed.
     pub(crate) fn all_spaces(&self) -> Vec<Space> {
         self.store.all_spaces()
     }
 
+    /// Says what compactions may drop from now on.
     pub(crate) fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         self.store.set_drop_predicate(predicate);
     }
@@ -130,6 +140,7 @@ impl<S: Store> Storage<S> {
 
 /// The catalog and the counters at one moment. Nothing in them expires.
 pub(crate) struct SystemView<N: Snapshot> {
+    /// Of the whole store; only these two spaces of it are read here.
     snapshot: N,
 }
 

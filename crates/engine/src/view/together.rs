@@ -1,5 +1,9 @@
 //! Views of several collections opened together: one instant, one snapshot, and the protocol of a
 //! single view for each of them.
+//!
+//! A name is looked up before the views are opened, and may mean another collection when they are:
+//! it was dropped and made again, or renamed. So names are looked up again afterwards, and all
+//! begins anew when one of them has changed.
 
 use std::sync::Arc;
 
@@ -22,7 +26,9 @@ pub(crate) const MAIN: u32 = 0;
 
 /// The view of the collection that an operation is about, and those of others that it reads.
 pub(crate) struct Views<S: Store> {
+    /// Place 0.
     main: Option<LiveView<S>>,
+    /// Places from 1 on, in the order of the names that were asked for.
     others: Vec<(Namespace, Option<LiveView<S>>)>,
 }
 
@@ -80,6 +86,7 @@ pub(crate) async fn open_together<S: Store>(
         let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
+        // A change of settings came in between; it passes.
         let Some((_, views)) = try_open_all(factory, &all).await else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped_error(collection));

@@ -1,4 +1,17 @@
 //! Builds the one commit of a document's write: conditions, row, index entries, counts.
+//!
+//! The commit is made in two halves. Here, in the view, all is done that takes time: entries are
+//! encoded, unique values looked up, checksums computed. The closure runs where commits are
+//! ordered, once the stamp is known, and only puts the stamp into headers, since every other writer
+//! waits for it.
+//!
+//! ```text
+//!  condition                                holds unless
+//!  row not newer than the view              another writer changed the document
+//!  record not newer than the view           TTL settings or indexes changed
+//!  unique keys not newer than the view      another document took or left the value
+//!  stamp before the expiry                  what was found live has expired meanwhile
+//! ```
 
 use std::sync::Arc;
 
@@ -24,6 +37,7 @@ use crate::{
 
 /// A write of one document in one view.
 pub(crate) struct WriteDraft<'a, S: Store> {
+    /// All that is read for it is read here.
     pub(crate) view: &'a LiveView<S>,
     /// The second that it counts as written in, where that is another one than its commit's.
     pub(crate) since: Option<i64>,
@@ -31,8 +45,11 @@ pub(crate) struct WriteDraft<'a, S: Store> {
 
 /// The entries of a document in all indexes.
 pub(crate) struct DocumentEntries {
+    /// Keys and bodies, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
+    /// Those of unique indexes, which no other live document may hold.
     pub(crate) unique: Vec<Bytes>,
+    /// Earliest dates by index, for the header: where the index expires documents.
     dates: Vec<(u32, i64)>,
     /// Indexes that get more than one entry of a document for the first time.
     multikey: Vec<u32>,
@@ -51,6 +68,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Self { view, since: None }
     }
 
+    /// The settings and indexes of the view.
     fn state(&self) -> &Arc<State> {
         &self.view.state
     }
@@ -78,6 +96,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
         for (key, _) in entries.all {
+            // A unique index that is being built may lack this row's entry, and have that of
+            // another row with the same value: the build finds that out. Only an own entry is
+            // removed.
             if let Some(index) = self.unique_in_making(&key) {
                 unsure.push(key.clone());
                 let held = self.view.unique_entry(index, &key).await?;
@@ -90,6 +111,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(Previous { row, counted, entries: own, unsure, same: true })
     }
 
+    /// The unique index that a key is of, while it is being built.
     fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
         self.unique_index(key).filter(|index| !index.ready)
     }
@@ -113,6 +135,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             multikey: Vec::new(),
         };
         let state = self.state();
+        // How row keys begin, where documents are items.
         let scope = state.record.partition_layout();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
@@ -145,6 +168,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// Fails when another live document holds a value of a unique index.
+    ///
+    /// An expired holder is no hindrance: its entry is not seen, and is overwritten.
     async fn check_unique(
         &self,
         entries: &DocumentEntries,
@@ -188,6 +213,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     ) -> Result<Commit, Halt> {
         let mut conditions = self.row_conditions(&row_key);
         let space = self.view.collection.entries_space();
+        // No other document may have taken a value since it was looked up.
         conditions.extend(self.not_newer(&entries.unique));
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
         conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
@@ -197,6 +223,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
                 conditions.push(Condition::Before(previous.row.expires_at.ms));
             }
         }
+        // The index has to be marked first: a walk that trusts in one entry per document would
+        // return this one twice.
         if !entries.multikey.is_empty() {
             return Err(Halt::Multikey(entries.multikey));
         }
@@ -209,6 +237,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             body_checksum: body_checksum(body.bytes()),
         };
         let (rows, since) = (self.view.collection.rows_space(), self.since);
+        // A feed keeps the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
         let room = draft.header_len();
@@ -218,6 +247,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let write = move |stamp: Stamp| {
             let ts = write_second(stamp, since);
             let birth = position.map(|position| birth_number(stamp.seq, position));
+            // An item that goes on keeps its birth.
             draft.birth = draft.birth.or(birth);
             let header = draft.encode_stamped(stamp.seq, ts);
             if let Some(room) = value.get_mut(..header.len()) {
@@ -248,6 +278,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// The commit that removes a live row.
+    ///
+    /// It gives space back in the end, and so is taken on a full disk too.
     pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));

@@ -1,4 +1,12 @@
 //! Inserts: a new document takes the place of an expired one, and only of an expired one.
+//!
+//! A list of documents goes in rounds. Each round opens a view, builds a commit for each document
+//! and sends all of them at once; what was refused (another writer came first) is tried again in
+//! the next round, in which a live document under the id is then a duplicate.
+//!
+//! In an ordered list nothing may take effect after a failure, although all commits are sent
+//! together. So each has the condition that the one before it was not refused, and building stops
+//! at the first document that cannot be inserted.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -62,6 +70,7 @@ impl<S: Store> Engine<S> {
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
             attempts.begin_next()?;
+            // A round has at most this many, so that the committer takes them in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
             if ordering == Ordering::Ordered && !out.failed.is_empty() {
@@ -86,6 +95,8 @@ impl<S: Store> Engine<S> {
         let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
+        // Two documents of one round may have the same id; the second waits for the outcome of the
+        // first.
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         while let Some((at, new)) = documents.next() {
@@ -98,6 +109,8 @@ impl<S: Store> Engine<S> {
             match built {
                 Ok(mut commit) => {
                     if ordering == Ordering::Ordered && !commits.is_empty() {
+                        // A refused commit takes all after it along; they come again in their
+                        // order.
                         commit.conditions.push(Condition::AfterPrevious);
                     }
                     commits.push(commit);
@@ -109,6 +122,7 @@ impl<S: Store> Engine<S> {
                         break;
                     }
                 }
+                // Resolved at once, so that the next round can go on; the document comes again.
                 Err(halt) => {
                     self.resolve(&view, halt).await?;
                     again.push((at, new));
@@ -119,6 +133,7 @@ impl<S: Store> Engine<S> {
                 }
             }
         }
+        // What is reaped need not wait for the disk together with this commit.
         drop(view);
         let outcomes = if commits.is_empty() {
             Vec::new()
@@ -145,6 +160,7 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
+    /// The commit of one insert; a duplicate when a live document has the id.
     async fn insert_commit(
         &self,
         view: &LiveView<S>,

@@ -1,6 +1,6 @@
 //! What the write of a document puts and deletes beside its row: index entries, its place in the
-//! order of changes and in the timeline, and what it adds to counters. All of this runs where commits
-//! are ordered, with the stamp at hand, and so does no work that could be done before.
+//! order of changes and in the timeline, and what it adds to counters. All of this runs where
+//! commits are ordered, with the stamp at hand, and so does no work that could be done before.
 
 use bytes::Bytes;
 use expiry::Header;
@@ -41,6 +41,8 @@ pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
 }
 
 /// Moves an item to its new place in the timeline.
+///
+/// Its place is the second of the write or the deadline, by class, so most writes move it.
 pub(super) fn put_timeline(
     record: &Record,
     space: Space,
@@ -59,6 +61,9 @@ pub(super) fn put_timeline(
 }
 
 /// Moves an item to its new place in the order of changes.
+///
+/// The entry of the last write goes; there is one for each item, and so a reader of changes sees
+/// the latest version only.
 pub(super) fn put_change(
     header: &[u8],
     space: Space,
@@ -85,6 +90,7 @@ pub(super) fn put_entries(
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {
+        // Entries are sorted, so that a key that stays is found without a set.
         let gone = previous
             .entries
             .iter()
@@ -93,6 +99,7 @@ pub(super) fn put_entries(
     }
     let Ok((header, _)) = Header::split(header) else { return };
     // Entries with the same body share their value.
+    // An index by path has hundreds of entries for one item, all with the same body.
     let mut last: Option<(Bytes, Bytes)> = None;
     for (key, body) in entries {
         let made = last.take().filter(|(of, _)| *of == body);

@@ -1,6 +1,6 @@
-//! What a write replaces: the live row that it found, its index entries, and what the counters know of
-//! it. All of it was read in the write's view; the conditions of the commit say that nothing of it
-//! has changed since.
+//! What a write replaces: the live row that it found, its index entries, and what the counters know
+//! of it. All of it was read in the write's view; the conditions of the commit say that nothing of
+//! it has changed since.
 
 use bytes::Bytes;
 

@@ -1,4 +1,5 @@
-//! Removes documents that a filter means.
+//! Removes documents that a filter matches. Each is one commit; a document that was written since
+//! it was found is looked for again in a new view, and removed only if it still matches.
 
 use std::sync::Arc;
 
@@ -60,6 +61,7 @@ impl<S: Store> Engine<S> {
         loop {
             let wanted = if many { COMMITS_AT_ONCE } else { 1 };
             let rows = finder.take_matching(view, context, wanted).await?;
+            // The end of the walk: what was refused on the way needs another one, in a new view.
             if rows.is_empty() {
                 return Ok(clean);
             }

@@ -1,5 +1,11 @@
 //! Updates: each matched document is edited and written as a commit of its own, found live at its
 //! view's instant and refused when it has expired since.
+//!
+//! An update of several documents may take several passes, since some commits are refused. A
+//! document that was edited in an earlier pass must not be edited again, even where it still
+//! matches, so the keys of all that are done are kept until the end. An upsert inserts when a whole
+//! pass found nothing; if somebody inserts a match between the search and the insert, all begins
+//! again.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -78,7 +84,9 @@ pub struct Edited {
 
 /// What one attempt at a row came to.
 enum RowAttempt {
+    /// The edit changed nothing: it counts as matched, and nothing is written.
     Unchanged,
+    /// What writes the edited document.
     Commit(Box<Commit>),
 }
 
@@ -128,6 +136,8 @@ impl<S: Store> Engine<S> {
         let mut clean = true;
         loop {
             let wanted = if update.many { COMMITS_AT_ONCE } else { 1 };
+            // Without an index that gives the order, the first in the order is found by looking at
+            // all.
             let rows = if update.many || finder.is_sorted() {
                 finder.take_matching(view, &update.context, wanted).await?
             } else {
@@ -139,6 +149,7 @@ impl<S: Store> Engine<S> {
             }
             let (mut commits, mut sent) = (Vec::new(), Vec::new());
             for row in rows {
+                // Edited by an earlier pass.
                 if done.keys.contains(row.key.as_ref()) {
                     continue;
                 }
@@ -175,6 +186,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// Edits one row and builds its commit.
     async fn try_row(
         &self,
         view: &LiveView<S>,
@@ -206,6 +218,7 @@ impl<S: Store> Engine<S> {
         let id = made.get("_id").map(|id| id.to_value());
         let view = self.view(collection).await?;
         let key = row_key(made.as_ref())?;
+        // The id may be taken by a document that the filter does not match.
         match view.get_row(&key).await {
             Ok(None) => {}
             // Somebody inserted it since the search: it may be what the filter means.
@@ -297,6 +310,7 @@ impl<S: Store> Engine<S> {
         if finder.is_sorted() {
             return Ok(finder.take_matching(view, context, 1).await?.pop());
         }
+        // Without a sort any walk is sorted, so there always is one here.
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
@@ -306,6 +320,7 @@ impl<S: Store> Engine<S> {
             }
             for row in rows {
                 let key = sort.key(row.document());
+                // Of equal ones the first found stays.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {
                     best = Some((key, row));
@@ -350,7 +365,9 @@ impl<S: Store> Engine<S> {
 
 /// Rows that an update has edited.
 struct EditedRows {
+    /// Their keys; of an update of one document none.
     keys: HashSet<Box<[u8]>>,
+    /// The memory that the keys take.
     held: Share,
 }
 
