@@ -15,10 +15,12 @@ impl Amount {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
 
+    /// From a stored pair of sums.
     pub(crate) fn from_sums(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }
 
+    /// Both together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_add(other.documents),
@@ -26,6 +28,7 @@ impl Amount {
         }
     }
 
+    /// What is left without the other.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_sub(other.documents),

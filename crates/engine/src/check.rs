@@ -1,5 +1,8 @@
-//! Walks a collection and compares what has to agree: rows with their index entries, both ways,
-//! and counts with rows. Differences among expired documents are not damage; they are only counted.
+//! Walks a collection and compares what has to agree: rows with their index entries, both ways, and
+//! counts with rows. Differences among expired documents are not damage; they are only counted.
+//!
+//! All of it is read in one view, so that writers need not stop: what they change meanwhile is not
+//! seen.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -36,6 +39,7 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// Counts a difference, and lists it while there are few.
     fn note_difference(&mut self, text: String) {
         self.count += 1;
         if self.differences.len() < LISTED {
@@ -52,6 +56,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// Rows with entries, entries with rows, counters with both.
     async fn compare_all(&self) -> Result<Checked, Halt> {
         let mut checked = Checked::default();
         let mut bytes = 0_i64;
@@ -64,6 +69,7 @@ impl<S: Store> LiveView<S> {
             }
         }
         self.check_entries(&mut checked).await?;
+        // The counters at the same instant as the rows.
         let live = self.count_live().await?;
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {

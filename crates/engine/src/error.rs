@@ -1,4 +1,6 @@
-//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code.
+//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code, and
+//! have the texts that their clients know: what happened is in the data of a kind, and the message
+//! is the engine's own words for it.
 
 use std::fmt;
 
@@ -132,6 +134,7 @@ impl Error {
         Self { kind, message: message.into() }
     }
 
+    /// Stored bytes that no version of this code wrote.
     pub(crate) fn corrupt(message: impl Into<String>) -> Self {
         Self::new(Kind::Corrupt, message)
     }

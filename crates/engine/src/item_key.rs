@@ -1,4 +1,6 @@
-//! Keys of items, and ranges of them.
+//! Keys of items, and ranges of them. A key is the hash of the partition key, its values and the
+//! id, so that the items of a logical partition stand together, and partitions are spread by their
+//! hashes.
 
 use bytes::Bytes;
 use document::{

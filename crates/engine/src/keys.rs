@@ -50,6 +50,7 @@ pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
 /// Prefix of all collection records.
 pub(crate) const RECORDS: &[u8] = b"m";
 
+/// Key of a collection's record. A name has no zero byte.
 pub(crate) fn record(model: Model, namespace: &Namespace) -> Bytes {
     let mut key = vec![b'm', model.code()];
     for part in [&namespace.database, &namespace.collection] {

@@ -1,7 +1,14 @@
-//! Long operations take turns: only this many of them compute at once, so that there is always a
-//! worker for what is short, however many long ones there are. An operation is long once it has let
-//! others run. It waits for its turn between two steps and never while it holds one, so that
-//! whatever it waits for inside a step can come.
+//! Long operations take turns: only so many of them compute at once, so that there is always a
+//! worker for what is short, however many long ones there are.
+//!
+//! ```text
+//!  operation ── polled ── polled ── let others run ── (now it is long) ── lane? ── polled ── …
+//!                                                         │ none is free
+//!                                                         └ waits in line, in no lane
+//! ```
+//!
+//! An operation is long once it has let others run. It waits for its turn between two steps and
+//! never while it holds one, so that whatever it waits for inside a step can come.
 
 use std::{
     cell::{Cell, RefCell},
@@ -34,15 +41,20 @@ pub fn leave_lane() {
 #[derive(Clone, Debug)]
 pub struct Lanes(Arc<Shared>);
 
+/// What all clones share.
 #[derive(Debug)]
 struct Shared {
+    /// How many lanes there are.
     count: usize,
     state: Mutex<LaneState>,
 }
 
+/// Who computes and who waits.
 #[derive(Debug, Default)]
 struct LaneState {
+    /// Lanes that are in use, or given to one that was not polled yet.
     taken: usize,
+    /// The number of the next one that has to wait.
     next: u64,
     /// Who waits, the first first.
     waiting: VecDeque<(u64, Waker)>,
@@ -64,7 +76,9 @@ impl Drop for Lane {
 #[derive(Debug)]
 struct WaitingPlace {
     lanes: Lanes,
+    /// It takes turns from now on.
     is_long: bool,
+    /// Its number in line, while it waits.
     number: Option<u64>,
 }
 
@@ -111,6 +125,8 @@ impl Lanes {
         self.take_turns(operation, true).await
     }
 
+    /// Polls an operation, in a lane once it is long. The lane is taken for each step and let go
+    /// after it.
     async fn take_turns<T>(
         &self,
         mut operation: Pin<&mut impl Future<Output = T>>,

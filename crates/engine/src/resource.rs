@@ -1,5 +1,6 @@
-//! Small records that a door keeps beside its collections, by path: databases, users, scripts.
-//! Each change is a commit; all of them are held in memory.
+//! Small records that a door keeps beside its collections, by path: databases, users, scripts. Each
+//! change is a commit; all of them are held in memory, since there are few and every request asks
+//! for some.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -78,8 +79,10 @@ impl Resources {
     }
 }
 
+/// Of each record; a newer one is refused.
 const FORMAT: i64 = 1;
 
+/// The stored form: BSON.
 pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
     let int = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let tree = doc! {
@@ -93,6 +96,7 @@ pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
+/// A record from its stored form; nothing may be left over.
 fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
     let damaged = || Error::corrupt("a small record of a door is damaged");
     validate(bytes).map_err(|_| damaged())?;

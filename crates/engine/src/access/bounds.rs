@@ -1,4 +1,15 @@
 //! What a filter says about one field, as ranges of encoded key components.
+//!
+//! ```text
+//!  {a: 5}                    point   enc(5)
+//!  {a: {$in: [1, 2]}}        points  enc(1), enc(2)
+//!  {a: {$gt: 5}}             span    (enc(5), end of numbers)       comparisons never cross types
+//!  {a: /^ab/}                spans   texts that begin with "ab", and patterns
+//! ```
+//!
+//! Components are cut at a bound length, so a bound that is cut becomes inclusive. Several
+//! conditions on one field may be combined only where no row has more than one value there: with
+//! arrays different elements may meet them.
 
 use document::{
     Kind, Value, ValueRef,
@@ -13,7 +24,9 @@ use query::{
 /// Half-open range of components, ready to follow a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
+    /// The first component that may be in it.
     pub(crate) start: Vec<u8>,
+    /// The first component after it.
     pub(crate) end: Vec<u8>,
 }
 
@@ -62,6 +75,7 @@ pub(crate) fn bounds_on_path(
     best
 }
 
+/// The one of two bounds that likely leaves fewer rows; both hold.
 fn narrower_bounds(held: Bounds, found: Bounds) -> Bounds {
     match (&held, &found) {
         (Bounds::Spans(_), Bounds::Points(_)) => found,
@@ -70,6 +84,7 @@ fn narrower_bounds(held: Bounds, found: Bounds) -> Bounds {
     }
 }
 
+/// What is within both.
 fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     match (a, b) {
         (Bounds::Points(points), Bounds::Points(other)) => {
@@ -100,12 +115,14 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
+/// A value as it stands in index keys.
 fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
     encode(value, TypeOrder::Bson, descending, &mut out);
     out
 }
 
+/// The bounds that one test puts on a field; `None` where it puts none.
 fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
     match test {
         Test::Compare(Comparison::Eq, value) => is_point(value)
@@ -147,8 +164,10 @@ fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }
 
+/// The bounds of a comparison other than equality.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
+    // These compare across types, or match what is not there.
     let open = matches!(
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null

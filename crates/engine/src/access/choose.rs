@@ -1,4 +1,16 @@
 //! Looks at the filter, the sort and the indexes, and picks one way.
+//!
+//! Ways are scored by what they bound, without statistics: the same query on the same indexes
+//! always goes the same way, and `explain` tells which.
+//!
+//! ```text
+//!  10,000            ids that are named one by one
+//!   5,000            all fields of a unique index are equal to something
+//!   1,000 per field  equal to something (or one of several things)
+//!     500            a range of the next field
+//!     600 or 100     the index gives the order of the sort, with bounds or without
+//!     400            a range of ids
+//! ```
 
 use document::{DocRef, Document};
 use query::{Filter, sort::Sort};
@@ -32,12 +44,15 @@ pub(crate) enum Access {
 /// A choice.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChosenAccess {
+    /// Where candidates come from.
     pub(crate) access: Access,
+    /// Of the walk over rows or entries.
     pub(crate) direction: Direction,
     /// Rows come in the order of the sort.
     pub(crate) sorted: bool,
 }
 
+/// A way and how good it is.
 struct ScoredAccess {
     score: usize,
     chosen: ChosenAccess,
@@ -79,6 +94,7 @@ pub(crate) fn choose_access(
             && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates = usable.map(|(index, _)| index_access(index, &parts, sort));
+    // Of equal ones the last index wins; walking all rows has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     Ok(match best {
         Some(best) if by_id.score < best.score => best.chosen,
@@ -86,10 +102,12 @@ pub(crate) fn choose_access(
     })
 }
 
+/// Whether a key pattern is that of the index of the id, which rows are kept in.
 fn is_id_pattern(pattern: &document::Document) -> bool {
     matches!(pattern.fields(), [(name, _)] if name == "_id")
 }
 
+/// The one index that a hint means. One that is not complete or is hidden cannot be meant.
 fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&IndexSpec, Error> {
     let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
     let mut found = state.record.indexes.iter().filter(|index| matches(index)).filter(usable);
@@ -151,10 +169,13 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Sc
     let mut spans = None;
     let (mut points, mut equal) = (0, 0);
     for (at, (path, descending)) in index.key.iter().enumerate() {
+        // Values of several fields may come from different elements of an array, so only the first
+        // field can be bounded.
         if index.multikey && 0 < at {
             break;
         }
         match bounds_on_path(parts, path, *descending, !index.multikey) {
+            // Each combination of points is a range of its own.
             Some(Bounds::Points(found)) if prefixes.len() * found.len() <= MAX_RANGES => {
                 let several = found.len() != 1;
                 prefixes = extend_prefixes(&prefixes, &found);
@@ -172,6 +193,7 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Sc
     }
     let bounded = 0 < points || spans.is_some();
     let order = sort.and_then(|sort| direction_for_sort(index, equal, points, sort));
+    // A sparse index lacks rows that a filter for missing values matches.
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
     let mut score = points * 1_000 + usize::from(spans.is_some()) * 500;
@@ -190,6 +212,7 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Sc
     ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
 }
 
+/// Every prefix with every component after it, in key order.
 fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(prefixes.len() * components.len());
     for prefix in prefixes {
@@ -200,6 +223,7 @@ fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>>
     out
 }
 
+/// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
 fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<Range> {
     let mut out = Vec::new();
     for prefix in prefixes {
@@ -221,10 +245,13 @@ fn direction_for_sort(
     points: usize,
     sort: &Sort,
 ) -> Option<Direction> {
+    // Several points of one field are walked one after the other: their entries are not in one
+    // order.
     if index.multikey || points != equal || sort.parts.is_empty() {
         return None;
     }
     let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
+    // A field that is equal to one thing orders nothing.
     let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
     let mut fields = index.key.iter().skip(equal);
     let mut direction = None;

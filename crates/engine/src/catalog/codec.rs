@@ -1,5 +1,8 @@
 //! Records as stored: tagged, versioned BSON. An unknown field is refused, since a newer version
-//! wrote it for a reason.
+//! wrote it for a reason; fields that came later are optional, so that older records are read.
+//!
+//! Names of fields are the format and never change, whatever the code calls them
+//! (`docs/format.md`).
 
 use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
@@ -14,8 +17,10 @@ use crate::{
     names::{Model, Namespace, Partition},
 };
 
+/// Of the record as a whole; a newer one is refused.
 const FORMAT: i64 = 1;
 
+/// A record's stored form.
 pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     let settings = &record.settings;
     let default = match settings.default {
@@ -51,10 +56,12 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
+/// Stamps and builds are far below 2^63.
 fn saturated_int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// What only a collection of items has.
 fn encode_items(items: &ItemSettings) -> Document {
     doc! {
         "hash": i64::from(items.partition.hash_bytes),
@@ -76,6 +83,7 @@ fn encode_feed(feed: &FeedSettings) -> Value {
     })
 }
 
+/// A feed's settings; null where there is none.
 fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
     if value == Value::Null {
         return Ok(None);
@@ -125,6 +133,7 @@ fn encode_rule(rule: &DateRule) -> Value {
     })
 }
 
+/// An index; the field of its shape is left out for that over dotted paths.
 fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
     let mut tree = doc! {
@@ -150,6 +159,12 @@ fn encode_index(index: &IndexSpec) -> Value {
     Value::Document(tree)
 }
 
+/// A record from its stored form.
+///
+/// # Errors
+///
+/// [`Kind::Corrupt`](crate::error::Kind::Corrupt) for bytes that no version of this code wrote, and
+/// for what a newer one wrote.
 pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     validate(bytes).map_err(|invalid| Error::corrupt(format!("catalog record: {invalid}")))?;
     let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());
@@ -262,6 +277,7 @@ fn decode_index(value: Value) -> Result<IndexSpec, Error> {
     Ok(index)
 }
 
+/// The shape of an index, of which at most one field says something.
 fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     if let Some(policy) = fields.take_optional("wild") {
         return Policy::from_array(policy)

@@ -1,5 +1,15 @@
-//! A collection in memory: its state as last published, and the fence that closes it while a
-//! change is between stamp and publication.
+//! A collection in memory: its state as last published, and the fence that closes it while a change
+//! is between stamp and publication.
+//!
+//! ```text
+//!  fence number:   4 ────────┬─ 5 ──────────────┬─ 6 ───▶
+//!                  open       │ raised: no view  │ lowered: the new state is in force
+//!                             │ opens            │
+//!                           stamp            publication
+//! ```
+//!
+//! A view compares the number before and after it has read the state, so that it never has the
+//! settings of one side with the snapshot of the other.
 
 use std::sync::{
     Arc,
@@ -56,8 +66,11 @@ pub struct Collection {
     pub id: u32,
     /// Even: open. Odd: a change is under way.
     fence: AtomicU64,
+    /// Wakes whoever waits for the fence.
     lowered: Notify,
+    /// Replaced when a change is published.
     state: ArcSwap<State>,
+    /// It never comes back; a collection made later under its name is another one.
     dropped: AtomicBool,
     /// How much of the indexes being built is done, per cent.
     built: AtomicU8,
@@ -73,6 +86,7 @@ pub enum Ordering {
 }
 
 impl Collection {
+    /// A collection that no change is under way for.
     pub(crate) fn new(state: State) -> Self {
         Self {
             id: state.record.id,
@@ -156,10 +170,12 @@ impl Collection {
         self.lower_fence();
     }
 
+    /// Closes the collection for views: its number becomes odd.
     fn raise_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }
 
+    /// Opens it again.
     fn lower_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
         self.lowered.notify_waiters();
@@ -174,6 +190,7 @@ pub(crate) enum Publication {
     Dropped,
 }
 
+/// Set where the commit is ordered, taken where it is published.
 type Prepared = std::sync::Mutex<Option<Publication>>;
 
 /// The fence of one change: closes the collection, and puts the new state in force when the change
@@ -182,7 +199,9 @@ pub(crate) struct RecordChange {
     collection: Arc<Collection>,
     /// The collection that loses its name, and so its life, by the same change.
     replaced: Option<Arc<Collection>>,
+    /// What the commit's closure made of the record, once the stamp was known.
     prepared: Prepared,
+    /// Called before the fence is lowered; `true` when the change was published.
     after: Box<dyn Fn(bool) + Send + Sync>,
 }
 
@@ -228,6 +247,7 @@ impl Fence for RecordChange {
                 None => {}
             }
         }
+        // Names and counters change before the first view opens under the new state.
         (self.after)(published.is_some());
         self.collection.lower_fence();
         self.replaced.iter().for_each(|replaced| replaced.lower_fence());

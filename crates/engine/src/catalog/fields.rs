@@ -12,6 +12,7 @@ pub(super) fn missing_field(name: &str) -> Error {
 
 /// Fields of a record, each taken once; what is left over is unknown.
 pub(super) struct RecordFields {
+    /// What was not taken yet.
     tree: Document,
 }
 
@@ -28,6 +29,7 @@ impl RecordFields {
         }
     }
 
+    /// One that every record has, of any type.
     pub(super) fn take_value(&mut self, name: &str) -> Result<Value, Error> {
         self.tree.remove(name).ok_or_else(|| missing_field(name))
     }
@@ -37,6 +39,7 @@ impl RecordFields {
         self.tree.remove(name)
     }
 
+    /// A 64-bit number, or null.
     pub(super) fn take_optional_int(&mut self, name: &str) -> Result<Option<i64>, Error> {
         match self.take_value(name)?.as_ref() {
             ValueRef::Null => Ok(None),
@@ -45,14 +48,17 @@ impl RecordFields {
         }
     }
 
+    /// A 64-bit number.
     pub(super) fn take_int(&mut self, name: &str) -> Result<i64, Error> {
         self.take_optional_int(name)?.ok_or_else(|| missing_field(name))
     }
 
+    /// An id of a collection or an index.
     pub(super) fn take_id(&mut self, name: &str) -> Result<u32, Error> {
         u32::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }
 
+    /// A number that is not negative.
     pub(super) fn take_stamp(&mut self, name: &str) -> Result<u64, Error> {
         u64::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }

@@ -1,4 +1,5 @@
-//! Ids of collections: each is given once, whatever becomes of the collection.
+//! Ids of collections: each is given once, whatever becomes of the collection. What is left on disk
+//! of a dropped one can then never be taken for part of another.
 
 use crate::error::{Error, Kind};
 

@@ -1,5 +1,12 @@
 //! What collections there are, in memory and as stored records. A change of a record is a commit in
 //! the same order as writes of documents.
+//!
+//! ```text
+//!  record ──codec──▶ stored bytes          what is durable about a collection
+//!  collection        its state as last published, and the fence in front of it
+//!  map               collections by name          ids   each given once
+//!  policy            which paths of items an index holds
+//! ```
 
 mod codec;
 mod collection;

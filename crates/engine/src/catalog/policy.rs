@@ -1,4 +1,9 @@
 //! Which paths of an item an index holds: rules, of which the most precise one that fits decides.
+//!
+//! ```text
+//!  /*  included     /a/*  excluded     /a/b/?  included
+//!    /x  in      /a/c  not in      /a/b  in      /a/b/c  not in
+//! ```
 
 use document::{Document, Value, doc};
 use query::json::sarg::Step;
@@ -66,6 +71,7 @@ impl Policy {
     }
 }
 
+/// A rule from its stored form; `None` when that is damaged.
 fn rule_from(value: Value) -> Option<PolicyRule> {
     let Value::Document(mut fields) = value else { return None };
     let Some(Value::Array(steps)) = fields.remove("steps") else { return None };
@@ -84,6 +90,7 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
+    /// Whether the rule is about this path.
     fn fits_path<P>(&self, path: &[P]) -> bool
     where
         Step: PartialEq<P>,

@@ -1,4 +1,14 @@
-//! A collection's record changes. Each change is a commit in the one order.
+//! A collection's record changes. Each change is a commit in the one order, behind a fence.
+//!
+//! ```text
+//!  edit(state) ──▶ apply ──▶ commit: condition "the record is still this one"
+//!                               │ stamp known: the new record is made, and prepared
+//!                               ▼
+//!                            published: the new state is in force, counters may begin
+//! ```
+//!
+//! The edit sees the state before the commit is ordered, and the condition makes sure that it is
+//! still the same then: a change that comes second is refused and edits again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -94,6 +104,7 @@ impl<S: Store> Engine<S> {
         let record = state.record.clone();
         let key = keys::record(record.model, &record.namespace);
         conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        // Filled in when the change is published, before anything is ordered after it.
         let begun = Arc::new(Mutex::new(None));
         let change = {
             let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
@@ -125,6 +136,7 @@ impl<S: Store> Engine<S> {
         Ok(ChangeOutcome::Done(answer, begun))
     }
 
+    /// Fails when the collection was dropped.
     fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
         if collection.is_dropped() {
             let namespace = state.record.namespace.clone();

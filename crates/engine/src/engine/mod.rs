@@ -1,4 +1,12 @@
 //! The engine as its users hold it: opening, collections, and what all operations share.
+//!
+//! ```text
+//!  open      reads the catalog, ends what an earlier run left half-done
+//!  names     collections are made, renamed and dropped
+//!  admin     a collection's record changes
+//!  resources small records of the doors
+//!  reload    reads all of it again, after the store was opened again
+//! ```
 
 mod admin;
 mod names;
@@ -25,6 +33,7 @@ use crate::{
 
 /// The engine. Clones share it.
 pub struct Engine<S: Store> {
+    /// Shared by all clones.
     pub(crate) inner: Arc<Inner<S>>,
 }
 

@@ -1,5 +1,10 @@
 //! Collections come, get other names and go. Each is a commit in the one order; one name at a time
 //! is looked at and changed.
+//!
+//! The lock on names is held in this process only, and its holder may go away in the middle of a
+//! commit. So conditions, not the lock, keep the catalog right: each commit says that the records
+//! it looked at have not changed. A drop leaves a note until the spaces are gone, so that a start
+//! can end it.
 
 use std::sync::Arc;
 
@@ -79,6 +84,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// One attempt; `None` when the name is taken, or was taken since.
     async fn try_create(
         &self,
         ids: &mut CollectionIds,
@@ -92,6 +98,8 @@ impl<S: Store> Engine<S> {
         }
         // No other collection ever gets this id, whatever becomes of this one.
         let id = ids.take_next()?;
+        // Spaces come before the record: a record without its spaces would be damage, spaces
+        // without a record are removed at a start.
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
@@ -159,6 +167,7 @@ impl<S: Store> Engine<S> {
         Ok((seq, id))
     }
 
+    /// Whether a collection has this name now.
     fn has_name(&self, collection: &Arc<Collection>, model: Model, name: &Namespace) -> bool {
         self.collection(model, name).is_some_and(|held| Arc::ptr_eq(&held, collection))
     }
@@ -182,6 +191,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// One attempt; `false` when the name means another collection by now, or the commit was
+    /// refused.
     async fn try_drop(
         &self,
         model: Model,
@@ -251,6 +262,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// One attempt; `false` when one of the names means another collection by now, or the commit
+    /// was refused.
     async fn try_rename(
         &self,
         model: Model,

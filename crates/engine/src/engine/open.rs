@@ -1,4 +1,8 @@
-//! Opens an engine on a store: reads the catalog, removes what an unfinished change left behind.
+//! Opens an engine on a store: reads the catalog, compares it with the spaces of the store, and
+//! removes what an unfinished change left over.
+//!
+//! The order matters: damage is looked for before anything is written, so that a start that is
+//! refused has changed nothing.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -74,6 +78,7 @@ impl<S: Store> Engine<S> {
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
+        // Before anything compacts: without floors it drops nothing.
         store.set_drop_predicate(reaper.predicate());
         let views = ViewFactory {
             store,
@@ -93,6 +98,7 @@ impl<S: Store> Engine<S> {
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
+        // Drops that were noted, then counters that belong to nobody.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;
         Ok(engine)
@@ -170,6 +176,7 @@ async fn dropped_ids<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Erro
     Ok(rows.iter().filter_map(|(key, _)| keys::dropped_collection_id(key)).collect())
 }
 
+/// The records of all collections.
 pub(super) async fn stored_records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
     rows.iter().map(|(_, value)| decode_record(value)).collect()

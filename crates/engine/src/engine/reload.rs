@@ -32,6 +32,8 @@ impl<S: Store> Engine<S> {
         Ok(true)
     }
 
+    /// Puts what is stored in the place of what is in memory. A collection that has not changed
+    /// stays the same object, so that operations on it go on.
     fn reload_collections(&self, records: Vec<Record>) -> Result<(), Error> {
         let before = self.inner.map().all_collections();
         let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();

@@ -1,4 +1,6 @@
-//! Operations on the small records of doors: each change is a commit of its own.
+//! Operations on the small records of doors: each change is a commit of its own, made one after the
+//! other. What is held in memory changes as the commit is published, in the fence's last moment, so
+//! that it is right also when the client that asked for it has gone.
 
 use std::sync::Arc;
 
@@ -113,6 +115,7 @@ impl Fence for PublishedHook {
     }
 }
 
+/// Fails when what is there is not what the change needs.
 fn check_expected(held: Option<&Resource>, expect: Expected) -> Result<(), Error> {
     let refused = match (held, expect) {
         (None, Expected::Absent) | (Some(_), Expected::Present) => return Ok(()),

@@ -1,4 +1,12 @@
 //! An event, how it is stored, and what a write enters besides its item.
+//!
+//! An event is kept among the index entries, under a header that never expires; the reaper drops it
+//! by the second it was entered in. Its body is a small BSON document:
+//!
+//! ```text
+//!  k  kind (1 create, 2 replace, 3 delete, 4 expire)      t  when, milliseconds
+//!  i  the item's key        b, a  the item before and after: {s stamp, b birth, t second, d document}
+//! ```
 
 use bytes::Bytes;
 use clock::Instant;
@@ -22,6 +30,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// In stored events; never changes.
     fn code(self) -> i32 {
         match self {
             Self::Create => 1,
@@ -31,6 +40,7 @@ impl EventKind {
         }
     }
 
+    /// The kind with this code.
     fn from_code(code: i32) -> Option<Self> {
         [Self::Create, Self::Replace, Self::Delete, Self::Expire]
             .into_iter()
@@ -84,6 +94,7 @@ impl Event {
         Ok((event, header.ts))
     }
 
+    /// From its body; `None` when that is damaged. Items share the bytes of the event.
     fn from_body(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
         let ValueRef::Int32(kind) = body.get("k")? else { return None };
         let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
@@ -113,6 +124,7 @@ pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     out
 }
 
+/// An item inside an event; its key is the event's.
 fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
     let int = |name| match fields.get(name)? {
         ValueRef::Int64(value) => Some(value),
@@ -143,6 +155,7 @@ pub(crate) fn put_event(
     }
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
+        // Another birth: the document that was there is gone, and this one is new.
         (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,

@@ -1,5 +1,10 @@
-//! The feed of all versions and expirations: an event for goody write, made in its own commit, and
-//! one for goody expiration, published later. Only containers that ask for it have one.
+//! The feed of all versions and expirations: an event for every write, made in its own commit, and
+//! one for every expiration, published later. Only containers that ask for it have one.
+//!
+//! ```text
+//!  write ──▶ event in the same commit ─────────────────────┐
+//!  expiry ─▶ (nobody writes) … publish ──▶ event + floors ─┴──▶ read, in the order of commits
+//! ```
 
 mod event;
 mod publish;

@@ -1,5 +1,16 @@
 //! Publishes expirations: enters them in the feed, in the order of their instants, each once. Until
 //! its expiration is published the expired row stays, since it is the event's previous image.
+//!
+//! ```text
+//!  timeline, class inherit    ─●──●────●─────│──●──▶ by the second of the write
+//!  timeline, class explicit   ──●─●──────●───│─●───▶ by the deadline
+//!                              └ published   └ floors of the view: expired up to here
+//!  one commit: events for what lies between, in the order of instants; their timeline entries go;
+//!              the floors up to which all is published
+//! ```
+//!
+//! Two that publish at once build the same commit; the second is refused, since the timeline
+//! entries have gone, and looks again.
 
 use std::sync::Arc;
 
@@ -23,19 +34,24 @@ use crate::{
     view::{LiveView, Pages},
 };
 
+/// Codes of the classes that a timeline holds; class never is in none.
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
 /// An expiration that is not in the feed yet.
 struct Unpublished {
+    /// When it expired, which is the event's time.
     at: Instant,
+    /// Its key in the timeline, which goes with the publication.
     entry: Bytes,
+    /// As it was when it expired.
     item: Item,
 }
 
 impl<S: Store> Engine<S> {
     /// Enters in the feed of a container, where it has one, what has expired by now.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        // Refused ones and those that found more to publish count alike.
         let mut attempts = Attempts::new("too many writers of a feed");
         loop {
             attempts.begin_next()?;
@@ -71,7 +87,10 @@ impl<S: Store> Engine<S> {
             attempts.begin_next()?;
             self.publish_expirations(collection).await?;
             let next = read_in_view!(self, collection, |view| view.next_expiration().await);
+            // Something expired since it was published.
             let Some(next) = next?.0 else { continue };
+            // The change takes effect before the next item expires by the old settings, or not at
+            // all.
             let conditions = vec![Condition::Before(next.ms)];
             match self.try_change(collection, edit, &[], conditions).await? {
                 ChangeOutcome::Refused => {}
@@ -160,6 +179,8 @@ impl<S: Store> LiveView<S> {
             self.unpublished_of_class(INHERIT, published.inherit_s, floors.inherit_s).await?;
         let explicit =
             self.unpublished_of_class(EXPLICIT, published.explicit_s, floors.explicit_s).await?;
+        // Each class comes in its own order, page by page; only what is certainly earlier than the
+        // unread rest of both may be published now.
         let open = [&inherit, &explicit].into_iter().filter(|(_, more)| *more);
         // After the last of a page that is not the last one there may be earlier ones.
         let bound =
@@ -232,6 +253,7 @@ impl<S: Store> LiveView<S> {
         Ok(Item::from_row(Row { key, stamp, birth, ts, expires_at: Instant::MIN, start, value }))
     }
 
+    /// One commit: the events, without their timeline entries, and how far all is published.
     fn publication_commit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Commit {
         let (rows, space, seq) =
             (self.collection.rows_space(), self.collection.entries_space(), self.seq);
@@ -272,6 +294,7 @@ impl<S: Store> LiveView<S> {
     }
 }
 
+/// The stored form of how far expirations are published.
 fn published_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
     never_expiring(
         &[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(),

@@ -1,4 +1,5 @@
 //! Reads a feed: first what has expired is published, so that no reader waits for housekeeping.
+//! Events come in the order of commits, and those of one commit together.
 
 use std::sync::Arc;
 
@@ -57,12 +58,14 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// The next page in this view.
     async fn read_events(
         &self,
         wanted: &EventsWanted,
         context: &Context,
     ) -> Result<Option<EventPage>, Halt> {
         let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };
+        // Events that are too old are not shown, also where the reaper has not dropped them yet.
         let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };

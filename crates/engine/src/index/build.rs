@@ -1,5 +1,16 @@
 //! Builds indexes online: writers keep them from the commit that made them on; the build adds what
 //! was there before, conditional on each row, and then puts them in force.
+//!
+//! ```text
+//!  commit that makes the index        page   page   page         commit that puts it in force
+//!  ───────────●──────────────────────[────)[────)[────)──────────────●──────▶
+//!             └ writers put entries   └ a view of its own, and one commit a row:
+//!                                       "no later commit wrote this row"
+//! ```
+//!
+//! A row that is written while its page is built is refused and built again, so that the entries of
+//! an older version never come after those of a newer one. A page of rows is a view of its own: a
+//! long build holds the reaper for no longer than that.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -28,6 +39,8 @@ use crate::{
 /// An index that is not complete, and whether its dates are entered in headers.
 type Unbuilt = (u32, bool);
 
+/// Indexes that are not complete, and date indexes whose rule is not active yet: these are complete
+/// as indexes, but not every header carries the date.
 fn unbuilt_indexes<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
     let record = &state.record;
     let inactive = |index: &IndexSpec| {
@@ -127,6 +140,8 @@ impl<S: Store> Engine<S> {
         Ok(clean.then_some(page.examined))
     }
 
+    /// The commit that adds a row's entries in the wanted indexes. Where its dates change, the
+    /// header of the row changes, and so all of its entries are put again.
     async fn fill_row(
         &self,
         view: &LiveView<S>,
@@ -170,12 +185,15 @@ impl<S: Store> Engine<S> {
         let mut out = Vec::new();
         let (header, _) = expiry::Header::split(&rewritten)?;
         for (key, body) in all {
+            // Entries of other indexes stay as they are, unless the header in front of them
+            // changes.
             let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
             if new || changed {
                 let (space, value) = (view.collection.entries_space(), entry_value(&header, &body));
                 out.push(Mutation::Put { space, key, value });
             }
         }
+        // The document moves from the buckets of its old dates to those of the new ones.
         if changed {
             let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {
@@ -190,6 +208,7 @@ impl<S: Store> Engine<S> {
         Ok(Commit::new(conditions, move |_| out))
     }
 
+    /// The row, the collection's record and the row's life are as the view showed them.
     fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {
         let record = &view.state.record;
         let catalog = keys::record(record.model, &record.namespace);
@@ -204,6 +223,8 @@ impl<S: Store> Engine<S> {
         ]
     }
 
+    /// Fails when another row has this unique value, in the index or among the rows of this page,
+    /// which are not committed yet (`taken`).
     async fn check_free(
         &self,
         view: &LiveView<S>,

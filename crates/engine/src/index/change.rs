@@ -1,4 +1,9 @@
 //! Indexes come, change and go: commits in the one order, as every change of a collection.
+//!
+//! A new index is in the record from its first commit on, but not `ready`: writers keep it, and no
+//! query reads it until it is built (`build.rs`). An index that expires documents becomes active
+//! only when every header carries its date, so that no document expires late or by half of the
+//! rule.
 
 use std::sync::Arc;
 
@@ -229,6 +234,8 @@ fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<()
     Ok(())
 }
 
+/// Adds an index under the next id. The index of the default TTL changes the default instead of
+/// getting entries.
 fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     let id = record.next_index;
     record.next_index += 1;
@@ -237,13 +244,17 @@ fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     {
         apply_default(record, default_of(seconds), stamp, floors);
     }
+    // A rule that expires nothing yet; the build puts it in force.
     if !spec.system_ttl && spec.expire_after.is_some() {
         record.settings.date_rule(id);
     }
+    // Nothing has to be built for an index without entries.
     let ready = !spec.has_entries();
     record.indexes.push(IndexSpec { id, ready, multikey: false, ..spec });
 }
 
+/// Takes an index out of a record. Its id is remembered until its entries are gone, and its rule as
+/// long as something that it made expire may be on disk.
 pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     let index = record.indexes.remove(at);
@@ -259,6 +270,7 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
     }
 }
 
+/// Changes an index in a record.
 fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     if let Some(hidden) = change.hidden {
@@ -279,6 +291,7 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
     }
 }
 
+/// Changes the seconds of an index, with a floor at the stamp: what had expired stays expired.
 pub(super) fn change_rule(
     record: &mut Record,
     index: u32,
@@ -294,6 +307,7 @@ pub(super) fn change_rule(
     }
 }
 
+/// The default TTL that the index of the default stands for; -1 is on without seconds.
 fn default_of(seconds: i64) -> DefaultTtl {
     if seconds == -1 { DefaultTtl::Infinite } else { DefaultTtl::Seconds(seconds) }
 }

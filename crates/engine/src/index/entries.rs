@@ -1,4 +1,10 @@
 //! What a document's entries in an index are: one tuple of values per combination that arrays give.
+//!
+//! ```text
+//!  index (a, b.c)   document {a: [1, 2], b: {c: 3}}    ──▶  (1, 3) (2, 3)
+//!                   document {a: [1, 2], b: [..]}      ──▶  error: parallel arrays
+//!                   document {a: []}                   ──▶  (undefined, null)
+//! ```
 
 use bytes::Bytes;
 use document::{
@@ -72,6 +78,7 @@ pub(crate) fn draft_entries(
     Ok(Some(DraftedEntries { entries, multikey, date }))
 }
 
+/// Key and body of the entry of one tuple.
 fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
     let mut key = keys::index_prefix(index.id);
     for (value, (_, descending)) in tuple.iter().zip(&index.key) {
@@ -84,8 +91,11 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
     (key.into(), naming_body(row_key))
 }
 
+/// All tuples of a document.
 struct Tuples<'a> {
+    /// One value for each field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
+    /// An array was expanded.
     multikey: bool,
 }
 
@@ -136,11 +146,13 @@ fn expand_arrays<'a>(
         out.values.push(tuple.collect());
         return check_count(index, out);
     };
+    // Two arrays would give as many entries as the product of their lengths.
     if arrays.any(|other| !same_array(array, other)) {
         let message = format!("cannot index parallel arrays in index '{}'", index.name);
         return Err(Error::new(Kind::ParallelArrays, message));
     }
     out.multikey = true;
+    // An empty array is a value of its own, and its missing elements are missing.
     if array.is_empty() {
         let next = fields.iter().map(|at| match at {
             FieldPosition::Array(_, "") => FieldPosition::Value(ValueRef::Undefined),
@@ -160,6 +172,7 @@ fn expand_arrays<'a>(
     Ok(())
 }
 
+/// Fails when a document has too many entries.
 fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     if MAX_ENTRIES_PER_DOCUMENT < out.values.len() {
         let message = format!("a document has too many entries in index '{}'", index.name);
@@ -168,6 +181,7 @@ fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether it is one array that several fields of the index lie in, as for `a.b` and `a.c`.
 fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),
@@ -193,6 +207,7 @@ fn into_element<'a>(
     }
 }
 
+/// Goes along a path to its value, or to an array on the way.
 fn advance_field(mut at: FieldPosition<'_>) -> FieldPosition<'_> {
     while let FieldPosition::Inside(document, path) = at {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));

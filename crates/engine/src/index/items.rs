@@ -1,5 +1,13 @@
 //! An item's entries: one for each value at an included path, or one for a tuple of paths. Arrays
 //! are only walked where a policy says so; nothing there is a value of its own.
+//!
+//! ```text
+//!  item {a: 1, b: [2, 2]}    policy: all
+//!    /a    1  row key        /b  array  row key        /b/[]  2  row key      (once)
+//! ```
+//!
+//! Long values are cut and closed with a checksum, objects and arrays are entries without their
+//! content. So an entry names a candidate; the item itself is looked at again.
 
 use bytes::Bytes;
 use document::{
@@ -58,6 +66,7 @@ impl PartialEq<WalkedStep<'_>> for Step {
     }
 }
 
+/// A walk over one item.
 struct EntryWalk<'a> {
     policy: &'a Policy,
     row_key: &'a [u8],
@@ -70,6 +79,7 @@ struct EntryWalk<'a> {
 }
 
 impl<'a> EntryWalk<'a> {
+    /// Goes through the properties of an object. Path and key are built as the walk goes down.
     fn walk_properties(&mut self, document: DocRef<'a>) -> Result<(), Error> {
         for (name, value) in document.iter() {
             let len = self.path.len();
@@ -82,6 +92,7 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
+    /// Goes through the elements of an array, which have one path.
     fn walk_elements(&mut self, values: ArrayRef<'a>) -> Result<(), Error> {
         let len = self.path.len();
         keys::push_elements(&mut self.path);
@@ -108,6 +119,7 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
+    /// Enters a value where the policy holds its path, and goes on below it.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
         if self.policy.covers_path(&self.steps) {
             let key = self.entry_key(value);
@@ -125,6 +137,7 @@ impl<'a> EntryWalk<'a> {
         }
     }
 
+    /// The key of an entry at the path of the walk.
     fn entry_key(&mut self, value: ValueRef<'_>) -> Bytes {
         let len = self.path.len();
         self.path.push(keys::PATH_END);

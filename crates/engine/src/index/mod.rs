@@ -1,4 +1,10 @@
 //! Secondary indexes: what a document's entries are, how indexes come, change and go.
+//!
+//! ```text
+//!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
+//!  change    records of indexes, each change a commit
+//!  build     adds what was there before, while writers keep the index
+//! ```
 
 mod build;
 mod change;

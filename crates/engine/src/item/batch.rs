@@ -1,4 +1,15 @@
 //! Actions that become one commit: what each of them leaves is what the next one sees.
+//!
+//! ```text
+//!  view:      A   B
+//!  actions:   replace A → upsert C → delete A → create A
+//!  pending:   A {stored, now: created}   C {now}        one put for each key that was written,
+//!  commit:    put A (a new birth), put C                one condition for each that was read
+//! ```
+//!
+//! An item is looked up once. From then on its pending state is the truth for the actions to come;
+//! the stored row is what the commit's conditions are about. A move takes an item to another key
+//! with its birth, so the row under the old key is replaced by the write of the new one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -39,16 +50,22 @@ impl PendingItem {
     }
 }
 
+/// What the actions so far have made of an item.
 struct NewVersion {
     body: DocBuf,
+    /// What it asks for its life; the deadline is known with the stamp.
     lifetime: Lifetime,
+    /// Its index entries, without headers.
     entries: DocumentEntries,
 }
 
 /// Actions in one view.
 pub(super) struct ItemBatch<'a, S: Store> {
+    /// Builds the commits of single items.
     draft: WriteDraft<'a, S>,
+    /// In the order of keys, which is that of positions in the commit.
     pending: BTreeMap<Bytes, PendingItem>,
+    /// One for each action so far.
     outcomes: Vec<ActionOutcome>,
     /// Bytes of items that were read.
     read: usize,
@@ -66,11 +83,13 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
+        // Before anything else, since it may halt; a halted action has changed nothing yet.
         for ItemKey(key) in write.changed_keys() {
             self.look_up(key).await?;
         }
         let default = self.draft.view.state.record.settings.default;
         let held = self.item_so_far(key);
+        // Against what the earlier actions left: a version that this batch wrote has no stamp yet.
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
@@ -125,6 +144,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         }
         let view = self.draft.view;
         let stored = view.get_row(key).await?;
+        // The expired row is the image in its event; writing over it would lose that.
         if stored.is_none() && view.is_unpublished(key).await? {
             return Err(Halt::Unpublished);
         }
@@ -156,6 +176,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
     }
 
+    /// An action writes this version.
     async fn put_item(
         &mut self,
         key: &Bytes,
@@ -174,6 +195,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
+    /// An action removes what is there.
     fn delete_item(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
@@ -183,6 +205,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         self.note_outcome(key, false, None, None, 0);
     }
 
+    /// Notes what an action returns.
     fn note_outcome(
         &mut self,
         key: &Bytes,
@@ -204,6 +227,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         document: DocRef<'_>,
     ) -> Result<(), Halt> {
         for unique in &entries.unique {
+            // A value may be claimed by an item of this batch that is not stored yet.
             let others = self.pending.iter().filter(|(other, _)| *other != key);
             let mut claims = others.filter_map(|(_, pending)| pending.now.as_ref());
             let claimed = claims.any(|new| new.entries.unique.contains(unique));
@@ -211,6 +235,8 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             let Some(index) = index else { continue };
             let held = self.draft.view.unique_entry(index, unique).await?;
             let held = held.is_some_and(|held| {
+                // The stored holder has given the value up, if this batch wrote it: its new entries
+                // are among the claims.
                 let rewritten = |pending: &PendingItem| pending.written;
                 held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
             });
@@ -233,6 +259,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
             let PendingItem { stored, written, origin, now } = pending;
+            // Only read, or made and removed again: nothing is written, but it has to be still so.
             if !written || (stored.is_none() && now.is_none()) {
                 commits.push(unchanged_commit(&draft, &key, stored));
                 continue;
@@ -292,6 +319,7 @@ fn merge_commits(mut commits: Vec<Commit>) -> Commit {
     {
         return commit;
     }
+    // On a full disk only batches that give space back as a whole are taken.
     let frees = commits.iter().all(|commit| commit.frees);
     let mut conditions = Vec::new();
     let mut writes = Vec::with_capacity(commits.len());
@@ -301,6 +329,7 @@ fn merge_commits(mut commits: Vec<Commit>) -> Commit {
     }
     let commit = Commit::new(conditions, move |stamp: Stamp| {
         let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
+        // An item that moves onto the key of a removed one, or takes over its unique value.
         let put: HashSet<(Space, Bytes)> = out
             .iter()
             .filter_map(|mutation| match mutation {
@@ -332,6 +361,7 @@ fn number_events(out: &mut [Mutation], stamp: u64) {
     }
 }
 
+/// Fails when what is there is not the version that the action is about.
 fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error> {
     // Where there is nothing the action itself says so, or makes it.
     if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {

@@ -1,5 +1,14 @@
-//! A walk over items in the order in which they were made. Their births are read first, a bounded
-//! number at a time, the earliest of all that are left; so it is for few items.
+//! A walk over items in the order in which they were made: the order that clients expect of a
+//! container without an order of their own, as far as they can notice it.
+//!
+//! No index has that order. The births of all items are read first, a bounded number at a time, the
+//! earliest of all that are left:
+//!
+//! ```text
+//!  births:  7 3 9 1 5 …   ──▶ the earliest FEW_ITEMS after the last place ──▶ given in order ──▶ again
+//! ```
+//!
+//! So it is for few items: each round reads the births of all of them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,13 +41,16 @@ pub(super) fn birth_place(birth: u64) -> [u8; 8] {
 
 /// The earliest items after a place, by their places.
 struct Earliest<'a> {
+    /// Only later ones count.
     after: &'a [u8],
+    /// Keys of rows; never more than [`FEW_ITEMS`].
     found: BTreeMap<[u8; 8], Bytes>,
     /// Whether there are others after these.
     more: bool,
 }
 
 impl Earliest<'_> {
+    /// Takes a row, and lets the latest one go when there are too many.
     fn offer_row(&mut self, row: &Row) {
         let place = birth_place(row.birth);
         if place.as_slice() <= self.after {
@@ -76,6 +88,7 @@ impl<S: Store> LiveView<S> {
             let last = found.last_key_value().map(|(place, _)| place.to_vec());
             for key in found.into_values() {
                 let row = self.get_row(&key).await?;
+                // It was live in this very view.
                 let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
                 if give_item(row, context, sink, scanned).await? == Flow::Enough {
                     return Ok(());
@@ -91,6 +104,7 @@ impl<S: Store> LiveView<S> {
         }
     }
 
+    /// Finds the earliest items after a place.
     async fn read_births(
         &self,
         source: BirthSource<'_>,

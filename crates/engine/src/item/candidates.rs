@@ -1,5 +1,13 @@
 //! Which items can meet a condition, as the indexes that hold its paths say: keys of rows in their
 //! order. `None` where no index helps, or too many items would be named.
+//!
+//! ```text
+//!  a = 1 and (b = 2 or c > 3)
+//!    And: the narrowest part that an index knows; here a = 1      (every item is checked again)
+//!    Or:  the union of all parts, each of which an index must know
+//! ```
+//!
+//! An index only ever leaves items out, so the answer is the same with and without it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -40,6 +48,7 @@ pub(super) async fn find_candidates<S: Store>(
     Ok(search.keys_meeting(sarg).await?.map(|keys| keys.into_iter().collect()))
 }
 
+/// One condition being looked up in one view.
 struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
     range: &'a Range,
@@ -48,6 +57,7 @@ struct CandidateSearch<'a, S: Store> {
 }
 
 impl<S: Store> CandidateSearch<'_, S> {
+    /// Keys of all items that can meet a condition.
     async fn keys_meeting(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
         match sarg {
             Sarg::All => Ok(None),
@@ -82,6 +92,7 @@ impl<S: Store> CandidateSearch<'_, S> {
         }
     }
 
+    /// Keys of all items whose value at a path passes a test, by an index that holds the path.
     async fn keys_passing(&mut self, path: &[Step], test: &Test) -> Result<CandidateKeys, Halt> {
         let indexes = &self.view.state.record.indexes;
         let holding = |index: &&IndexSpec| index.ready && index.holds_path(path);
@@ -117,6 +128,7 @@ impl<S: Store> CandidateSearch<'_, S> {
                 self.range.start.as_slice() <= key.as_ref()
                     && self.range.end.as_ref().is_none_or(|end| key.as_ref() < end.as_slice())
             }));
+            // A walk over the rows is cheaper than so many point reads.
             if MAX_CANDIDATES < looked {
                 return Ok(false);
             }
@@ -152,11 +164,14 @@ pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             points.iter().map(|point| Range::with_prefix(&after(point))).collect()
         }
         Test::Range { lower, upper } => {
+            // Comparisons never cross types: the other end is that of the type.
             let any = lower.as_ref().or(upper.as_ref());
             let Some((one, _)) = any else { return vec![Range::with_prefix(prefix)] };
             let class = vec![type_byte(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
                 let mut edge = kept_component(value);
+                // Of a long value only its beginning is in the index: an excluded bound is included
+                // then.
                 let cut = KEPT_PATH_COMPONENT_BYTES < edge.len();
                 edge.truncate(KEPT_PATH_COMPONENT_BYTES);
                 (edge, cut)
@@ -189,6 +204,7 @@ pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
     }
 }
 
+/// A value as index entries have it.
 fn kept_component(value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     path_component(value, &mut out);

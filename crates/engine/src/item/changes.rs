@@ -1,5 +1,8 @@
 //! The change feed, latest version of each item: an index by the stamp of the last write, so that
 //! it never shows what has expired or was overwritten or removed.
+//!
+//! A page ends between two commits, never within one: a reader goes on after a stamp, and would
+//! miss the rest of a commit that was cut in two.
 
 use std::sync::Arc;
 
@@ -67,6 +70,7 @@ pub(crate) fn changes_index() -> IndexSpec {
 }
 
 impl<S: Store> LiveView<S> {
+    /// The next page in this view.
     async fn read_changes(
         &self,
         wanted: &ChangesWanted,
@@ -85,6 +89,7 @@ impl<S: Store> LiveView<S> {
             charge_keys(context, page.examined).await?;
             for entry in page.items {
                 let full = wanted.items <= found.items.len() || wanted.bytes <= bytes;
+                // The commit that filled the page is complete.
                 if full && last != entry.stamp {
                     return Ok(ChangePage { next: last, more: true, ..found });
                 }

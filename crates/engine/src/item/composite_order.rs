@@ -1,4 +1,6 @@
-//! Whether an index gives the order that a walk over a whole container asks for.
+//! A composite scan: whether an index over several paths gives the order that a walk over a whole
+//! container asks for. Such an index holds every item, with a place for values that are missing, so
+//! that nothing has to be sorted or added.
 
 use store::{Direction, Range};
 
@@ -10,8 +12,11 @@ use crate::{
 
 /// An index that holds every item in the order that was asked for.
 pub(super) struct CompositeScan<'a> {
+    /// Its paths are those of the order.
     pub(super) index: &'a IndexSpec,
+    /// All of its entries, or those from a place on.
     pub(super) range: Range,
+    /// Backward where the order is the index's, turned round.
     pub(super) direction: Direction,
 }
 
@@ -30,6 +35,7 @@ pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<Comp
     })
 }
 
+/// The entries of an index from a place on, in the order of the walk.
 fn seek_range(index: u32, direction: Direction, seek: Option<&[u8]>) -> Range {
     let prefix = keys::index_prefix(index);
     let mut range = Range::with_prefix(&prefix);

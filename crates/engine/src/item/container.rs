@@ -1,4 +1,9 @@
 //! Containers: collections of items come and change, each with its definition in one commit.
+//!
+//! A change of the definition is in force at once but for two things, which need work on what is
+//! stored: indexes of paths that were not indexed before, and a feed, which begins when every item
+//! that is there is in its timeline. Where a container has a feed, expirations that are due by the
+//! old definition are published before it changes (`feed/publish.rs`).
 
 use std::sync::Arc;
 
@@ -74,6 +79,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
+        // Checked where the change is made, so that no other change comes in between.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
@@ -102,6 +108,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
+/// Puts a new definition into a record. Indexes that are still wanted stay as they are; unique ones
+/// never change.
 fn replace_definition(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool) {
     record.options = wanted.options.clone();
     if let Some(items) = &mut record.items {
@@ -119,6 +127,7 @@ fn replace_definition(record: &mut Record, wanted: &Definition, stamp: Stamp, fl
     let gone: Vec<u32> =
         record.indexes.iter().filter(|held| !stays(held)).map(|held| held.id).collect();
     record.indexes.retain(|held| !gone.contains(&held.id));
+    // Compaction frees their entries.
     record.dropped.extend(gone);
     for spec in &wanted.indexes {
         if !spec.unique && !record.indexes.iter().any(|held| same(held, spec)) {
@@ -147,6 +156,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
             record.indexes.retain(|index| index.shape != IndexShape::Timeline);
         }
         (Some(retention_s), Some(feed)) => {
+            // A longer retention brings nothing back.
             feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
             feed.retention_s = retention_s;
         }
@@ -159,6 +169,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
     }
 }
 
+/// Adds an index under the next id; `ready` where there is nothing to build.
 fn add_index(record: &mut Record, spec: &IndexSpec, ready: bool) {
     debug_assert!(spec.shape != IndexShape::Fields);
     let id = record.next_index;

@@ -1,7 +1,18 @@
-//! A walk along the entries of one path: items in the order of its values, without sorting all of
-//! them. Entries tell scalars apart as far as they are kept; the items of long texts that begin
-//! alike, of arrays and of objects are sorted here. Items without a value there have no entry: they
-//! come before all others, so a walk needs a condition that leaves them out, or comes to them last.
+//! An index-order scan: items in the order of one path's values, without sorting all of them.
+//!
+//! ```text
+//!  entries of /age:   … 17 | 18 | 18 | 30 | "Ann…" "Ann…" "Ann…" | {…} {…} …
+//!                         └ told apart by the entry ┘ └ alike: read, sorted here, then given
+//! ```
+//!
+//! Entries tell scalars apart as far as they are kept; the items of long texts that begin alike, of
+//! arrays and of objects are collected and sorted here. Items without a value there have no entry:
+//! they come before all others, so a scan needs a condition that leaves them out, or comes to them
+//! last.
+//!
+//! When too many items are alike, memory would have no bound: the scan ends with
+//! [`WalkOutcome::Fallback`], and the caller begins again in the order of keys and leaves the
+//! sorting to the evaluator, which can write to a disk.
 
 use document::{
     ArrayRef, DocRef, Document, ValueRef,
@@ -33,12 +44,15 @@ use crate::{
 
 /// Where a walk goes.
 pub(super) struct IndexOrderScan<'a> {
+    /// The index by path whose entries are walked.
     index: &'a IndexSpec,
+    /// The path, as names of properties.
     names: &'a [String],
     /// The beginning of the path's entries.
     prefix: Vec<u8>,
     /// Which of them, in the order of the walk.
     ranges: Vec<Range>,
+    /// Backward for a descending order.
     direction: Direction,
     /// The classes of arrays and objects, of which entries hold no more.
     inner: [u8; 2],
@@ -53,10 +67,13 @@ pub(super) fn plan_index_order<'a>(
     scan: &'a Scan,
 ) -> Option<IndexOrderScan<'a>> {
     let [(names, descending)] = scan.order.as_slice() else { return None };
+    // Entries of all partitions are mixed: for one partition its rows are fewer.
     if !scan.range.is_all() {
         return None;
     }
     let path: Vec<Step> = names.iter().cloned().map(Step::Property).collect();
+    // Without a condition on the path only the descending order can be given: the items without a
+    // value come last in it.
     let test = match test_of_path(&scan.sarg, &path) {
         None if scan.sarg == Sarg::All && *descending => None,
         None => return None,
@@ -75,6 +92,7 @@ pub(super) fn plan_index_order<'a>(
         type_byte(ValueRef::Document(DocRef::Tree(&Document::new()))),
     ];
     let mut along = IndexOrderScan { index, names, prefix, ranges, direction, inner, without };
+    // A page token: what was given before is left out.
     if let Some(seek) = &scan.seek {
         along.seek_to(seek);
     }
@@ -94,8 +112,11 @@ fn test_of_path<'a>(sarg: &'a Sarg, path: &[Step]) -> Option<&'a Test> {
         Sarg::And(parts) => parts.as_slice(),
         one => std::slice::from_ref(one),
     };
+    // Of several conditions on the path the narrowest bounds the walk; the others are checked on
+    // rows.
     let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
     let (part, test) = best?;
+    // A narrower condition on another path leaves fewer items, which are then sorted cheaply.
     let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
     widest.then_some(test)
 }
@@ -103,6 +124,7 @@ fn test_of_path<'a>(sarg: &'a Sarg, path: &[Step]) -> Option<&'a Test> {
 impl IndexOrderScan<'_> {
     /// Leaves out what lies before a place, which may be the beginning of one.
     fn seek_to(&mut self, place: &[u8]) {
+        // Places of a descending order have all bits turned, so that tokens sort as bytes.
         let turned: Vec<u8>;
         let (place, from_end) = match self.direction {
             Direction::Forward => (place, false),
@@ -111,6 +133,7 @@ impl IndexOrderScan<'_> {
                 (turned.as_slice(), true)
             }
         };
+        // The token stands among the items without a value: all entries were given.
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
             let keys = place.get(1..).unwrap_or_default();
             self.ranges.clear();
@@ -118,6 +141,8 @@ impl IndexOrderScan<'_> {
                 self.without.take().map(|all| Range { end: Range::with_prefix(keys).end, ..all });
             return;
         }
+        // Only as precise as entries are: what is alike is given again from its beginning, and the
+        // caller skips what it has.
         let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {
@@ -138,6 +163,7 @@ impl IndexOrderScan<'_> {
         if place.first().is_some_and(|class| self.inner.contains(class)) {
             return place.get(..1).unwrap_or_default();
         }
+        // A short value is whole in its entry, with what comes after it in the token.
         let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
         if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
@@ -148,6 +174,7 @@ impl IndexOrderScan<'_> {
         if self.inner.contains(component.first()?) {
             return component.get(..1);
         }
+        // A checksum follows the kept part: it tells values apart but has no order.
         let cut = KEPT_PATH_COMPONENT_BYTES < component.len();
         if cut { component.get(..KEPT_PATH_COMPONENT_BYTES) } else { None }
     }
@@ -197,12 +224,15 @@ pub(super) async fn walk_index_order<S: Store>(
 /// Items whose entries do not tell their values apart.
 #[derive(Default)]
 struct AlikeRows {
+    /// What their entries have in common.
     what: Vec<u8>,
     /// Each with its value as it is ordered.
     rows: Vec<(Vec<u8>, Row)>,
+    /// Of values and rows; see [`MAX_ALIKE_BYTES`].
     bytes: usize,
 }
 
+/// A scan under way in one view.
 struct IndexOrderWalk<'a, S: Store> {
     view: &'a LiveView<S>,
     along: &'a IndexOrderScan<'a>,
@@ -213,6 +243,7 @@ struct IndexOrderWalk<'a, S: Store> {
 }
 
 impl<S: Store> IndexOrderWalk<'_, S> {
+    /// Gives the items of a range of entries.
     async fn walk_entries(&mut self, range: &Range) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
@@ -229,10 +260,12 @@ impl<S: Store> IndexOrderWalk<'_, S> {
         Ok(WalkOutcome::On)
     }
 
+    /// Gives the item of an entry, or collects it with others like it.
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let end = entry.key.len().saturating_sub(entry.row_key.len());
         let component = entry.key.get(self.along.prefix.len()..end).unwrap_or_default();
         let what = self.along.alike_prefix(component).unwrap_or_default();
+        // The run of what was alike has ended: its items come first.
         if !self.alike.rows.is_empty() && what != self.alike.what {
             let way = self.give_alike_sorted().await?;
             if way != WalkOutcome::On {
@@ -240,6 +273,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
             }
         }
         let row = self.view.row_of(entry).await?;
+        // Told apart by its entry.
         if what.is_empty() {
             return self.give_row(row).await;
         }
@@ -256,6 +290,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
     /// The items that are alike, sorted.
     async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.alike).rows;
+        // Of equal values the order of keys, so that a token is one place.
         rows.sort_unstable_by(|(one, row), (other, other_row)| {
             (one, &row.key).cmp(&(other, &other_row.key))
         });
@@ -286,6 +321,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
         Ok(WalkOutcome::On)
     }
 
+    /// Gives an item to the sink.
     async fn give_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
         let flow = give_item(row, self.context, self.sink, self.scanned).await?;
         Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })

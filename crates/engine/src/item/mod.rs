@@ -1,5 +1,16 @@
 //! Items: documents with a partition key and an id of their own, written with conditions and in
 //! batches, read by key, by walk and in the order of their changes.
+//!
+//! ```text
+//!  container   what a collection of items is, and changes of that
+//!  write ──▶ batch ──▶ outcomes       actions that become one commit
+//!  read        one item by its key
+//!  scan ─┬──▶ candidates              keys that indexes name
+//!        ├──▶ index_order             the entries of one path, in its order
+//!        ├──▶ composite_order         an index of several paths, in its order
+//!        └──▶ births                  few items, in the order in which they were made
+//!  changes     the latest version of each item, by its last write
+//! ```
 
 mod batch;
 mod births;

@@ -11,14 +11,19 @@ use crate::row::Item;
 
 /// What became of an action, its stamp apart.
 pub(super) struct ActionOutcome {
+    /// The item's, after the action.
     pub(super) key: Bytes,
+    /// There was nothing before.
     pub(super) created: bool,
+    /// The item after it; none when it was removed.
     pub(super) body: Option<Bytes>,
     /// The stored row where nothing was written.
     pub(super) read: Option<Item>,
+    /// Of an item that this commit did not make.
     pub(super) birth: Option<u64>,
     /// Its place among the items of the commit.
     pub(super) position: usize,
+    /// Index entries that it wrote.
     pub(super) entries: usize,
 }
 
@@ -55,6 +60,7 @@ impl ActionOutcomes {
     }
 }
 
+/// An item as the commit wrote it.
 fn stamped_item(
     key: Bytes,
     body: Bytes,

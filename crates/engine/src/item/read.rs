@@ -1,4 +1,4 @@
-//! Reads one item.
+//! Reads one item by its key: one view, one point read. The shortest way through the engine.
 
 use std::sync::Arc;
 

@@ -1,5 +1,16 @@
 //! A walk over items in one view: in the order of their keys, of which an index may leave out what
 //! cannot meet a condition, so that the answer is the same with and without it.
+//!
+//! ```text
+//!  scan ── an order of one path? ────▶ index_order ──(too many alike)──▶ rows
+//!       ── a condition on a path? ───▶ candidates ──▶ point reads
+//!       ── few items, no order? ─────▶ births
+//!       ── an order of several? ─────▶ composite_order
+//!       ── else ─────────────────────▶ rows of the range
+//! ```
+//!
+//! The sink is told which order it gets ([`ItemSink::begin`]), and told again when the walk begins
+//! anew in another view: it forgets what it has then.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -142,6 +153,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// Walks in this view; see the module for the choice of ways.
     async fn scan_in_view(
         &self,
         scan: &Scan,
@@ -155,6 +167,7 @@ impl<S: Store> LiveView<S> {
             BirthOrder::WhereFew => self.has_few().await?,
             BirthOrder::Always => true,
         };
+        // A token of the order of keys; in the order of births it is a birth.
         if let Some(after) = scan.after.as_ref().filter(|_| !births) {
             let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
@@ -182,6 +195,7 @@ impl<S: Store> LiveView<S> {
             self.scan_births(source, scan.after.as_deref(), context, sink, &mut scanned).await?;
             return Ok(scanned);
         }
+        // Candidates are few and come by key: the evaluator sorts them.
         let ordered = match (&found, scan.no_index) {
             (None, false) => composite_order::plan_composite(&self.state.record, scan),
             _ => None,
@@ -222,6 +236,7 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
+    /// Items with these keys, which an index has named in this view.
     async fn scan_keys(
         &self,
         keys: VecDeque<Bytes>,
@@ -240,6 +255,7 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
+    /// Items in the order of their keys.
     async fn scan_rows(
         &self,
         range: Range,

@@ -1,5 +1,6 @@
 //! Writes of items: any number of actions as one atomic commit, each seeing those before it. What
-//! was decided in a view is a condition of the commit; what is refused is looked at again.
+//! was decided in a view is a condition of the commit; what is refused is tried again in a new
+//! view, from the first action on.
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ pub enum VersionMatch {
 }
 
 impl VersionMatch {
+    /// Whether it is the version with this stamp.
     pub(super) fn matches_stamp(self, stamp: u64) -> bool {
         match self {
             Self::Any => true,
@@ -170,6 +172,7 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
+            // Nothing was written: the answer is that of the view.
             let Some(commit) = commit else { return Ok((pending.into_results(None), seq)) };
             let outcomes = self.inner.store().commit(vec![commit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
@@ -190,6 +193,8 @@ impl<S: Store> Engine<S> {
         range: &ItemRange,
         context: &Context,
     ) -> Result<usize, Error> {
+        // A page is done when nothing of it was refused; then the next one, with all attempts
+        // again.
         let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
         let mut attempts = Attempts::new("too many writers of what is removed");
         while !pages.is_done() {
