@@ -1,6 +1,5 @@
 //! Long operations let others run: a future that is pending once, and the places where it is due.
-//! Work is counted in bytes looked at, so that a yield comes about every millisecond, whatever the
-//! operation does.
+//! Work is counted in bytes looked at, so that rows and keys cost about what they take.
 
 use std::{
     future::poll_fn,
