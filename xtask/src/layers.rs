@@ -7,23 +7,56 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("document", &[]),
     ("memory", &[]),
+    ("metrics", &[]),
     ("spill", &[]),
     ("store", &[]),
     ("expiry", &["clock", "document"]),
-    ("query", &["clock", "document", "memory", "spill"]),
-    ("mongo-query", &["document", "memory", "query"]),
-    ("cosmos-sql", &["document", "memory", "query"]),
-    ("store-lsm", &["store"]),
-    ("engine", &["clock", "document", "expiry", "memory", "query", "store"]),
+    ("evaluation", &["document", "memory", "spill"]),
+    ("pipeline", &["document", "evaluation", "memory", "spill"]),
+    ("select", &["document", "evaluation", "memory"]),
+    ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
+    ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
+    ("store-lsm", &["metrics", "store"]),
+    (
+        "engine",
+        &["clock", "document", "expiry", "memory", "evaluation", "pipeline", "select", "store"],
+    ),
     ("auth", &[]),
-    ("cosmos", &["engine", "query", "document", "clock", "cosmos-sql", "auth", "memory"]),
-    ("mongo", &["engine", "query", "document", "clock", "mongo-query", "memory", "spill"]),
+    (
+        "cosmos",
+        &[
+            "engine",
+            "evaluation",
+            "select",
+            "document",
+            "clock",
+            "cosmos-sql",
+            "auth",
+            "memory",
+            "metrics",
+        ],
+    ),
+    (
+        "mongo",
+        &[
+            "engine",
+            "evaluation",
+            "pipeline",
+            "document",
+            "clock",
+            "mongo-query",
+            "memory",
+            "metrics",
+            "spill",
+        ],
+    ),
     ("portal", &["auth", "clock"]),
     (
         "server",
         &[
             "document",
             "memory",
+            "metrics",
             "spill",
             "mongo",
             "cosmos",
@@ -36,7 +69,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("bench", &["document", "clock"]),
-    ("ebb", &["server", "bench"]),
+    ("ebb", &["server"]),
     ("test-kit", &["*"]),
     ("sim", &["*"]),
     ("xtask", &[]),
@@ -101,9 +134,9 @@ mod tests {
                 format!("[package]\nname = \"{name}\"\n[dependencies]\n{dependency} = \"1\"\n");
             fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         };
-        write("query", "store");
-        write("store", "bytes");
-        assert_eq!(violations(&root), ["query may not import store"]);
+        write("pipeline", "select");
+        write("select", "bytes");
+        assert_eq!(violations(&root), ["pipeline may not import select"]);
         fs::remove_dir_all(&root).unwrap();
     }
 }

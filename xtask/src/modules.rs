@@ -218,11 +218,11 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect_targets(group.stream(), path, found),
-            // `$crate` in an exported macro is the crate as its users see it: its root.
-            TokenTree::Ident(word) if word == "crate" && !follows_dollar(&tokens, at) => {
+            // An exported macro (`$crate`) can name only what the crate's root exports.
+            TokenTree::Ident(word) if word == "crate" && !follows(&tokens, at, '$') => {
                 found.extend(first_names(tokens.get(at + 1..).unwrap_or_default()));
             }
-            TokenTree::Ident(word) if word == "super" && !follows_path(&tokens, at) => {
+            TokenTree::Ident(word) if word == "super" && !follows(&tokens, at, ':') => {
                 // As many `super` as the module is deep lead to the root of the crate.
                 let mut rest = tokens.get(at + 1..).unwrap_or_default();
                 let mut up = 1;
@@ -240,14 +240,10 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     }
 }
 
-fn follows_dollar(tokens: &[TokenTree], at: usize) -> bool {
+/// Whether a token stands right after this character.
+fn follows(tokens: &[TokenTree], at: usize, mark: char) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-    matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == '$')
-}
-
-fn follows_path(tokens: &[TokenTree], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-    matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
+    matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
 }
 
 /// The names right after `::`, of which a group in braces has several.
@@ -299,6 +295,7 @@ mod tests {
         write("lib.rs", "mod high;\nmod low;\nmod new;\npub use low::{Floor, of as floor_of};\n");
         write("high/mod.rs", "mod inner;\nuse crate::low::Floor;\npub struct Lid;\n");
         write("high/inner.rs", "use super::Lid;\nuse crate::Floor;\nuse super::super::low;\n");
+        write("high/macros.rs", "macro_rules! floor { () => { $crate::Floor }; }\n");
         write(
             "low.rs",
             &format!("use crate::{{high::Lid, low::of}};\npub struct Floor;\n{tested}"),

@@ -135,7 +135,8 @@ fn long_functions(source: &Source) -> Vec<String> {
 /// Only doors know protocols.
 fn foreign_words(source: &Source) -> Vec<String> {
     let name = source.name();
-    let fenced = ["crates/query/", "crates/engine/"].iter().any(|folder| name.starts_with(folder));
+    let fenced =
+        ["crates/evaluation/", "crates/engine/"].iter().any(|folder| name.starts_with(folder));
     if !fenced || source.is_test() {
         return Vec::new();
     }
@@ -162,7 +163,7 @@ mod tests {
         let source = |path: &str, text: String| Source { path: path.into(), text };
         let long = format!("//! x\nfn f() {{\n{}}}\n", "    let _ = 1;\n".repeat(80));
         let sources = [
-            source("crates/query/src/a.rs", "//! x\nlet mongo = 1;\n".into()),
+            source("crates/evaluation/src/a.rs", "//! x\nlet mongo = 1;\n".into()),
             source("crates/mongo/src/b.rs", "fn f() {}\n".into()),
             source("crates/mongo/src/c.rs", long),
             source("crates/mongo/src/d.rs", format!("//! x\n{}", "//\n".repeat(401))),

@@ -1,7 +1,7 @@
 //! The tree of a query as it is written: names are not resolved, parameters not filled in.
 
 use document::Value;
-pub(crate) use query::json::expr::{Binary, Subquery, Unary};
+pub(crate) use select::plan::{Binary, Subquery, Unary};
 
 use crate::error::Span;
 

@@ -14,7 +14,7 @@ mod token;
 pub use error::SqlError;
 
 use document::{Document, Value};
-use query::json::select::Select;
+use select::plan::Select;
 
 /// The plan of a query. Parameters have their `@` and become constants.
 pub fn compile(text: &str, parameters: &[(String, Value)]) -> Result<Select, SqlError> {

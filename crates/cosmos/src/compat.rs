@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use query::json::functions;
+use select::functions;
 
 use crate::{failure::Fault, headers::READ};
 
@@ -211,7 +211,7 @@ fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use query::json::aggregate::Kind;
+    use select::aggregate::Kind;
 
     use super::*;
 

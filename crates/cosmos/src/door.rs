@@ -7,8 +7,9 @@ use std::sync::{
 };
 
 use auth::{Guesses, Hosts, Key, Keys};
-use engine::{Distribution, Engine, Latencies, Store};
+use engine::{Engine, RunApart, Store};
 use memory::Account;
+use metrics::{Distribution, Latencies};
 
 use crate::{
     catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
@@ -37,6 +38,8 @@ pub struct Settings {
     pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
+    /// How a request is run that takes long to parse.
+    pub run_apart: RunApart,
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
     /// Pages that are served besides resources; `None` where there are none.

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use query::{Error, Kind, expr::Watch};
+use evaluation::{Error, Kind, Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 

@@ -115,7 +115,7 @@ pub(crate) const EVALUATION_TIME: Duration = Duration::from_secs(5);
 pub(crate) const PAGE_WORK: u64 = 5 << 30;
 /// Work of reading and evaluating rows after which a page ends that may end anywhere: the next row
 /// may still take as much as one may.
-pub(crate) const PAGE_END: u64 = PAGE_WORK - query::limits::MAX_WORK;
+pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::limits::MAX_WORK;
 /// Bytes of bodies that a client of HTTP/2 may send before they are read.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 /// What a client may send before its first head is whole. It is more than the largest head, because

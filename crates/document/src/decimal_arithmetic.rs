@@ -4,10 +4,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-use crate::{
-    Decimal128,
-    decimal::{DIGITS, power},
-};
+use crate::decimal::{DIGITS, Decimal128, power};
 
 impl Decimal128 {
     /// Sum.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Decimal128;
+use crate::decimal::Decimal128;
 
 /// MongoDB's text: plain between 1E-6 and 34 digits, scientific elsewhere.
 impl fmt::Display for Decimal128 {

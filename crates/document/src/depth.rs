@@ -2,7 +2,7 @@
 
 use crate::{
     bits::{length_at, nul_after},
-    raw::value_len,
+    value::raw::value_len,
 };
 
 /// A level takes a type, the NUL of its name, a length and a terminator at least.
@@ -62,7 +62,10 @@ fn inner(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DocBuf, DocBuilder, Value, ValueRef, validate_depth};
+    use crate::{
+        validate::validate_depth,
+        value::{DocBuf, DocBuilder, Value, ValueRef},
+    };
 
     fn nested(levels: usize, kind: u8) -> DocBuf {
         let mut inner = DocBuilder::new();

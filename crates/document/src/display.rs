@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{DocRef, ValueRef};
+use crate::value::{ArrayRef, DocBuf, DocRef, ValueRef};
 
 /// Shows a value in shell syntax: `{ a: 1, b: [ "x" ] }`.
 #[derive(Clone, Copy)]
@@ -102,9 +102,27 @@ fn list<'a>(
     f.write_str(close)
 }
 
+impl fmt::Debug for DocBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", shell(ValueRef::Document(self.as_ref())))
+    }
+}
+
+impl fmt::Debug for DocRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", shell(ValueRef::Document(*self)))
+    }
+}
+
+impl fmt::Debug for ArrayRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", shell(ValueRef::Array(*self)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::{Value, array, doc, shell};
+    use crate::{array, display::shell, doc, value::Value};
 
     #[test]
     fn shell_syntax() {

@@ -5,8 +5,6 @@
 pub mod limits;
 
 mod bits;
-mod borrowed;
-mod builder;
 mod decimal;
 mod decimal_arithmetic;
 mod decimal_text;
@@ -19,13 +17,9 @@ mod number;
 mod object_id;
 mod order;
 mod path;
-mod raw;
-mod tree;
 mod validate;
 mod value;
 
-pub use borrowed::{ArrayRef, DocBuf, DocRef};
-pub use builder::{ArrayBuilder, DocBuilder};
 pub use decimal::{Decimal128, Rounding};
 pub use depth::depth_within;
 pub use display::{Shell, shell};
@@ -34,7 +28,8 @@ pub use number::{Number, compare_numbers};
 pub use object_id::ObjectId;
 pub use order::{BsonOrder, canonical_class, compare, compare_documents};
 pub use path::Path;
-pub use raw::{Element, RawElements, Reader, element_at};
-pub use tree::Document;
 pub use validate::{Invalid, validate, validate_depth};
-pub use value::{Value, ValueRef};
+pub use value::{
+    ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Document, Element, RawElements, Reader,
+    Value, ValueRef, element_at,
+};

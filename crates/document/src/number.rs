@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Decimal128, ValueRef};
+use crate::{decimal::Decimal128, value::ValueRef};
 
 /// A number of any of the four types; 32 and 64-bit integers are one.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Number {
             Self::Int(v) => Some(v),
             Self::Double(v) => exact_i64(v),
             Self::Decimal(v) => {
-                let whole = v.to_i64(crate::Rounding::Down)?;
+                let whole = v.to_i64(crate::decimal::Rounding::Down)?;
                 let same = compare_numbers(self, Self::Int(whole)).is_eq();
                 same.then_some(whole)
             }

@@ -2,7 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::{ArrayRef, DocRef, Kind, Number, Value, ValueRef, compare_numbers};
+use crate::{
+    kind::Kind,
+    number::{Number, compare_numbers},
+    value::{ArrayRef, DocRef, Value, ValueRef},
+};
 
 /// Where a kind stands among the kinds; numbers share a class, strings and symbols too.
 pub fn canonical_class(kind: Kind) -> u8 {
@@ -90,6 +94,15 @@ fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     }
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
+
+/// Equality by BSON's order: `1`, `1.0` and `Decimal128("1")` are equal.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        compare(self.as_ref(), other.as_ref()).is_eq()
+    }
+}
+
+impl Eq for Value {}
 
 /// A value that sorts by BSON's order, for sets and maps.
 #[derive(Clone, Debug)]

@@ -184,7 +184,10 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DocBuilder, Value, ValueRef, array, doc};
+    use crate::{
+        array, doc,
+        value::{DocBuilder, Value, ValueRef},
+    };
 
     fn nested(levels: usize) -> Vec<u8> {
         let mut bytes = vec![5, 0, 0, 0, 0];
@@ -238,7 +241,7 @@ mod tests {
                 let mut changed = bytes.clone();
                 changed[at] = value;
                 let _ = validate(&changed);
-                let reader = crate::DocRef::Raw(&changed);
+                let reader = crate::value::DocRef::Raw(&changed);
                 assert!(reader.iter().all(|(name, _)| name.len() < changed.len()));
             }
         }

@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use server::Failure;
 
 use crate::{
-    admin, quickstart,
+    admin, bench, quickstart,
     settings::{self, Settings},
 };
 
@@ -46,7 +46,7 @@ fn command() -> Command {
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
-        .subcommand(bench::Bench::command().name("bench"))
+        .subcommand(bench::command())
 }
 
 /// Runs what was typed.
@@ -58,7 +58,7 @@ pub(crate) fn run() -> ExitCode {
         Some(("verify", matches)) => verify(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => completions(matches),
-        Some(("bench", matches)) => bench(matches),
+        Some(("bench", matches)) => bench::run(matches),
         _ => ExitCode::from(USAGE),
     }
 }
@@ -148,16 +148,4 @@ fn completions(matches: &ArgMatches) -> ExitCode {
     };
     clap_complete::generate(*shell, &mut command(), "ebb", &mut std::io::stdout());
     ExitCode::SUCCESS
-}
-
-fn bench(matches: &ArgMatches) -> ExitCode {
-    let bench = match bench::Bench::from_arg_matches(matches) {
-        Ok(bench) => bench,
-        Err(error) => return complain(error, USAGE),
-    };
-    match bench::main(bench) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error @ bench::Error::Usage(_)) => complain(error, USAGE),
-        Err(error) => complain(error, FAILED),
-    }
 }

@@ -106,9 +106,9 @@ pub enum Kind {
     /// What a cursor was reading is gone.
     Gone,
     /// Evaluation failed.
-    Query(query::Error),
+    Query(evaluation::Error),
     /// The operation was told to stop, or its time is over.
-    Stopped(query::Error),
+    Stopped(evaluation::Error),
     /// Other operations hold the memory that it needs: try again later.
     Busy,
     /// No space is left on the device.
@@ -160,14 +160,14 @@ impl From<store::Error> for Error {
     }
 }
 
-impl From<query::Error> for Error {
-    fn from(error: query::Error) -> Self {
+impl From<evaluation::Error> for Error {
+    fn from(error: evaluation::Error) -> Self {
         let message = error.message.clone();
         let kind = match error.kind {
-            query::Kind::Stopped => Kind::Stopped(error),
-            query::Kind::Short => Kind::Busy,
-            query::Kind::Full => Kind::Full,
-            query::Kind::Device => Kind::Unavailable,
+            evaluation::Kind::Stopped => Kind::Stopped(error),
+            evaluation::Kind::Short => Kind::Busy,
+            evaluation::Kind::Full => Kind::Full,
+            evaluation::Kind::Device => Kind::Unavailable,
             _ => Kind::Query(error),
         };
         Self::new(kind, message)

@@ -27,7 +27,7 @@ use document::{
     key::{TypeOrder, encode, skip},
 };
 use expiry::Class;
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use crate::names::{Model, Namespace, Partition};
 

@@ -37,6 +37,24 @@ pub fn leave_lane() {
     LANE.with_borrow_mut(Option::take);
 }
 
+/// How a server runs work that keeps its thread for long: the work has no worker meanwhile. It runs
+/// the work once, before it returns.
+pub type RunApart = fn(&mut dyn FnMut());
+
+/// Polls an operation apart from the workers: each of its steps may take long, others are served
+/// meanwhile.
+pub async fn poll_apart<T>(
+    run_apart: RunApart,
+    mut operation: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    poll_fn(|context| {
+        let mut polled = Poll::Pending;
+        run_apart(&mut || polled = operation.as_mut().poll(context));
+        polled
+    })
+    .await
+}
+
 /// How many long operations compute at once. Clones are the same lanes.
 #[derive(Clone, Debug)]
 pub struct Lanes(Arc<Shared>);

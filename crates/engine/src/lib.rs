@@ -55,7 +55,7 @@ pub use item::{
     ItemSink, ItemWrite, ItemWriter, Patch, Scan, ScanOrder, Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
-pub use lanes::{Lanes, leave_lane};
+pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};
 pub use names::{Model, Namespace, Partition};
 pub use persist::{KeepNothing, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
@@ -66,7 +66,7 @@ pub use rules::Rules;
 pub use view::{LiveView, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, DefaultTtl, Lifetime};
-pub use query::json::select::Flow;
-pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
+pub use select::statement::Flow;
+pub use store::{Direction, Space, Store};
 pub use write::{Edited, Inserted, NewDocument, Removed, Update, Updated, Writer};
 pub use yielding::yield_now;

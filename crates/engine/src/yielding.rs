@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use query::Error;
+use evaluation::Error;
 
 use crate::lanes;
 
@@ -25,7 +25,10 @@ pub async fn yield_now() {
 }
 
 /// Notes work of an operation and lets others run when it was enough; fails when its time is over.
-pub(crate) async fn yield_if_due(operation: &query::Context, work: usize) -> Result<(), Error> {
+pub(crate) async fn yield_if_due(
+    operation: &evaluation::Context,
+    work: usize,
+) -> Result<(), Error> {
     operation.effort.pass(work)?;
     if operation.effort.is_due() {
         operation.effort.check()?;

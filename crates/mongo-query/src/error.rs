@@ -41,8 +41,8 @@ impl Error {
 }
 
 /// An evaluator's error as one of the language: it has MongoDB's number already.
-impl From<query::Error> for Error {
-    fn from(error: query::Error) -> Self {
+impl From<evaluation::Error> for Error {
+    fn from(error: evaluation::Error) -> Self {
         Self::new(error.number, error.message)
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocRef, Number, Path, ValueRef, shell};
-use query::sort::{MAX_SORT_PARTS, Part, Sort};
+use pipeline::sort::{MAX_SORT_PARTS, Part, Sort};
 
 use crate::{error::Error, field_path::check_path};
 

@@ -10,10 +10,7 @@ use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
 use engine::{Collection, Model, Namespace, Store, What};
-use query::{
-    Context,
-    expr::{Holding, Spill},
-};
+use evaluation::{Context, Holding, Spill};
 
 use crate::{
     arguments::{Args, collection_argument},
@@ -34,8 +31,8 @@ struct Watched {
     give_way: fn(),
 }
 
-impl query::expr::Watch for Watched {
-    fn check(&self) -> std::result::Result<(), query::Error> {
+impl evaluation::Watch for Watched {
+    fn check(&self) -> std::result::Result<(), evaluation::Error> {
         self.operation.check_running()
     }
 
@@ -165,7 +162,7 @@ impl<'a, S: Store> Call<'a, S> {
         let now = self.door.engine.now().await;
         let mut context = Context {
             now_ms: now.ms,
-            random: query::expr::Random::new(fastrand::u64(..)),
+            random: evaluation::Random::new(fastrand::u64(..)),
             effort: Arc::new(self.watched_effort()),
             holding: Holding::of(&self.door.settings.memory),
             spill: self.spill_target()?,
@@ -182,12 +179,12 @@ impl<'a, S: Store> Call<'a, S> {
                                    query examines any documents.";
                     return Err(Error::new(4_890_500, message));
                 }
-                let env = query::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
+                let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 // Each constant is charged while the next one is evaluated, so that many of them
                 // cannot hold more than one evaluation may.
                 let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
-                held += query::expr::memory(value.as_ref());
+                held += evaluation::memory(value.as_ref());
                 context.constants.insert(name, value);
             }
             context.holding.settle();
@@ -209,9 +206,9 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The count of work for this operation's evaluation: it gives way to others while it goes on,
     /// and ends with the operation.
-    fn watched_effort(&self) -> query::expr::Effort {
+    fn watched_effort(&self) -> evaluation::Effort {
         let operation = Arc::clone(&self.operation);
-        query::expr::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
+        evaluation::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
     /// What checks and completes documents that are stored at this instant.

@@ -3,7 +3,7 @@
 
 use document::DocRef;
 use engine::{Dialect, Model};
-use query::Filter;
+use pipeline::Filter;
 
 /// MongoDB's filters.
 #[derive(Clone, Copy, Debug, Default)]

@@ -131,7 +131,11 @@ pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
 impl engine::Writer for DocumentWriter {
     fn lifetime_of(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
         self.check_document(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
-            let inner = query::Error::new(query::Kind::Invalid, error.code, error.message.clone());
+            let inner = evaluation::Error::new(
+                evaluation::Kind::Invalid,
+                error.code,
+                error.message.clone(),
+            );
             engine::Error::new(engine::Kind::Query(inner), error.message)
         })
     }

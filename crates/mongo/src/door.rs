@@ -12,8 +12,9 @@ use std::{
 };
 
 use document::ObjectId;
-use engine::{Distribution, Engine, Latencies, Store};
+use engine::{Engine, RunApart, Store};
 use memory::Account;
+use metrics::{Distribution, Latencies};
 
 use crate::{
     client::{Connection, RelayedSender},
@@ -53,6 +54,8 @@ pub struct Settings {
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
+    /// How a command is run that takes long to parse or to drop.
+    pub run_apart: RunApart,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -68,6 +71,7 @@ impl Default for Settings {
             strangers: Account::default(),
             temporary: None,
             give_way: || {},
+            run_apart: |work| work(),
             usage: Usage::default,
         }
     }

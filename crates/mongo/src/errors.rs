@@ -236,8 +236,8 @@ impl From<memory::Short> for Error {
     }
 }
 
-impl From<query::Error> for Error {
-    fn from(error: query::Error) -> Self {
+impl From<evaluation::Error> for Error {
+    fn from(error: evaluation::Error) -> Self {
         Self::new(error.number, error.message)
     }
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use document::DocBuf;
-use query::{Error, Kind};
+use evaluation::{Error, Kind};
 
 use crate::{
     command_row::CommandRow,

@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
-use query::edit::Edit;
+use pipeline::edit::Edit;
 
 use crate::lock::lock;
 

@@ -13,7 +13,7 @@ use crate::{
     data_dir::Refused,
     explorer::{AtDoor, Explorer},
     failure::Failure,
-    give_way::give_way,
+    give_way::{give_way, run_apart},
     listen, sealed,
 };
 
@@ -68,6 +68,7 @@ pub(crate) async fn door(
         strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,
+        run_apart,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     };

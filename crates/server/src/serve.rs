@@ -19,7 +19,7 @@ use crate::{
     explorer::{Explorer, Ports},
     failure::{Failure, failed},
     features::Features,
-    give_way::give_way,
+    give_way::{give_way, run_apart},
     listen, logging, machine, nosql,
     open::{Opened, open},
     ready::{self, Ready},
@@ -169,6 +169,7 @@ fn mongo_settings(
         memory,
         temporary: temporary.clone(),
         give_way,
+        run_apart,
         usage,
         ..Settings::default()
     }

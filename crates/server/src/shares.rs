@@ -5,7 +5,7 @@ use std::io;
 use memory::{Account, Plan};
 use spill::{Area, Limits};
 
-use crate::{config::Config, data_dir::DataDir, listen, machine};
+use crate::{config::Config, data_dir::DataDir, give_way::give_way, listen, machine};
 
 /// Temporary files have this part of all descriptors at most.
 const DESCRIPTORS: u64 = 16;
@@ -30,7 +30,7 @@ pub(crate) fn temporary(directory: &DataDir) -> io::Result<Area> {
 pub(crate) fn accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan(config);
     let memory = Account::of_process(plan.operations(), plan.process, machine::resident);
-    mongo::take_patterns_from(&memory);
+    mongo::take_patterns_from(&memory, give_way);
     let strangers = memory.part(plan.strangers());
     (plan, memory, strangers)
 }

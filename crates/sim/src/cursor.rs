@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use document::{DocRef, Document};
 use engine::{BatchLimit, Cursor, Kind, Plan};
-use query::{Filter, exec::Stage};
+use pipeline::{Filter, exec::Stage};
 use test_kit::{Kit, PausingStore, ready, sort_by};
 
 use crate::model::{Model, id_of};

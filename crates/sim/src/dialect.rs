@@ -2,7 +2,7 @@
 
 use document::DocRef;
 use engine::{Dialect, Model};
-use query::Filter;
+use pipeline::Filter;
 
 /// Parses stored filters.
 #[derive(Clone, Copy, Debug, Default)]

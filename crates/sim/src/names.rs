@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use document::{DocRef, doc};
 use engine::{BatchLimit, Engine, Kind, Model, Namespace, Plan};
-use query::Filter;
+use pipeline::Filter;
 use store::{Space, Store as _};
 use test_kit::{
     Kit, PausingStore, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready,

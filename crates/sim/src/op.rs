@@ -7,7 +7,7 @@ use engine::{
     Collection, Engine, Error, Find, IndexChange, IndexSpec, Kind, Model as DataModel, Namespace,
     Update,
 };
-use query::edit::Edit;
+use pipeline::edit::Edit;
 use test_kit::{
     PausingStore, TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index,
 };

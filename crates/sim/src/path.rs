@@ -2,7 +2,7 @@
 
 use document::{DocRef, Document, doc};
 use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
-use query::{
+use pipeline::{
     Filter,
     exec::{Stage, UnionWith},
 };

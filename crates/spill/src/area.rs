@@ -2,14 +2,14 @@
 
 use std::{
     fmt, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
 };
 
-use crate::{Error, TempFile};
+use crate::error::Error;
 
 const MB: u64 = 1024 * 1024;
 /// What stays free on the device: a part of it, within bounds.
@@ -60,17 +60,16 @@ impl Area {
         }))
     }
 
-    /// A new empty file.
-    pub fn file(&self) -> Result<TempFile, Error> {
+    /// Counts one file more, unless there are as many as there may be.
+    pub(crate) fn take_file(&self) -> Result<(), Error> {
         let add = |files: usize| (files < self.0.limits.files).then_some(files + 1);
         self.0.files.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Busy)?;
-        match tempfile::tempfile_in(&self.0.folder) {
-            Ok(file) => Ok(TempFile::new(file, self.clone())),
-            Err(error) => {
-                self.release(0);
-                Err(error.into())
-            }
-        }
+        Ok(())
+    }
+
+    /// The folder in which files are made.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0.folder
     }
 
     /// Files that are held now.

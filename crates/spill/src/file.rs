@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use crate::{Area, Error, Writer};
+use crate::{area::Area, error::Error};
 
 /// A file without a name. Clones are of one file, which is gone with the last of them.
 #[derive(Clone, Debug)]
@@ -30,14 +30,23 @@ impl Drop for Inner {
     }
 }
 
-impl TempFile {
-    pub(crate) fn new(file: File, area: Area) -> Self {
-        Self(Arc::new(Inner { file, area, end: AtomicU64::new(0) }))
+impl Area {
+    /// A new empty file.
+    pub fn file(&self) -> Result<TempFile, Error> {
+        self.take_file()?;
+        match tempfile::tempfile_in(self.folder()) {
+            Ok(file) => Ok(TempFile::new(file, self.clone())),
+            Err(error) => {
+                self.release(0);
+                Err(error.into())
+            }
+        }
     }
+}
 
-    /// Writes a new run.
-    pub fn writer(&self) -> Writer {
-        Writer::new(self.clone())
+impl TempFile {
+    fn new(file: File, area: Area) -> Self {
+        Self(Arc::new(Inner { file, area, end: AtomicU64::new(0) }))
     }
 
     /// Takes space behind what is there; answers where it begins.

@@ -1,7 +1,7 @@
 //! A run: records in the order in which they were written, in chunks of whole records. Where the
 //! chunks are and their checksums stay in memory, so that nothing in the file has to be believed.
 
-use crate::{Error, TempFile};
+use crate::{error::Error, file::TempFile};
 
 /// Bytes that are gathered before they are written.
 const CHUNK: usize = 64 * 1024;
@@ -40,8 +40,15 @@ pub struct Reader {
     at: usize,
 }
 
+impl TempFile {
+    /// Writes a new run.
+    pub fn writer(&self) -> Writer {
+        Writer::new(self.clone())
+    }
+}
+
 impl Writer {
-    pub(crate) fn new(file: TempFile) -> Self {
+    fn new(file: TempFile) -> Self {
         let run = Run { file: file.clone(), chunks: Vec::new(), largest: 0 };
         Self { file, buffer: Vec::new(), run }
     }
@@ -136,7 +143,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Area, Limits};
+    use crate::area::{Area, Limits};
 
     fn all(mut reader: Reader) -> Result<Vec<Vec<u8>>, Error> {
         let mut records = Vec::new();

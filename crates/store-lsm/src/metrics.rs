@@ -1,6 +1,6 @@
 //! What the committer measures.
 
-use store::Histogram;
+use metrics::Histogram;
 
 /// Commits of one batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];

@@ -3,7 +3,7 @@
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};
 use expiry::Lifetime;
-use query::{
+use pipeline::{
     Filter,
     filter::{Comparison, Test},
     sort::{Part, Sort},

@@ -9,8 +9,9 @@ use engine::{
     IndexChange, IndexSpec, Inserted, Kind, Model, Namespace, Options, Ordering, Plan, Rules,
     Update, Updated,
 };
+use evaluation::Context;
 use expiry::{DefaultTtl, Lifetime};
-use query::{Context, Filter, edit::Edit};
+use pipeline::{Filter, edit::Edit};
 
 use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
 

@@ -1,9 +1,9 @@
 //! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
 
-use query::json::{
-    aggregate::{Aggregate, Kind},
-    expr::Expr,
+use select::{
+    aggregate::Kind,
     functions,
+    plan::{Aggregate, Expr},
 };
 
 use super::{Binder, scope::Phase};

@@ -1,9 +1,9 @@
 //! Expressions: each node to what evaluates it.
 
 use document::Value;
-use query::json::{
-    expr::{Expr, Set},
+use select::{
     like::Like,
+    plan::{Expr, Set},
 };
 
 use super::Binder;

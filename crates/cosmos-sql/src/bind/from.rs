@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use query::json::{
-    expr::{DOCUMENT, Expr},
-    select::{Input, Select, Source, Window},
-};
+use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::Binder;
 use crate::{

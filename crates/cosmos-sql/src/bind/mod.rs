@@ -9,10 +9,7 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use query::json::{
-    expr::{DOCUMENT, Expr},
-    select::{Clauses, Group, Order, Projection, Select, Window},
-};
+use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Window};
 
 use self::scope::{Frame, Phase};
 use crate::{
@@ -24,10 +21,10 @@ use crate::{
 pub(crate) use call::has_aggregate as aggregates;
 
 /// The counts of TOP, and of OFFSET and LIMIT.
-pub(crate) fn window(
-    query: &Query,
-    parameters: &[(String, Value)],
-) -> Result<crate::plan::Window, Fault> {
+pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
+
+/// Returns the counts of a query, parameters filled in.
+pub(crate) fn window(query: &Query, parameters: &[(String, Value)]) -> Result<Counts, Fault> {
     let binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
     let limits = match &query.window {
@@ -135,7 +132,7 @@ impl<'q> Binder<'q> {
     fn projection(
         &mut self,
         query: &'q Query,
-        from: &[query::json::select::Source],
+        from: &[select::plan::Source],
     ) -> Result<Projection, Fault> {
         match &query.selection {
             Selection::Star(at) => match from {
@@ -178,7 +175,7 @@ impl<'q> Binder<'q> {
             NodeKind::Parameter(name) => self.parameter(name, count.node.span())?,
             _ => return Err(Fault::Count(count.node.span(), count.clause)),
         };
-        let whole = query::json::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
+        let whole = select::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
         whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
     }
 
@@ -192,7 +189,7 @@ impl Binder<'_> {
     /// A parameter as a constant: a copy for each place where it stands.
     fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let value = self.parameter(name, at)?;
-        self.filled = self.filled.saturating_add(query::expr::memory(value.as_ref()));
+        self.filled = self.filled.saturating_add(evaluation::memory(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
             let message = format!(
                 "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."

@@ -1,6 +1,6 @@
 //! Names that can be seen: those of the query that is bound and of all queries around it.
 
-use query::json::{aggregate::Aggregate, expr::Expr};
+use select::plan::{Aggregate, Expr};
 
 use super::Binder;
 use crate::{

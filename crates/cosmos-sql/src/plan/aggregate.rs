@@ -1,6 +1,6 @@
 //! Plans of aggregates and GROUP BY: partial results, which a client adds up.
 
-use query::json::aggregate::Kind;
+use select::aggregate::Kind;
 
 use super::Plan;
 use crate::{

@@ -46,11 +46,8 @@ pub(crate) fn document(
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
 }
 
-/// The counts of TOP, OFFSET and LIMIT.
-pub(crate) type Window = (Option<u64>, Option<(u64, u64)>);
-
 /// The plan, if there is a form for it.
-fn made(query: &Query, window: Window) -> Option<Plan> {
+fn made(query: &Query, window: bind::Counts) -> Option<Plan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
     let mut plan = Plan { distinct: "None", top, offset, limit, ..Plan::default() };

@@ -4,12 +4,12 @@ use std::{cell::Cell, sync::Arc};
 
 use cosmos_sql::compile;
 use document::{DocBuf, DocRef, array, doc, json};
-use query::{
-    Context,
-    json::select::{
+use evaluation::Context;
+use select::{
+    eval::Whole,
+    statement::{
         PageLimit, Run,
         System::{Everywhere, InResults, Nowhere},
-        Whole,
     },
 };
 
@@ -138,7 +138,7 @@ fn conditions_stand_without_select() {
         ("c.n = 1", Err("SC1001")),
     ] {
         let plan = cosmos_sql::compile_condition(condition);
-        let got = plan.map(|plan| plan.keeps(document.as_ref(), &query::Context::default()));
+        let got = plan.map(|plan| plan.keeps(document.as_ref(), &evaluation::Context::default()));
         match (got, want) {
             (Ok(got), Ok(want)) => assert_eq!(got.unwrap(), want, "{condition}"),
             (Err(error), Err(code)) => assert!(error.to_string().starts_with(code), "{error}"),
@@ -150,9 +150,9 @@ fn conditions_stand_without_select() {
 /// Tells every evaluation to stop.
 struct Over;
 
-impl query::expr::Watch for Over {
-    fn check(&self) -> Result<(), query::Error> {
-        Err(query::Error::new(query::Kind::Stopped, 50, "its time is over"))
+impl evaluation::Watch for Over {
+    fn check(&self) -> Result<(), evaluation::Error> {
+        Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }
 
@@ -181,13 +181,13 @@ fn long_work_is_stopped() {
         "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.t[999] = a",
         "SELECT VALUE a FROM c JOIN a IN c.t JOIN b IN c.t ORDER BY b",
     ] {
-        let effort = std::sync::Arc::new(query::expr::Effort::watched(Over));
-        let context = query::Context { effort, ..query::Context::default() };
-        let limit = query::json::select::PageLimit { items: 10_000, bytes: 1 << 30 };
+        let effort = std::sync::Arc::new(evaluation::Effort::watched(Over));
+        let context = evaluation::Context { effort, ..evaluation::Context::default() };
+        let limit = select::statement::PageLimit { items: 10_000, bytes: 1 << 30 };
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
-        let mut run = query::json::select::Run::new(plan, context, None, limit);
+        let mut run = select::statement::Run::new(plan, context, None, limit);
         let error = run.row(b"1", document.as_ref()).unwrap_err();
-        assert_eq!(error.kind, query::Kind::Stopped, "{query}");
+        assert_eq!(error.kind, evaluation::Kind::Stopped, "{query}");
     }
 }
 
@@ -203,10 +203,10 @@ fn a_driver_may_stop_only_where_it_can_go_on() {
         ("SELECT COUNT(1) FROM c", false),
         ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c FROM c) x", false),
     ] {
-        let limit = query::json::select::PageLimit { items: 9, bytes: 1 << 20 };
+        let limit = select::statement::PageLimit { items: 9, bytes: 1 << 20 };
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
-        let context = query::Context::default();
-        let mut run = query::json::select::Run::new(plan, context, None, limit);
+        let context = evaluation::Context::default();
+        let mut run = select::statement::Run::new(plan, context, None, limit);
         run.row(b"1", document.as_ref()).unwrap();
         assert_eq!(run.can_stop(), stops, "{query}");
         assert_eq!(run.finish(false).is_ok(), stops, "{query}");

@@ -8,7 +8,7 @@ use document::{
     Document, Value,
     json::{parse, parse_document, to_string},
 };
-use query::json::{number, to_f64};
+use select::{number, to_f64};
 
 use crate::{harness::answer, table::cases};
 

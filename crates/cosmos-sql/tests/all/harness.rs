@@ -8,9 +8,10 @@ use document::{
     json::{parse, parse_document, to_string},
     key::{TypeOrder, encode},
 };
-use query::{
-    Context, Error,
-    json::select::{Flow, PageLimit, Resume, Run, Select},
+use evaluation::{Context, Error};
+use select::{
+    plan::Select,
+    statement::{Flow, PageLimit, Resume, Run},
 };
 
 /// What comes of a query, with parameters as an object: its results as an array, the same however
@@ -150,7 +151,7 @@ fn pages(
         }
         let found = run.finish(all)?;
         assert!(found.values.len() <= items);
-        values.extend(found.values.into_iter().map(query::json::select::Output::into_value));
+        values.extend(found.values.into_iter().map(select::statement::Output::into_value));
         resume = found.resume;
         if resume.is_none() {
             return Ok(values);

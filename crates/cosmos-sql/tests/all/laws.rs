@@ -8,12 +8,11 @@ use document::{
     DocBuf, Value,
     key::{TypeOrder, encode},
 };
-use query::{
-    Context,
-    json::{
-        sarg::Sarg,
-        select::{Flow, Output, PageLimit, Run, Select},
-    },
+use evaluation::Context;
+use select::{
+    plan::Select,
+    sarg::Sarg,
+    statement::{Flow, Output, PageLimit, Run},
 };
 
 use crate::maker::Maker;

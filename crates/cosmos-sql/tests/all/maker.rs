@@ -1,7 +1,7 @@
 //! Random expressions, queries and documents over few names and values, by a seed.
 
 use document::{Document, json::parse_document};
-use query::expr::Random;
+use evaluation::Random;
 
 /// Random expressions and documents over few names and values.
 pub(crate) struct Maker(Random);

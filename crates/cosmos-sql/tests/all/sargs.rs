@@ -2,12 +2,10 @@
 
 use cosmos_sql::compile;
 use document::{Value, json::to_string};
-use query::{
-    Context,
-    json::{
-        sarg::{Sarg, Step, Test},
-        select::{PageLimit, Run},
-    },
+use evaluation::Context;
+use select::{
+    sarg::{Sarg, Step, Test},
+    statement::{PageLimit, Run},
 };
 
 use crate::maker::Maker;

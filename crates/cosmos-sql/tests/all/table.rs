@@ -13,9 +13,10 @@ use document::{
     DocBuf, Value,
     json::{parse, parse_document, to_string},
 };
-use query::{
-    Context,
-    json::select::{Flow, Output, PageLimit, Resume, Run, Select},
+use evaluation::Context;
+use select::{
+    plan::Select,
+    statement::{Flow, Output, PageLimit, Resume, Run},
 };
 
 use crate::harness::{answer, rows};
@@ -62,7 +63,7 @@ fn queries_answer_what_the_table_says() {
 fn every_function_and_aggregate_is_asked() {
     let asked: Vec<String> = cases().iter().map(|case| case.query.to_uppercase()).collect();
     let aggregates = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
-    let functions = query::json::functions::all().map(|function| function.name);
+    let functions = select::functions::all().map(|function| function.name);
     for name in functions.chain(aggregates) {
         let begins = format!("{name}(");
         let begins_word = |query: &str, at: usize| {

@@ -6,12 +6,9 @@
 use std::sync::Arc;
 
 use cosmos_sql::compile;
+use evaluation::{Context, Error, Holding, Kind, SHORT};
 use memory::Account;
-use query::{
-    Context, Error, Kind,
-    expr::{Holding, SHORT},
-    json::select::{Page, PageLimit, Run},
-};
+use select::statement::{Page, PageLimit, Run};
 
 /// How often a literal names the long text.
 const TIMES: usize = 3_000;

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use document::{Document, Value, doc};
 use engine::{DefaultTtl, IndexSpec, Policy, PolicyRule};
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use super::paths::{self, End};
 use crate::{

@@ -1,7 +1,7 @@
 //! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. What an index holds of them is the engine's
 //! business.
 
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use crate::limits::MAX_PATH_PARTS;
 

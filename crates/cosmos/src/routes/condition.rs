@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use cosmos_sql::compile_condition;
 use engine::Item;
-use query::{Context, json::select::Select};
+use evaluation::Context;
+use select::plan::Select;
 
 use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
 
@@ -32,7 +33,7 @@ impl Condition {
         &self,
         renderer: &ItemRenderer,
         item: &Item,
-    ) -> std::result::Result<bool, query::Error> {
+    ) -> std::result::Result<bool, evaluation::Error> {
         let document = renderer.complete_document(item);
         self.plan.keeps(document.as_ref(), &self.context)
     }

@@ -7,7 +7,7 @@
 
 use document::ValueRef;
 use engine::{Item, ItemRange};
-use query::json::sarg::{Sarg, Step, Test};
+use select::sarg::{Sarg, Step, Test};
 
 use crate::{
     catalog::Container,

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
 use engine::IndexUse;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use crate::{catalog::Container, container, headers::Headers, representation};
 

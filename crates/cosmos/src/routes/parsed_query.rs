@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cosmos_sql::{SqlError, compile};
 use document::{Value, json};
-use query::json::select::Select;
+use select::plan::Select;
 
 use crate::{
     failure::{Failure, Result},

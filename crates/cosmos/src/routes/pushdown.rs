@@ -1,9 +1,9 @@
 //! Predicate pushdown: what indexes can know of a query. They hold what is stored, so a condition
 //! or an order on what the server sets is not for them.
 
-use query::json::{
+use select::{
+    plan::Select,
     sarg::{Sarg, Step},
-    select::Select,
 };
 
 use super::container_part::leads_to;

@@ -16,9 +16,11 @@ use std::{cell::OnceCell, sync::Arc};
 use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
-use query::{
-    expr::Effort,
-    json::select::{Output, Page, PageLimit, Resume, Run, Select, System, Whole},
+use evaluation::Effort;
+use select::{
+    eval::Whole,
+    plan::Select,
+    statement::{Output, Page, PageLimit, Resume, Run, System},
 };
 
 use super::{
@@ -120,7 +122,7 @@ pub(crate) async fn query_items<S: Store>(
     // From here on `sarg` is only what an index may use. The run asks the whole condition of every
     // row.
     let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
-    let shared = query::Context::clone(&context);
+    let shared = evaluation::Context::clone(&context);
     let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(request)?);
     let order = pushdown::stored_order(&parsed.plan);
     // Where the engine walks in the query's own order a page can begin in the middle of it;
@@ -302,7 +304,7 @@ mod tests {
         ] {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
-            let mut run = Run::new(plan, query::Context::default(), None, limit);
+            let mut run = Run::new(plan, evaluation::Context::default(), None, limit);
             let effort = Effort::default();
             run.row(b"1", item.as_ref()).unwrap();
             assert!(!is_long(&run, &effort), "{text}");

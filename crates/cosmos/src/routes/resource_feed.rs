@@ -3,7 +3,8 @@
 
 use document::{DocRef, Document, Value};
 use engine::{Flow, ScanOrder, Store};
-use query::{expr::Holding, json::select::Run};
+use evaluation::Holding;
+use select::statement::Run;
 
 use super::{
     parsed_query::ParsedQuery,
@@ -64,10 +65,10 @@ fn query_resources<S: Store>(
     };
     resources.sort_by_key(id);
     // The context has no time, so functions of the current time return zero in these queries.
-    let context = query::Context {
+    let context = evaluation::Context {
         effort: shared::new_effort(door, request),
         holding: Holding::of(&door.settings.memory),
-        ..query::Context::default()
+        ..evaluation::Context::default()
     };
     let mut run = Run::new(parsed.plan, context, resume, page_limit(request)?);
     let mut all = true;

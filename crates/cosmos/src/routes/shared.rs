@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use document::{Document, json};
 use engine::{Expected, Store, VersionMatch};
-use query::{
-    Context,
-    expr::{Effort, Holding},
-};
+use evaluation::{Context, Effort, Holding};
 
 use crate::{
     catalog::{self, Database},
@@ -75,7 +72,7 @@ pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> 
     let now = door.engine.now().await;
     Arc::new(Context {
         now_ms: now.ms,
-        random: query::expr::Random::new(fastrand::u64(..)),
+        random: evaluation::Random::new(fastrand::u64(..)),
         effort: new_effort(door, request),
         holding: Holding::of(&door.settings.memory),
         ..Context::default()

@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::{Document, Value};
+use crate::value::{Document, Value};
 
 /// Why a text is not a JSON value that can be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

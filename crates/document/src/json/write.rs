@@ -1,7 +1,10 @@
 //! Values to text, compact. What JSON has no form for is written as the nearest thing it has: the
 //! engine keeps no such value in items.
 
-use crate::{DocRef, Number, ValueRef};
+use crate::{
+    number::Number,
+    value::{DocRef, ValueRef},
+};
 
 /// Appends a value.
 pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
@@ -29,7 +32,7 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
         }
         other => match Number::of(other) {
             Some(number) => append(&number.to_f64(), out),
-            None => write_string(&crate::shell(other).to_string(), out),
+            None => write_string(&crate::display::shell(other).to_string(), out),
         },
     }
 }

@@ -3,7 +3,11 @@
 use std::borrow::Cow;
 
 use super::{class, number};
-use crate::{Document, ObjectId, Value, limits::KEPT_KEY_COMPONENT_BYTES};
+use crate::{
+    limits::KEPT_KEY_COMPONENT_BYTES,
+    object_id::ObjectId,
+    value::{Document, Value},
+};
 
 /// What a key component holds.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,7 +3,11 @@
 use sha2::{Digest, Sha256};
 
 use super::{TypeOrder, class, number};
-use crate::{DocRef, Number, ValueRef, limits::KEPT_KEY_COMPONENT_BYTES};
+use crate::{
+    limits::KEPT_KEY_COMPONENT_BYTES,
+    number::Number,
+    value::{DocRef, ValueRef},
+};
 
 /// Appends one component. `descending` turns its order round. Answers whether it was cut.
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {

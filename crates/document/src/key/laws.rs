@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Component, TypeOrder, decode, encode};
-use crate::{Decimal128, ObjectId, Value, compare};
+use crate::{decimal::Decimal128, object_id::ObjectId, order::compare, value::Value};
 
 fn number() -> impl Strategy<Value = Value> {
     let decimal = (any::<i64>(), -40..40_i32).prop_map(|(coefficient, exponent)| {
@@ -94,7 +94,7 @@ proptest! {
 #[test]
 fn a_nan_inside_a_document_is_a_number_first() {
     let field = |name: &str, value: Value| {
-        let mut fields = crate::Document::new();
+        let mut fields = crate::value::Document::new();
         fields.push(name, value);
         Value::Document(fields)
     };
@@ -129,7 +129,7 @@ fn json_orders_types_as_cosmos_does() {
         Value::Int32(1),
         Value::String("a".into()),
         Value::Array(vec![]),
-        Value::Document(crate::Document::new()),
+        Value::Document(crate::value::Document::new()),
     ];
     let keys: Vec<Vec<u8>> = ascending
         .iter()

@@ -1,7 +1,11 @@
 //! Numbers of all four types in one order: the double they truncate to (8 bytes), then a marker
 //! that says whether that was exact, then the exact decimal digits where it was not.
 
-use crate::{Decimal128, Number, Value, number::Exact};
+use crate::{
+    decimal::Decimal128,
+    number::{Exact, Number},
+    value::Value,
+};
 
 const EXACT: u8 = 0;
 const DIGITS: u8 = 1;

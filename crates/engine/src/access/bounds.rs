@@ -16,7 +16,7 @@ use document::{
     key::{TypeOrder, encode},
     limits::KEPT_KEY_COMPONENT_BYTES,
 };
-use query::{
+use pipeline::{
     Filter,
     filter::{Comparison, Test},
 };

@@ -13,7 +13,7 @@
 //! ```
 
 use document::{DocRef, Document};
-use query::{Filter, sort::Sort};
+use pipeline::{Filter, sort::Sort};
 use store::{Direction, Range};
 
 use super::{
@@ -272,7 +272,7 @@ fn direction_for_sort(
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use query::filter::Test;
+    use pipeline::filter::Test;
     let Some((first, _)) = key.first() else { return false };
     parts.iter().any(|part| match part {
         Filter::Path(path, test) if path.as_str() == first => match test {

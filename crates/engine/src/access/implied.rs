@@ -2,7 +2,7 @@
 //! "no" costs a slower way, a wrong "yes" would lose documents.
 
 use document::{Value, compare};
-use query::{
+use pipeline::{
     Filter,
     filter::{Comparison, Test, meets},
 };

@@ -18,7 +18,7 @@ use std::sync::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use query::Filter;
+use pipeline::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 

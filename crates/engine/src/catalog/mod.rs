@@ -27,7 +27,7 @@ pub use record::{
 };
 
 use document::DocRef;
-use query::Filter;
+use pipeline::Filter;
 
 use crate::names::Model;
 

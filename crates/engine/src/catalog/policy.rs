@@ -6,7 +6,7 @@
 //! ```
 
 use document::{Document, Value, doc};
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 /// What a rule is about: a path, or that and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]

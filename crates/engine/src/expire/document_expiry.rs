@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clock::Instant;
 use document::{Value, ValueRef};
+use evaluation::Context;
 use expiry::{Class, DefaultTtl, ExpiryRule};
-use query::Context;
 use store::Store;
 
 use crate::{

@@ -11,7 +11,8 @@ use document::{
     ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode},
 };
-use query::{Context, Filter};
+use evaluation::Context;
+use pipeline::Filter;
 
 use super::items;
 use crate::{

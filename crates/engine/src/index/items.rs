@@ -15,7 +15,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::body_checksum;
-use query::json::sarg::Step;
+use select::sarg::Step;
 
 use super::entries::DraftedEntries;
 use crate::{

@@ -13,7 +13,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
-use query::{Context, json::select::Flow};
+use evaluation::Context;
+use select::statement::Flow;
 use store::{Range, Store};
 
 use super::scan::{ItemSink, Scanned, give_item};

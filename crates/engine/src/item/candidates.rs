@@ -13,10 +13,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use bytes::Bytes;
 use document::ValueRef;
-use query::{
-    Context,
-    json::sarg::{Sarg, Step, Test},
-};
+use evaluation::Context;
+use select::sarg::{Sarg, Step, Test};
 use store::{Range, Store};
 
 use super::scan::{IndexUse, Scanned};

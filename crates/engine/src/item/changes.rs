@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use query::Context;
+use evaluation::Context;
 use store::{Range, Store};
 
 use crate::{

@@ -18,12 +18,10 @@ use document::{
     ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode, skip},
 };
-use query::{
-    Context,
-    json::{
-        sarg::{Sarg, Step, Test},
-        select::Flow,
-    },
+use evaluation::Context;
+use select::{
+    sarg::{Sarg, Step, Test},
+    statement::Flow,
 };
 use store::{Direction, Range, Store};
 

@@ -15,12 +15,10 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
-use query::{
-    Context,
-    json::{
-        sarg::{Sarg, Step},
-        select::Flow,
-    },
+use evaluation::Context;
+use select::{
+    sarg::{Sarg, Step},
+    statement::Flow,
 };
 use store::{Direction, Range, Store};
 

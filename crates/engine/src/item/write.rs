@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef};
-use query::Context;
+use evaluation::Context;
 use store::{Outcome, Store};
 
 use super::batch::ItemBatch;

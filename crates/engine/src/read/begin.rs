@@ -3,7 +3,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use query::{Context, exec::Stage};
+use evaluation::Context;
+use pipeline::exec::Stage;
 use store::Store;
 
 use super::{Cursor, Find, Plan, cursor::Work, other};

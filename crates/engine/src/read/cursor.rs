@@ -20,11 +20,9 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use evaluation::Context;
 use memory::Share;
-use query::{
-    Context,
-    exec::{Exec, Stage},
-};
+use pipeline::exec::{Exec, Stage};
 use store::Store;
 
 use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};

@@ -13,7 +13,7 @@
 
 use bytes::Bytes;
 use document::DocBuf;
-use query::exec::{self, Next, Source, Stage};
+use pipeline::exec::{self, Next, Source, Stage};
 use store::Store;
 
 use super::{

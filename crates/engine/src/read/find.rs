@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::Document;
-use query::{Filter, sort::Sort};
+use pipeline::{Filter, sort::Sort};
 
 use crate::access::Hint;
 

@@ -20,8 +20,9 @@ use std::{
 };
 
 use bytes::Bytes;
+use evaluation::Context;
 use memory::Share;
-use query::{Context, Filter};
+use pipeline::Filter;
 use store::{Range, Store};
 
 use super::{Explain, Find, IndexTraits};

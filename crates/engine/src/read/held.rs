@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use document::DocBuf;
 use expiry::Header;
-use query::exec::{Row, Source};
+use pipeline::exec::{Row, Source};
 use store::Store;
 
 use super::origin;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use memory::Share;
-use query::exec::{self, Request, Stage};
+use pipeline::exec::{self, Request, Stage};
 use store::Store;
 
 use super::{Batch, BatchLimit, Cursor, Plan};

@@ -1,9 +1,10 @@
 //! What a query is (a filter, then stages), and what one batch of its answer may hold.
 
 use bytes::Bytes;
+use evaluation::Context;
 use memory::Share;
-use query::{
-    Context, Filter,
+use pipeline::{
+    Filter,
     exec::{Source, Stage},
 };
 

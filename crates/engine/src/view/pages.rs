@@ -9,7 +9,7 @@
 //! A walk is plain data and can be cloned: a caller that may have to begin a page again in a new
 //! view keeps a copy from before it.
 
-use query::Context;
+use evaluation::Context;
 use store::{Direction, Limit, Page, Range, Snapshot, Space};
 
 use crate::{
@@ -76,6 +76,9 @@ impl Pages {
 }
 
 /// Counts looking at this many keys as work of an operation, and lets others run when it is due.
-pub(crate) async fn charge_keys(context: &Context, examined: usize) -> Result<(), query::Error> {
+pub(crate) async fn charge_keys(
+    context: &Context,
+    examined: usize,
+) -> Result<(), evaluation::Error> {
     yield_if_due(context, examined * CANDIDATE_WORK).await
 }

@@ -211,18 +211,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         entries: DocumentEntries,
         position: Option<usize>,
     ) -> Result<Commit, Halt> {
-        let mut conditions = self.row_conditions(&row_key);
-        let space = self.view.collection.entries_space();
-        // No other document may have taken a value since it was looked up.
-        conditions.extend(self.not_newer(&entries.unique));
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
-        conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
-        if let Some(previous) = &previous {
-            conditions.extend(self.not_newer(&previous.unsure));
-            if self.view.rules().before_expiry() {
-                conditions.push(Condition::Before(previous.row.expires_at.ms));
-            }
-        }
+        let conditions = self.put_conditions(&row_key, &entries, previous.as_ref(), moved.as_ref());
+        let space = self.view.collection.entries_space();
         // The index has to be marked first: a walk that trusts in one entry per document would
         // return this one twice.
         if !entries.multikey.is_empty() {
@@ -275,6 +266,28 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             out
         };
         Ok(Commit::new(conditions, write))
+    }
+
+    /// What must hold for a write of this row: its own row, that of the key it moves from, the unique
+    /// values that it takes, and the life of what it replaces are as the view showed them.
+    fn put_conditions(
+        &self,
+        row_key: &Bytes,
+        entries: &DocumentEntries,
+        previous: Option<&Previous>,
+        moved: Option<&Bytes>,
+    ) -> Vec<Condition> {
+        let mut conditions = self.row_conditions(row_key);
+        // No other document may have taken a value since it was looked up.
+        conditions.extend(self.not_newer(&entries.unique));
+        conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
+        if let Some(previous) = previous {
+            conditions.extend(self.not_newer(&previous.unsure));
+            if self.view.rules().before_expiry() {
+                conditions.push(Condition::Before(previous.row.expires_at.ms));
+            }
+        }
+        conditions
     }
 
     /// The commit that removes a live row.

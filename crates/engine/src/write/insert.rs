@@ -135,18 +135,7 @@ impl<S: Store> Engine<S> {
         }
         // What is reaped need not wait for the disk together with this commit.
         drop(view);
-        let outcomes = if commits.is_empty() {
-            Vec::new()
-        } else {
-            self.inner.store().commit(commits).await?
-        };
-        let mut refused = Vec::new();
-        for (outcome, document) in outcomes.into_iter().zip(sent) {
-            match outcome {
-                Outcome::Committed(_) => out.count += 1,
-                Outcome::Refused(_) => refused.push(document),
-            }
-        }
+        let mut refused = self.commit_round(commits, sent, out).await?;
         if ordering == Ordering::Ordered && !refused.is_empty() {
             // What failed after a refused document was decided too early.
             for (at, error) in std::mem::take(&mut out.failed) {
@@ -157,6 +146,26 @@ impl<S: Store> Engine<S> {
             return Ok(refused);
         }
         refused.extend(again);
+        Ok(refused)
+    }
+
+    /// Commits what a round has built. Returns the documents whose commits were refused, in order.
+    async fn commit_round(
+        &self,
+        commits: Vec<Commit>,
+        sent: Vec<(usize, NewDocument)>,
+        out: &mut Inserted,
+    ) -> Result<Vec<(usize, NewDocument)>, Error> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut refused = Vec::new();
+        for (outcome, document) in self.inner.store().commit(commits).await?.into_iter().zip(sent) {
+            match outcome {
+                Outcome::Committed(_) => out.count += 1,
+                Outcome::Refused(_) => refused.push(document),
+            }
+        }
         Ok(refused)
     }
 

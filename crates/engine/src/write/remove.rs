@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use query::Context;
+use evaluation::Context;
 use store::{Outcome, Store};
 
 use super::WriteDraft;

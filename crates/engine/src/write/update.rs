@@ -11,9 +11,10 @@ use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, Value};
+use evaluation::Context;
 use expiry::Lifetime;
 use memory::Share;
-use query::{Context, edit::Edit};
+use pipeline::edit::Edit;
 use store::{Commit, Outcome, Store};
 
 use super::{WriteDraft, draft::row_key};

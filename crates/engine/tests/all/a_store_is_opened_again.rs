@@ -50,7 +50,7 @@ fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let found = ready(test_kit::find_all(
         engine.clone(),
         name("away"),
-        engine::Plan::new(query::Filter::always()),
+        engine::Plan::new(pipeline::Filter::always()),
     ));
     assert_eq!(test_kit::ids_of(&found.unwrap()), [2]);
 }

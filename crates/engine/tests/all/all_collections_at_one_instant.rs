@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Path, Value, doc};
 use engine::{BatchLimit, Error, Model, Namespace, Plan, Rules};
-use query::{
+use pipeline::{
     Expr, Filter,
     exec::{GraphLookup, Lookup, Stage, UnionWith},
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
-use query::Filter;
+use pipeline::Filter;
 use store::{Direction, Limit, Range, Snapshot, Space, Store};
 use test_kit::{Kit, START_MS, date_index, ready};
 

@@ -16,7 +16,7 @@ fn random(rng: &mut fastrand::Rng, id: i32) -> Document {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find_documents(query::Filter::always(), engine::Hint::None).expect("found");
+    let found = kit.find_documents(pipeline::Filter::always(), engine::Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }

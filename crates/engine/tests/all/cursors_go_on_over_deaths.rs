@@ -2,7 +2,7 @@
 
 use document::{DocRef, doc};
 use engine::{BatchLimit, Cursor, Plan};
-use query::{Filter, exec::Stage};
+use pipeline::{Filter, exec::Stage};
 use test_kit::{Kit, PausingStore, Task, ids_of, plain_index, ready, replace_one, sort_by};
 
 const TWO: BatchLimit = BatchLimit { documents: 2, bytes: usize::MAX };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use document::{DocRef, Path, ValueRef, array, doc};
 use engine::{BatchLimit, Cursor, Model, Namespace, Plan};
-use query::{
+use pipeline::{
     Expr, Filter,
     exec::{Fields, GraphLookup, Lookup, Stage, UnionWith, Unwind},
     expr::functions,

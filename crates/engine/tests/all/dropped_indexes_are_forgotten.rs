@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use document::{Value, doc};
 use engine::{BatchLimit, Plan};
-use query::Filter;
+use pipeline::Filter;
 use test_kit::{Kit, START_MS, Task, date_index, plain_index, ready};
 
 fn at(ms: i64) -> Value {

@@ -2,7 +2,7 @@
 
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};
-use query::Filter;
+use pipeline::Filter;
 use test_kit::{Kit, Setup, Task, find_all, insert_one, plain_index, replace_one};
 
 /// A collection whose default is 10 s, with one document that dies at 10 s.

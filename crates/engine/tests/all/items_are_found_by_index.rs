@@ -3,7 +3,7 @@
 
 use document::{Document, Value, ValueRef, array, doc};
 use engine::{DefaultTtl, IndexSpec, Item, ItemRange, Policy, PolicyRule, Scan};
-use query::json::sarg::{Sarg, Step, Test};
+use select::sarg::{Sarg, Step, Test};
 use test_kit::ready;
 
 use crate::items::{Shelf, definition, everything, ids};

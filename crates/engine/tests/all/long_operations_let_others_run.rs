@@ -9,11 +9,11 @@ use std::{
 
 use document::{Path, doc};
 use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
-use query::{
-    Context, Filter,
+use evaluation::{Context, Effort, Watch};
+use pipeline::{
+    Filter,
     edit::Edit,
     exec::{Stage, Unwind},
-    expr::{Effort, Watch},
 };
 use test_kit::{Kit, TtlField, compare, context, equal, ready, sort_by};
 
@@ -56,7 +56,7 @@ fn plans() -> Vec<(Plan, usize)> {
     let unwind = Unwind { path: Path::new("a"), index: None, keep_empty: false };
     vec![
         (all(), ROWS),
-        (Plan::new(compare("_id", query::filter::Comparison::Lt, -1)), 0),
+        (Plan::new(compare("_id", pipeline::filter::Comparison::Lt, -1)), 0),
         (Plan::new(equal("b", 1)), 0),
         (all().with_stages(vec![sort]), ROWS),
         (all().with_stages(vec![Stage::Unwind(unwind), Stage::Count("n".into())]), 1),
@@ -101,8 +101,8 @@ fn long_writes_are_polled_often() {
 struct Ended;
 
 impl Watch for Ended {
-    fn check(&self) -> Result<(), query::Error> {
-        Err(query::Error::new(query::Kind::Stopped, 50, "its time is over"))
+    fn check(&self) -> Result<(), evaluation::Error> {
+        Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use document::{Document, Value, doc};
 use engine::{Amount, DefaultTtl, Hint, Model, Namespace, Steps};
-use query::Filter;
+use pipeline::Filter;
 use test_kit::{Kit, START_MS, date_index, ready};
 
 use crate::items::{Honour, body, definition, write};

@@ -8,7 +8,7 @@
 //! ```
 
 use document::{ValueRef, shell};
-use query::{Expr, expr::functions::Takes};
+use pipeline::{Expr, expr::functions::Takes};
 
 use super::{Scope, parse_operand};
 use crate::error::Error;

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use document::ValueRef;
-use query::{
+use pipeline::{
     Expr,
     expr::{
         RegexCall, RegexForm,

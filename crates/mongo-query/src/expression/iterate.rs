@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use document::{Number, ValueRef, shell};
-use query::{
+use pipeline::{
     Expr,
     expr::{Filtering, Mapping, SortBy},
 };

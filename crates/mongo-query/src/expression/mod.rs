@@ -33,10 +33,10 @@ pub(crate) mod tests;
 use std::collections::HashSet;
 
 use document::{DocRef, Document, Value, ValueRef, shell};
-use query::{
+use evaluation::as_program;
+use pipeline::{
     Expr,
     expr::functions::{self, Function, Takes},
-    filter::as_program,
     limits::MAX_EXPRESSION_DEPTH,
 };
 

@@ -10,7 +10,7 @@
 //! ```
 
 use document::{ValueRef, shell};
-use query::{Expr, expr::functions::Param};
+use pipeline::{Expr, expr::functions::Param};
 
 use super::{Scope, parse_operand};
 use crate::error::Error;

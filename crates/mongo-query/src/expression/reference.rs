@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use document::{Path, Value};
-use query::Expr;
+use pipeline::Expr;
 
 use super::Scope;
 use crate::{error::Error, field_path::check_path};

@@ -5,7 +5,7 @@
 //! arguments out (`$cond`), evaluates one many times (`$map`), or needs it constant (`$literal`).
 
 use document::ValueRef;
-use query::Expr;
+use pipeline::Expr;
 
 use super::{Scope, form, iterate};
 use crate::error::Error;

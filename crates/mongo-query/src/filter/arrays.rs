@@ -8,7 +8,7 @@
 //! ```
 
 use document::{ArrayRef, DocRef, ValueRef};
-use query::filter::{Condition, Test};
+use pipeline::filter::{Condition, Test};
 
 use super::operators::{FIELD_OPERATORS, Operator, parse_operators, test_condition};
 use super::{Scope, equality_test, is_operators, parse_document, pattern};

@@ -8,7 +8,7 @@
 //! ```
 
 use document::{ValueRef, shell};
-use query::filter::Mask;
+use pipeline::filter::Mask;
 
 use super::number::parse_whole;
 use crate::error::Error;

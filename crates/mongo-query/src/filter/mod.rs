@@ -27,9 +27,10 @@ mod types;
 mod tests;
 
 use document::{DocRef, Path, Value, ValueRef};
-use query::{
+use evaluation::as_program;
+use pipeline::{
     Filter,
-    filter::{Comparison, Condition, InSet, Test, as_program},
+    filter::{Comparison, Condition, InSet, Test},
     limits::MAX_EXPRESSION_DEPTH,
 };
 

@@ -8,7 +8,7 @@
 //! ```
 
 use document::{Number, Rounding, ValueRef, shell};
-use query::filter::Test;
+use pipeline::filter::Test;
 
 use crate::error::Error;
 

@@ -10,7 +10,8 @@
 //! A condition has no path yet: it is put at the field, or tested on the elements of an array.
 
 use document::{DocRef, Value, ValueRef};
-use query::filter::{BitTest, Comparison, Condition, InSet, Pattern, Quantity, Test};
+use evaluation::Pattern;
+use pipeline::filter::{BitTest, Comparison, Condition, InSet, Quantity, Test};
 
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::error::Error;

@@ -10,7 +10,7 @@
 //! to its end.
 
 use document::{DocRef, ValueRef};
-use query::filter::Pattern;
+use evaluation::Pattern;
 
 use crate::error::Error;
 

@@ -7,7 +7,7 @@
 //! Codes are those of BSON, from 1 (double) to 127 (the largest key).
 
 use document::{Kind, Number, ValueRef, shell};
-use query::filter::TypeSet;
+use pipeline::filter::TypeSet;
 
 use crate::error::Error;
 

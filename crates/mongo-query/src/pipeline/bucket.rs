@@ -12,7 +12,7 @@
 //! A value below or above all boundaries without a default fails in the switch, as in mongod.
 
 use document::{Number, Value, ValueRef, canonical_class, compare, shell};
-use query::{
+use pipeline::{
     Expr,
     exec::{BucketAuto, Group, Stage},
     expr::functions,

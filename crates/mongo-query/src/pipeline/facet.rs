@@ -6,7 +6,7 @@
 //! ```
 
 use document::{ValueRef, shell};
-use query::exec::Stage;
+use pipeline::exec::Stage;
 
 use super::{Place, Scope, parse_stages};
 use crate::{error::Error, field_path::check_field_name};

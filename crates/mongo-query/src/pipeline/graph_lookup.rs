@@ -6,7 +6,7 @@
 //! ```
 
 use document::{Number, ValueRef};
-use query::exec::{GraphLookup, Stage};
+use pipeline::exec::{GraphLookup, Stage};
 
 use super::{Scope, join::parse_path};
 use crate::{error::Error, expression, filter};

@@ -8,7 +8,7 @@
 //! value, or a sort too. The parsers for the shapes are here.
 
 use document::{DocRef, Document, ValueRef, shell};
-use query::{
+use pipeline::{
     Expr,
     exec::{Group, Stage},
     group::{self, Accumulator, Field, Shape, Taken},

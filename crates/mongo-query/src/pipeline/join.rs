@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use document::{Path, ValueRef, shell};
-use query::exec::{Lookup, Stage, UnionWith};
+use pipeline::exec::{Lookup, Stage, UnionWith};
 
 use super::{Place, Scope, parse_stages};
 use crate::{error::Error, expression, field_path::check_plain_path};

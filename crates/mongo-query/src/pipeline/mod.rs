@@ -26,7 +26,8 @@ mod unwind;
 mod tests;
 
 use document::{ArrayRef, ValueRef};
-use query::{Filter, exec::Stage, filter::as_program};
+use evaluation::as_program;
+use pipeline::{Filter, exec::Stage};
 
 #[cfg(test)]
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;

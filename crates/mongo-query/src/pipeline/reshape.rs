@@ -7,7 +7,7 @@
 //! ```
 
 use document::{DocRef, Document, ValueRef, shell};
-use query::exec::{Fields, Stage};
+use pipeline::exec::{Fields, Stage};
 
 use super::Scope;
 use crate::{error::Error, expression, field_path::check_plain_path, projection};

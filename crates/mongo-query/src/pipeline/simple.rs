@@ -6,7 +6,7 @@
 //! ```
 
 use document::{Number, ValueRef, shell};
-use query::exec::Stage;
+use pipeline::exec::Stage;
 
 use super::Scope;
 use crate::{error::Error, expression, filter as filters, sort as sorts};

@@ -6,7 +6,7 @@
 //! ```
 
 use document::{Path, ValueRef};
-use query::exec::{Stage, Unwind};
+use pipeline::exec::{Stage, Unwind};
 
 use super::Scope;
 use crate::{

@@ -11,7 +11,7 @@
 //! ```
 
 use document::Path;
-use query::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
+use pipeline::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
 
 use crate::error::Error;
 

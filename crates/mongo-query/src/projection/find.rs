@@ -8,7 +8,7 @@
 //! ```
 
 use document::{Number, ValueRef};
-use query::project::Computed;
+use pipeline::project::Computed;
 
 use super::build::{Builder, Leaf};
 use crate::{error::Error, field_path::check_path, filter};

@@ -17,10 +17,8 @@ mod find;
 mod tests;
 
 use document::{DocRef, ValueRef};
-use query::{
-    filter::as_program,
-    project::{Computed, Projection},
-};
+use evaluation::as_program;
+use pipeline::project::{Computed, Projection};
 
 use crate::{error::Error, expression, field_path::check_path};
 use build::{Builder, Leaf};

@@ -288,8 +288,8 @@ pub static ACCUMULATORS: &[(&str, Support)] = &[
 mod tests {
     use std::collections::BTreeSet;
 
+    use ::pipeline::{expr::functions, group};
     use document::{Document, Value};
-    use query::{expr::functions, group};
 
     use super::*;
     use crate::{error::Error, expression, pipeline};

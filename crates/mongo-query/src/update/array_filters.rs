@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use document::{ArrayRef, DocRef};
-use query::edit::ElementFilter;
+use pipeline::edit::ElementFilter;
 
 use crate::{error::Error, filter};
 

@@ -8,7 +8,7 @@
 //! `$push` applies its modifiers in a fixed order (add, sort, cut), whatever order they stand in.
 
 use document::{DocRef, Number, Path, Value, ValueRef, shell};
-use query::{
+use pipeline::{
     edit::{Pull, Push, PushOrder},
     sort::{Part, Sort},
 };

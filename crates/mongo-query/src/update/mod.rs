@@ -21,12 +21,10 @@ mod tests;
 use std::collections::HashSet;
 
 use document::{ArrayRef, DocRef, ValueRef, shell};
-use query::{
-    edit::{Edit, EditPath, Leaf, Operator, Operators, Step},
-    filter::as_program,
-};
+use evaluation::as_program;
+use pipeline::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
 
-use crate::{error::Error, pipeline};
+use crate::{error::Error, pipeline::parse_update};
 
 #[cfg(test)]
 pub(crate) use arrays::PUSH_MODIFIERS;
@@ -55,7 +53,7 @@ fn parse_any(
         ValueRef::Array(_) if array_filters.is_some() => Err(Error::failed_to_parse(
             "arrayFilters may not be specified for pipeline-style updates",
         )),
-        ValueRef::Array(stages) => Ok(Edit::Pipeline(pipeline::parse_update(stages)?)),
+        ValueRef::Array(stages) => Ok(Edit::Pipeline(parse_update(stages)?)),
         ValueRef::Document(update) if is_replacement(update) => {
             if multi {
                 let text = "multi update is not supported for replacement-style update";
@@ -83,7 +81,7 @@ fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 
 /// Names at the root of a stored document do not begin with `$`.
 fn refuse_dollar(name: &str) -> Result<(), Error> {
-    Ok(query::edit::check_root_name(name)?)
+    Ok(pipeline::edit::check_root_name(name)?)
 }
 
 /// Parses operators. Each has an object of paths with operands; every array filter has to be used

@@ -1,12 +1,12 @@
 //! The update operators: one table row each. What an operator does to a document is
-//! `query::edit`'s; here its operand is read and checked, once for the whole update.
+//! `pipeline::edit`'s; here its operand is read and checked, once for the whole update.
 //!
 //! ```text
 //! {$inc: {"a.b": 1}, $rename: {old: "new"}, $currentDate: {at: true}, $bit: {flags: {or: 4}}}
 //! ```
 
 use document::{Number, Value, ValueRef, shell};
-use query::edit::{BitOperator, EditPath, Operator};
+use pipeline::edit::{BitOperator, EditPath, Operator};
 
 use super::arrays;
 use crate::error::Error;

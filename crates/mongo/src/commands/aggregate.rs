@@ -12,7 +12,7 @@
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Model, Namespace, Plan, Store};
-use query::{Filter, exec::Stage};
+use pipeline::{Filter, exec::Stage};
 
 use super::{explain, operations, stats};
 use crate::{
@@ -97,7 +97,7 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> 
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
-    let mut stages = vec![Stage::Documents(query::Expr::Literal(documents))];
+    let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
     stages.extend(mongo_query::pipeline::parse(ArrayRef::Tree(&rest))?);
     // No document of the collection is looked at.
     Ok(Plan::new(Filter::Never).with_stages(stages))

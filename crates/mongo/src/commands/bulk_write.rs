@@ -23,7 +23,8 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{Batch, BatchLimit, Model, Namespace, Plan, Store};
-use query::{Context, Expr, Filter, exec::Stage};
+use evaluation::Context;
+use pipeline::{Expr, Filter, exec::Stage};
 
 use super::{delete, insert, statements::check_batch, update};
 use crate::{

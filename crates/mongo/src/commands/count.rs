@@ -7,7 +7,7 @@
 
 use document::{DocBuf, DocRef, doc};
 use engine::{BatchLimit, Model, Plan, Store};
-use query::exec::Stage;
+use pipeline::exec::Stage;
 
 use crate::{
     call::Call,
@@ -31,7 +31,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     args.simple_collation()?;
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
-        None => query::Filter::always(),
+        None => pipeline::Filter::always(),
     };
     let skip = args.count("skip")?.unwrap_or(0);
     let limit = args.int("limit")?.unwrap_or(0);

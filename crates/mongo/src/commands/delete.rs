@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
 use engine::{Find, Namespace, Store};
-use query::Context;
+use evaluation::Context;
 
 use super::statements::{RunStatement, check_batch, push_errors, run_statements};
 use crate::{

@@ -7,7 +7,7 @@
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
 use engine::{BatchLimit, Model, Plan, Store};
-use query::exec::{Stage, VALUES};
+use pipeline::exec::{Stage, VALUES};
 
 use crate::{
     call::Call,
@@ -33,7 +33,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     mongo_query::field_path::check_path(key)?;
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
-        None => query::Filter::always(),
+        None => pipeline::Filter::always(),
     };
     // A stage, so that all values are of one instant and no document waits for the others.
     let stages = vec![Stage::Distinct(Path::new(key))];

@@ -10,7 +10,7 @@
 
 use document::DocBuf;
 use engine::{Hint, Model, Plan, Store};
-use query::exec::Stage;
+use pipeline::exec::Stage;
 
 use crate::{
     arguments::Args,
@@ -84,7 +84,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     let filter = match args.document("filter")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
-        None => query::Filter::always(),
+        None => pipeline::Filter::always(),
     };
     let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
     let limit = limit.filter(|limit| 0 < *limit);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{Edited, Find, Namespace, Store, Update};
-use query::{Context, Filter, edit::Edit, project::Projection};
+use evaluation::Context;
+use pipeline::{Filter, edit::Edit, project::Projection};
 
 use crate::{
     arguments::Args,
@@ -156,7 +157,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
             let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
             let sort = sort.map(mongo_query::sort::parse).transpose()?;
             let hint = parse_hint(args)?;
-            Ok(Find { sort, hint, ..Find::new(query::Filter::always()) })
+            Ok(Find { sort, hint, ..Find::new(pipeline::Filter::always()) })
         }
     }
 }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Model, Namespace, Store};
-use query::{Context, Filter};
+use evaluation::Context;
+use pipeline::Filter;
 
 use crate::{
     arguments::Args,

@@ -62,7 +62,7 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut shown = Vec::new();
     let (operations, _held) = list_operations(call, ShownBeside { idle, cursors: false }).await?;
     for operation in operations {
-        if filter.matches(DocRef::Tree(&operation), &query::Context::default())? {
+        if filter.matches(DocRef::Tree(&operation), &evaluation::Context::default())? {
             shown.push(Value::Document(operation));
         }
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value};
-use query::Context;
+use evaluation::Context;
 
 use crate::{
     errors::{Error, InvalidLength, Result},

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
 use engine::{Namespace, Store, Updated};
-use query::Context;
+use evaluation::Context;
 
 use super::statements::{RunStatement, check_batch, push_errors, run_statements};
 use crate::{

@@ -10,7 +10,7 @@
 //! ```
 
 use document::{DocRef, Document, ValueRef, shell};
-use query::{Filter, filter::Test};
+use pipeline::{Filter, filter::Test};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 

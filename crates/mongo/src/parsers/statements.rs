@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
 use engine::Find;
-use query::{Context, edit::Edit};
+use evaluation::Context;
+use pipeline::edit::Edit;
 
 use super::hint::parse_hint;
 use crate::{

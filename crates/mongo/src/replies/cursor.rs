@@ -13,7 +13,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
 use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan, Store};
-use query::{Context, Expr, Filter, exec::Stage};
+use evaluation::Context;
+use pipeline::{Expr, Filter, exec::Stage};
 
 use super::finish_reply;
 use crate::{

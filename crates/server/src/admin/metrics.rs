@@ -1,5 +1,6 @@
 //! Prometheus metrics, gathered when they are asked for.
 
+use ::metrics::Distribution;
 use axum::{extract::State, http::header, response::IntoResponse};
 use mongo::Door;
 use prometheus_client::{
@@ -7,11 +8,10 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Distribution, Health};
+use store::Health;
 
 use super::Shared;
-use crate::relayed::Doors;
-use crate::{any_store::AnyStore, machine};
+use crate::{any_store::AnyStore, machine, relayed::Doors};
 
 /// `GET /metrics`
 pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {

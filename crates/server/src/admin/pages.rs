@@ -5,8 +5,15 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc};
 use portal::{Addresses, Kept, Login, Portal};
 use tokio::sync::watch;
 
-use crate::relayed::{Doors, Relayed};
-use crate::{config::Config, data_dir::Refused, failure::Failure, nosql, ready::Ready, sealed};
+use crate::{
+    config::Config,
+    data_dir::Refused,
+    failure::Failure,
+    nosql,
+    ready::Ready,
+    relayed::{Doors, Relayed},
+    sealed,
+};
 
 /// The portal of a server.
 pub(crate) type Pages = Portal<Relayed>;

@@ -7,8 +7,10 @@ use super::{
     Shared,
     error::{Error, Result},
 };
-use crate::quickstart::{COLLECTION, DATABASE, Failure, make};
-use crate::relayed::Relayed;
+use crate::{
+    quickstart::{COLLECTION, DATABASE, Failure, make},
+    relayed::Relayed,
+};
 
 /// Makes it; each session counts from the moment at which it is written.
 pub(crate) async fn run(State(shared): State<Shared>) -> Result<Json<Value>> {

@@ -6,11 +6,12 @@ use document::{
     key::{TypeOrder, encode},
     limits, validate, validate_depth,
 };
+use evaluation::Context;
 use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use fastrand::Rng;
-use mongo_query::{expression, filter, pipeline, projection, sort, update};
-use query::{
-    Context, Env,
+use mongo_query::{expression, filter, pipeline::parse as parse_stages, projection, sort, update};
+use pipeline::{
+    Env,
     exec::{Exec, Next, Row},
 };
 
@@ -302,7 +303,7 @@ fn pipelines_are_refused_or_run() {
             .collect();
         let held = doc! { "": Value::Array(stages) }.to_buf();
         let Some(ValueRef::Array(stages)) = held.get("") else { return };
-        let Ok(stages) = pipeline::parse(stages) else { return };
+        let Ok(stages) = parse_stages(stages) else { return };
         let mut exec = Exec::new(stages, std::sync::Arc::new(Context::default()));
         for _ in 0..3 {
             if exec.offer(Row::made(sample(rng))).is_err() {

@@ -3,7 +3,8 @@
 
 use document::{DocRef, Document, Value, doc};
 use engine::{Hint, IndexSpec, Plan};
-use query::{Context, Filter, exec::Stage, sort::Sort};
+use evaluation::Context;
+use pipeline::{Filter, exec::Stage, sort::Sort};
 use sim::ParsedDialect;
 use test_kit::{Direction, Kit, Setup, ready};
 

@@ -9,12 +9,11 @@ use engine::{
     ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace, Partition,
     Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
-use query::{
-    Context,
-    json::{
-        sarg::Step,
-        select::{PageLimit, Resume, Run, Select},
-    },
+use evaluation::Context;
+use select::{
+    plan::Select,
+    sarg::Step,
+    statement::{PageLimit, Resume, Run},
 };
 use test_kit::{Kit, ready};
 

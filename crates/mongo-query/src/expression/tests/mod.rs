@@ -18,7 +18,8 @@ mod string_corners;
 mod strings;
 
 use document::{DocRef, Document, ValueRef};
-use query::{Context, Env};
+use evaluation::Context;
+use pipeline::Env;
 
 use super::parse;
 use crate::shell_text;
@@ -128,7 +129,7 @@ fn random_numbers_follow_the_seed() {
     let expr = parse(shell_text::value("{$rand: {}}").as_ref()).unwrap();
     let document = Document::new();
     let draw = |seed: u64| {
-        let random = query::expr::Random::new(seed);
+        let random = evaluation::Random::new(seed);
         let context = Context { random, ..Context::default() };
         let env = Env::new(DocRef::Tree(&document), &context);
         [expr.eval(&env).unwrap(), expr.eval(&env).unwrap()]

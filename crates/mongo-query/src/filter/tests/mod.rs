@@ -7,7 +7,7 @@ mod refused;
 mod values;
 
 use document::{DocRef, Document};
-use query::Context;
+use evaluation::Context;
 
 use super::parse;
 use crate::shell_text;

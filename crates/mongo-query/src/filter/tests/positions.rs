@@ -1,6 +1,6 @@
 //! Which element of an array met a filter.
 
-use query::Context;
+use evaluation::Context;
 
 use super::parse;
 use crate::shell_text::document;

@@ -10,10 +10,8 @@ mod spilled;
 use std::sync::Arc;
 
 use document::{DocBuf, Value};
-use query::{
-    Context,
-    exec::{Exec, Next, Request, Row, Source, Stage, edit_with},
-};
+use evaluation::Context;
+use pipeline::exec::{Exec, Next, Request, Row, Source, Stage, edit_with};
 
 use super::{parse, parse_update};
 use crate::{expression::tests::text_of, shell_text};
@@ -42,7 +40,7 @@ fn run(
     context: Arc<Context>,
     input: Vec<DocBuf>,
     others: &[DocBuf],
-) -> Result<Vec<DocBuf>, query::Error> {
+) -> Result<Vec<DocBuf>, evaluation::Error> {
     let made = |documents: Vec<DocBuf>| documents.into_iter().map(Row::made).collect::<Vec<_>>();
     let rows = run_rows(stages, context, made(input), &made(others.to_vec()))?;
     Ok(rows.into_iter().map(|row| row.document).collect())
@@ -54,7 +52,7 @@ fn run_rows(
     context: Arc<Context>,
     input: Vec<Row>,
     others: &[Row],
-) -> Result<Vec<Row>, query::Error> {
+) -> Result<Vec<Row>, evaluation::Error> {
     let mut exec = Exec::new(stages, context);
     let mut input = input.into_iter();
     let mut rows = Vec::new();
@@ -72,7 +70,7 @@ fn run_rows(
     }
 }
 
-fn serve(request: Request, others: &[Row]) -> Result<Vec<Row>, query::Error> {
+fn serve(request: Request, others: &[Row]) -> Result<Vec<Row>, evaluation::Error> {
     assert_eq!(request.collection, "t");
     let mut found = Vec::new();
     for row in others {

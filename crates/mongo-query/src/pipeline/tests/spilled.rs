@@ -4,12 +4,9 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Document, Value};
+use evaluation::{Context, Holding, Spill};
 use memory::Account;
-use query::{
-    Context,
-    exec::{Row, Source},
-    expr::{Holding, Spill},
-};
+use pipeline::exec::{Row, Source};
 use spill::{Area, Limits};
 
 use super::{large_rows, parsed, run, run_rows, text_of};

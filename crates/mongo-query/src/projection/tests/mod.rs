@@ -5,7 +5,7 @@ mod modes;
 mod refused;
 
 use document::{DocRef, Value, shell};
-use query::Context;
+use evaluation::Context;
 
 use super::parse_find;
 use crate::{filter, shell_text::document};

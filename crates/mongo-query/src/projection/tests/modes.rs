@@ -1,6 +1,6 @@
 //! What a projection says about itself, and the `$project` stage.
 
-use query::project::Mode;
+use pipeline::project::Mode;
 
 use crate::{
     projection::{parse_find, parse_stage},

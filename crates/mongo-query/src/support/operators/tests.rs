@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Part, Row, TABLE};
-use crate::support::Support;
-use crate::{error::Error, filter, projection, shell_text::document, sort, update};
+use crate::{
+    error::Error, filter, projection, shell_text::document, sort, support::Support, update,
+};
 
 /// The shortest use of an operator.
 fn example(row: &Row) -> String {

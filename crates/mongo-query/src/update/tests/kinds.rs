@@ -1,7 +1,7 @@
 //! Which kind of edit an update is, what needs an instant, and what an edit says about itself.
 
 use super::{check, parsed, result};
-use query::edit::Edit;
+use pipeline::edit::Edit;
 
 #[test]
 fn kinds_are_told_apart() {

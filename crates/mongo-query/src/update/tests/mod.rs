@@ -9,7 +9,8 @@ mod positional;
 mod upsert;
 
 use document::{ArrayRef, Value, shell};
-use query::{Context, edit::Edit};
+use evaluation::Context;
+use pipeline::edit::Edit;
 
 use super::parse;
 use crate::{

@@ -18,7 +18,7 @@ mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
 use engine::{BatchLimit, Hint, Model, Namespace, Plan, Store};
-use query::exec::Stage;
+use pipeline::exec::Stage;
 
 use self::{
     shape::{Stats, build_reply, planner_section, winning_plan},
@@ -177,7 +177,7 @@ fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
 fn by_query(args: &Args<'_>) -> Result<Plan> {
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
-        None => query::Filter::always(),
+        None => pipeline::Filter::always(),
     };
     Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter) })
 }

@@ -3,12 +3,13 @@
 
 use document::{DocRef, Document, doc};
 use engine::{Find, Plan};
-use query::{Context, Filter, edit::Edit};
+use evaluation::Context;
+use pipeline::{Filter, edit::Edit};
 
 use super::{Explained, Outcome, search_plan, shape::shortest_int};
-use crate::commands::find_and_modify;
 use crate::{
     arguments::Args,
+    commands::find_and_modify,
     errors::{BadValue, Error, Result},
     parsers::statements::{
         UPDATE_FIELDS, check_delete, check_update, deletes_many, parse_edit, parse_search,

@@ -1,0 +1,236 @@
+//! Documents and arrays that are borrowed: raw bytes or a tree, read alike.
+
+use bytes::Bytes;
+
+use super::{
+    Document, Value, ValueRef,
+    raw::{Elements, RawElements},
+};
+
+/// An owned raw document: well-formed BSON bytes, shared when it is cloned. It may be a part of
+/// something larger, which then stays in memory as long as it does.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DocBuf(Bytes);
+
+impl DocBuf {
+    /// Takes bytes that a builder, the validator or a checksummed row vouches for.
+    pub fn from_trusted(bytes: impl Into<Bytes>) -> Self {
+        Self(bytes.into())
+    }
+
+    /// The borrowed form.
+    pub fn as_ref(&self) -> DocRef<'_> {
+        DocRef::Raw(&self.0)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, owned.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+
+    /// The same document in memory of its own.
+    pub fn detached(&self) -> Self {
+        self.as_ref().to_buf()
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        self.as_ref().get(name)
+    }
+}
+
+impl Default for DocBuf {
+    fn default() -> Self {
+        Self(Bytes::from_static(&[5, 0, 0, 0, 0]))
+    }
+}
+
+/// A borrowed document: raw bytes or a tree.
+#[derive(Clone, Copy)]
+pub enum DocRef<'a> {
+    /// Well-formed BSON bytes.
+    Raw(&'a [u8]),
+    /// An owned tree, borrowed.
+    Tree(&'a Document),
+}
+
+impl<'a> DocRef<'a> {
+    /// Fields in stored order.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, ValueRef<'a>)> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),
+        };
+        raw.chain(tree.map(|(name, value)| (name.as_str(), value.as_ref())))
+    }
+
+    /// The names of the fields, their values not looked at.
+    pub fn names(self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (RawElements::new(bytes), [].iter()),
+            Self::Tree(tree) => (RawElements::new(&[]), tree.fields().iter()),
+        };
+        raw.map(|element| element.name).chain(tree.map(|(name, _)| name.as_bytes()))
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(bytes) => super::raw::find(bytes, name),
+            Self::Tree(tree) => tree.get(name).map(Value::as_ref),
+        }
+    }
+
+    /// The value of the first field of this name, and how many fields were looked at for it.
+    pub fn search(self, name: &str) -> (Option<ValueRef<'a>>, usize) {
+        match self {
+            Self::Raw(bytes) => super::raw::search(bytes, name),
+            Self::Tree(_) => {
+                let mut looked = 0;
+                let found = self.iter().inspect(|_| looked += 1).find(|(field, _)| *field == name);
+                (found.map(|(_, value)| value), looked)
+            }
+        }
+    }
+
+    /// Puts the values of the first fields of these distinct names into `found`, where there has to
+    /// be nothing yet: one place a name. It reads the document once, and no further than needed.
+    pub fn pick(self, names: &[impl AsRef<str>], found: &mut [Option<ValueRef<'a>>]) {
+        match self {
+            Self::Raw(bytes) => super::raw::pick(bytes, names, found),
+            Self::Tree(tree) => {
+                for (name, value) in names.iter().zip(found) {
+                    *value = tree.get(name.as_ref()).map(Value::as_ref);
+                }
+            }
+        }
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Number of fields.
+    pub fn len(self) -> usize {
+        self.iter().count()
+    }
+
+    /// A tree of its own.
+    pub fn to_tree(self) -> Document {
+        match self {
+            Self::Raw(bytes) => {
+                let fields = self.iter().map(|(name, value)| (name.to_owned(), value.to_value()));
+                let mut all = room(bytes, || self.len());
+                all.extend(fields);
+                all.into_iter().collect()
+            }
+            Self::Tree(tree) => tree.clone(),
+        }
+    }
+
+    /// Raw bytes of its own.
+    pub fn to_buf(self) -> DocBuf {
+        match self {
+            Self::Raw(bytes) => DocBuf(Bytes::copy_from_slice(bytes)),
+            Self::Tree(tree) => tree.to_buf(),
+        }
+    }
+}
+
+/// Bytes of a document whose fields are counted before they are copied.
+const LONG_BYTES: usize = 16 * 1024;
+
+/// Room for what raw bytes hold: for exactly that where it is much, since what is not needed would be
+/// kept with the copy.
+fn room<T>(bytes: &[u8], count: impl FnOnce() -> usize) -> Vec<T> {
+    if LONG_BYTES <= bytes.len() { Vec::with_capacity(count()) } else { Vec::new() }
+}
+
+/// A borrowed array: raw bytes (a document with keys "0", "1", ...) or a tree.
+#[derive(Clone, Copy)]
+pub enum ArrayRef<'a> {
+    /// Well-formed BSON bytes of the array's document.
+    Raw(&'a [u8]),
+    /// Owned values, borrowed.
+    Tree(&'a [Value]),
+}
+
+impl<'a> ArrayRef<'a> {
+    /// Elements in order.
+    pub fn iter(self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
+        let (raw, tree) = match self {
+            Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
+            Self::Tree(values) => (Elements::empty(), values.iter()),
+        };
+        raw.map(|(_, value)| value).chain(tree.map(Value::as_ref))
+    }
+
+    /// The element at this position.
+    pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
+        match self {
+            Self::Raw(_) => self.iter().nth(index),
+            Self::Tree(values) => values.get(index).map(Value::as_ref),
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Raw(_) => self.iter().count(),
+            Self::Tree(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// Owned elements.
+    pub fn to_values(self) -> Vec<Value> {
+        match self {
+            Self::Raw(bytes) => {
+                let mut values = room(bytes, || self.len());
+                values.extend(self.iter().map(ValueRef::to_value));
+                values
+            }
+            Self::Tree(values) => values.to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc;
+
+    #[test]
+    fn names_are_those_of_all_fields() {
+        let tree = doc! { "a": 1, "": "x", "bé": doc! { "c": 3 }, "a": 2 };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            let names: Vec<&[u8]> = document.names().collect();
+            assert_eq!(names, [&b"a"[..], b"", "bé".as_bytes(), b"a"]);
+        }
+        assert_eq!(DocBuf::default().as_ref().names().count(), 0);
+    }
+
+    #[test]
+    fn copies_of_long_raw_values_have_no_room_to_spare() {
+        for count in [3, 3_000, 5_000] {
+            let numbers = Value::Array((0..count).map(Value::Int32).collect());
+            let raw = doc! { "a": numbers.clone() }.to_buf();
+            let Some(ValueRef::Array(array)) = raw.as_ref().get("a") else { panic!("it is one") };
+            let values = array.to_values();
+            assert_eq!(Value::Array(values.clone()), numbers);
+            assert!(count < 3_000 || array.to_values().capacity() == values.len(), "{count}");
+            assert_eq!(raw.as_ref().to_tree(), doc! { "a": numbers });
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Builds raw documents field by field, nested ones in place, without an intermediate tree.
+
+use super::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
+use crate::kind::Kind;
+
+/// A raw document under construction. Lengths are patched when a level is finished.
+#[derive(Debug)]
+pub struct DocBuilder {
+    bytes: Vec<u8>,
+}
+
+impl Default for DocBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl DocBuilder {
+    /// An empty document.
+    pub fn new() -> Self {
+        Self::with_buffer(Vec::with_capacity(64))
+    }
+
+    /// An empty document that reuses a buffer's memory; what it held is dropped.
+    pub fn with_buffer(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        bytes.extend_from_slice(&[0; 4]);
+        Self { bytes }
+    }
+
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len() + 1
+    }
+
+    /// Whether no field was appended yet.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.len() == 4
+    }
+
+    /// Appends a field. A name with a NUL is cut there, since BSON cannot hold it.
+    pub fn append(&mut self, name: &str, value: ValueRef<'_>) {
+        append(&mut self.bytes, name.as_bytes(), value);
+    }
+
+    /// Appends a field whose value is already encoded under this kind.
+    pub fn append_raw(&mut self, name: &[u8], kind: u8, value: &[u8]) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(0);
+        self.bytes.extend_from_slice(value);
+    }
+
+    /// Appends a document that `fill` builds in place.
+    pub fn document(&mut self, name: &str, fill: impl FnOnce(&mut DocBuilder)) {
+        self.bytes.push(Kind::Document as u8);
+        push_name(&mut self.bytes, name.as_bytes());
+        self.nested(|builder| fill(builder));
+    }
+
+    /// Appends an array that `fill` builds in place.
+    pub fn array(&mut self, name: &str, fill: impl FnOnce(&mut ArrayBuilder<'_>)) {
+        self.bytes.push(Kind::Array as u8);
+        push_name(&mut self.bytes, name.as_bytes());
+        self.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
+    }
+
+    fn nested(&mut self, fill: impl FnOnce(&mut DocBuilder)) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        fill(self);
+        close(&mut self.bytes, start);
+    }
+
+    /// The finished document.
+    pub fn finish(self) -> DocBuf {
+        DocBuf::from_trusted(self.into_vec())
+    }
+
+    /// The bytes of the finished document.
+    pub fn into_vec(mut self) -> Vec<u8> {
+        close(&mut self.bytes, 0);
+        self.bytes
+    }
+}
+
+/// An array under construction inside a document.
+#[derive(Debug)]
+pub struct ArrayBuilder<'a> {
+    builder: &'a mut DocBuilder,
+    next: usize,
+}
+
+impl ArrayBuilder<'_> {
+    /// Appends an element.
+    pub fn push(&mut self, value: ValueRef<'_>) {
+        let mut name = [0; 20];
+        let name = index_name(self.next, &mut name);
+        self.next += 1;
+        append(&mut self.builder.bytes, name, value);
+    }
+
+    /// Appends a document that `fill` builds in place.
+    pub fn document(&mut self, fill: impl FnOnce(&mut DocBuilder)) {
+        self.open(Kind::Document);
+        self.builder.nested(|builder| fill(builder));
+    }
+
+    /// Appends an array that `fill` builds in place.
+    pub fn array(&mut self, fill: impl FnOnce(&mut ArrayBuilder<'_>)) {
+        self.open(Kind::Array);
+        self.builder.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
+    }
+
+    fn open(&mut self, kind: Kind) {
+        let mut name = [0; 20];
+        self.builder.bytes.push(kind as u8);
+        push_name(&mut self.builder.bytes, index_name(self.next, &mut name));
+        self.next += 1;
+    }
+
+    /// Bytes of the whole document so far.
+    pub fn len(&self) -> usize {
+        self.builder.len()
+    }
+
+    /// Whether no element was appended yet.
+    pub fn is_empty(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Number of elements so far.
+    pub fn count(&self) -> usize {
+        self.next
+    }
+}
+
+fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
+    let mut at = buffer.len();
+    let mut rest = index;
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        if rest == 0 {
+            return &buffer[at..];
+        }
+    }
+}
+
+fn push_name(out: &mut Vec<u8>, name: &[u8]) {
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    out.extend_from_slice(&name[..end]);
+    out.push(0);
+}
+
+fn push_string(out: &mut Vec<u8>, text: &str) {
+    push_len(out, text.len() + 1);
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+}
+
+fn push_len(out: &mut Vec<u8>, len: usize) {
+    out.extend_from_slice(&i32::try_from(len).unwrap_or(i32::MAX).to_le_bytes());
+}
+
+fn close(out: &mut Vec<u8>, start: usize) {
+    out.push(0);
+    let len = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
+    out[start..start + 4].copy_from_slice(&len.to_le_bytes());
+}
+
+fn append(out: &mut Vec<u8>, name: &[u8], value: ValueRef<'_>) {
+    out.push(value.kind() as u8);
+    push_name(out, name);
+    append_value(out, value);
+}
+
+fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Double(v) => out.extend_from_slice(&v.to_le_bytes()),
+        ValueRef::String(v) | ValueRef::JavaScript(v) | ValueRef::Symbol(v) => push_string(out, v),
+        ValueRef::Document(DocRef::Raw(bytes)) | ValueRef::Array(ArrayRef::Raw(bytes)) => {
+            out.extend_from_slice(bytes);
+        }
+        ValueRef::Document(DocRef::Tree(tree)) => append_tree(out, tree),
+        ValueRef::Array(ArrayRef::Tree(values)) => append_values(out, values),
+        ValueRef::Binary { subtype, bytes } => {
+            push_len(out, bytes.len());
+            out.push(subtype);
+            out.extend_from_slice(bytes);
+        }
+        ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
+        ValueRef::Bool(v) => out.push(u8::from(v)),
+        ValueRef::DateTime(v) | ValueRef::Int64(v) => out.extend_from_slice(&v.to_le_bytes()),
+        ValueRef::Regex { pattern, options } => {
+            push_name(out, pattern.as_bytes());
+            push_name(out, options.as_bytes());
+        }
+        ValueRef::DbPointer { namespace, id } => {
+            push_string(out, namespace);
+            out.extend_from_slice(&id.0);
+        }
+        ValueRef::JavaScriptWithScope { code, scope } => {
+            let start = out.len();
+            out.extend_from_slice(&[0; 4]);
+            push_string(out, code);
+            append_value(out, ValueRef::Document(scope));
+            let len = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
+            out[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        }
+        ValueRef::Int32(v) => out.extend_from_slice(&v.to_le_bytes()),
+        ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_le_bytes()),
+        ValueRef::Decimal128(v) => out.extend_from_slice(&v.to_le_bytes()),
+        ValueRef::Undefined | ValueRef::Null | ValueRef::MaxKey | ValueRef::MinKey => {}
+    }
+}
+
+fn append_tree(out: &mut Vec<u8>, tree: &Document) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    for (name, value) in tree.fields() {
+        append(out, name.as_bytes(), value.as_ref());
+    }
+    close(out, start);
+}
+
+fn append_values(out: &mut Vec<u8>, values: &[Value]) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let mut buffer = [0; 20];
+    for (index, value) in values.iter().enumerate() {
+        append(out, index_name(index, &mut buffer), value.as_ref());
+    }
+    close(out, start);
+}

@@ -1,0 +1,243 @@
+//! Walks the elements of a raw document in place. Bytes are expected to be well-formed; where they
+//! are not, a walk ends early and nothing panics.
+
+use super::{ArrayRef, DocRef, ValueRef};
+use crate::{
+    bits::{i32_at, i64_at, length_at, nul_after},
+    decimal::Decimal128,
+    object_id::ObjectId,
+};
+
+/// One element of a raw document, its value still encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Element<'a> {
+    /// BSON type code.
+    pub kind: u8,
+    /// Field name without its NUL.
+    pub name: &'a [u8],
+    /// Encoded value.
+    pub value: &'a [u8],
+}
+
+impl<'a> Element<'a> {
+    /// The decoded value; `None` when its bytes are malformed.
+    pub fn decode(self) -> Option<ValueRef<'a>> {
+        decode(self.kind, self.value)
+    }
+
+    /// The field name; malformed UTF-8 reads as an empty name.
+    pub fn name_str(self) -> &'a str {
+        str::from_utf8(self.name).unwrap_or_default()
+    }
+}
+
+/// Walks elements without decoding values.
+#[derive(Clone, Debug)]
+pub struct RawElements<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// The name under which other crates ask for a raw walk.
+pub type Reader<'a> = RawElements<'a>;
+
+impl<'a> RawElements<'a> {
+    /// Starts at the first element of a document's bytes.
+    pub fn new(document: &'a [u8]) -> Self {
+        Self { bytes: document, at: 4 }
+    }
+}
+
+impl<'a> Iterator for RawElements<'a> {
+    type Item = Element<'a>;
+
+    fn next(&mut self) -> Option<Element<'a>> {
+        let (element, next) = element_at(self.bytes, self.at)?;
+        self.at = next;
+        Some(element)
+    }
+}
+
+/// The element at an offset and the offset behind it; `None` at the final NUL.
+pub fn element_at(bytes: &[u8], at: usize) -> Option<(Element<'_>, usize)> {
+    let kind = *bytes.get(at)?;
+    if kind == 0 {
+        return None;
+    }
+    let end_of_name = nul_after(bytes, at + 1)?;
+    let start = end_of_name + 1;
+    let end = start.checked_add(value_len(kind, bytes, start)?)?;
+    let element =
+        Element { kind, name: bytes.get(at + 1..end_of_name)?, value: bytes.get(start..end)? };
+    Some((element, end))
+}
+
+/// Length of an encoded value, as its own prefix claims it.
+pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
+    match kind {
+        0x01 | 0x09 | 0x11 | 0x12 => Some(8),
+        0x02 | 0x0d | 0x0e => length_at(bytes, at)?.checked_add(4),
+        0x03 | 0x04 | 0x0f => length_at(bytes, at),
+        0x05 => length_at(bytes, at)?.checked_add(5),
+        0x06 | 0x0a | 0x7f | 0xff => Some(0),
+        0x07 => Some(12),
+        0x08 => Some(1),
+        0x0b => Some(nul_after(bytes, nul_after(bytes, at)? + 1)? + 1 - at),
+        0x0c => length_at(bytes, at)?.checked_add(16),
+        0x10 => Some(4),
+        0x13 => Some(16),
+        _ => None,
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    let end = length_at(bytes, 0)?.checked_add(3)?;
+    str::from_utf8(bytes.get(4..end)?).ok()
+}
+
+fn object_id(bytes: &[u8]) -> Option<ObjectId> {
+    Some(ObjectId(bytes.try_into().ok()?))
+}
+
+/// Decodes an encoded value of this kind.
+pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Option<ValueRef<'_>> {
+    Some(match kind {
+        0x01 => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        0x02 => ValueRef::String(text(bytes)?),
+        0x03 => ValueRef::Document(DocRef::Raw(bytes)),
+        0x04 => ValueRef::Array(ArrayRef::Raw(bytes)),
+        0x05 => ValueRef::Binary { subtype: *bytes.get(4)?, bytes: bytes.get(5..)? },
+        0x06 => ValueRef::Undefined,
+        0x07 => ValueRef::ObjectId(object_id(bytes)?),
+        0x08 => ValueRef::Bool(*bytes.first()? != 0),
+        0x09 => ValueRef::DateTime(i64_at(bytes, 0)?),
+        0x0a => ValueRef::Null,
+        0x0b => {
+            let end = nul_after(bytes, 0)?;
+            let options = bytes.get(end + 1..bytes.len().checked_sub(1)?)?;
+            ValueRef::Regex {
+                pattern: str::from_utf8(bytes.get(..end)?).ok()?,
+                options: str::from_utf8(options).ok()?,
+            }
+        }
+        0x0c => ValueRef::DbPointer {
+            namespace: text(bytes)?,
+            id: object_id(bytes.get(bytes.len().checked_sub(12)?..)?)?,
+        },
+        0x0d => ValueRef::JavaScript(text(bytes)?),
+        0x0e => ValueRef::Symbol(text(bytes)?),
+        0x0f => {
+            let code = bytes.get(4..)?;
+            let scope = length_at(code, 0)?.checked_add(4)?;
+            ValueRef::JavaScriptWithScope {
+                code: text(code)?,
+                scope: DocRef::Raw(code.get(scope..)?),
+            }
+        }
+        0x10 => ValueRef::Int32(i32_at(bytes, 0)?),
+        0x11 => ValueRef::Timestamp(u64::from_le_bytes(bytes.try_into().ok()?)),
+        0x12 => ValueRef::Int64(i64_at(bytes, 0)?),
+        0x13 => ValueRef::Decimal128(Decimal128::from_le_bytes(bytes.try_into().ok()?)),
+        0x7f => ValueRef::MaxKey,
+        0xff => ValueRef::MinKey,
+        _ => return None,
+    })
+}
+
+/// The value of the first field of this name.
+pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
+    RawElements::new(document).find(|element| element.name == name.as_bytes())?.decode()
+}
+
+/// The same, and how many fields were looked at.
+pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>>, usize) {
+    let mut looked = 0;
+    let mut elements = RawElements::new(document).inspect(|_| looked += 1);
+    let found = elements.find(|element| element.name == name.as_bytes());
+    (found.and_then(|element| element.decode()), looked)
+}
+
+/// Puts the value of the first field of each name at its name's place, in one pass.
+pub(crate) fn pick<'a>(
+    document: &'a [u8],
+    names: &[impl AsRef<str>],
+    found: &mut [Option<ValueRef<'a>>],
+) {
+    let mut missing = names.len();
+    if missing == 0 {
+        return;
+    }
+    for element in RawElements::new(document) {
+        let mut places = names.iter().zip(found.iter_mut());
+        let place = places
+            .find(|(name, value)| value.is_none() && name.as_ref().as_bytes() == element.name);
+        if let Some((_, value)) = place {
+            *value = element.decode();
+            missing -= 1;
+            if missing == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Decoded elements of a raw document.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements<'a>(RawElements<'a>);
+
+impl<'a> Elements<'a> {
+    pub(crate) fn new(document: &'a [u8]) -> Self {
+        Self(RawElements::new(document))
+    }
+
+    pub(crate) fn empty() -> Self {
+        Self(RawElements { bytes: &[], at: 0 })
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = (&'a str, ValueRef<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let element = self.0.next()?;
+        Some((element.name_str(), element.decode()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        doc,
+        value::{DocRef, Value, ValueRef},
+    };
+
+    #[test]
+    fn a_search_says_how_far_it_went() {
+        let tree = doc! { "a": 1, "b": "x", "a": 2 };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            for (name, looked) in [("a", 1), ("b", 2), ("none", 3)] {
+                let (found, went) = document.search(name);
+                let value = |value: Option<ValueRef<'_>>| value.map(ValueRef::to_value);
+                assert_eq!(value(found), value(document.get(name)), "{name}");
+                assert_eq!(went, looked, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn picked_values_are_those_that_are_found_one_by_one() {
+        let tree = doc! { "a": 1, "b": "x", "aa": doc! { "a": 3 }, "a": 2, "": true };
+        let raw = tree.to_buf();
+        for document in [DocRef::Tree(&tree), raw.as_ref()] {
+            for names in [&["a"][..], &["b", "a"], &["none", "aa", "", "a"], &[]] {
+                let mut found = [None; 4];
+                document.pick(names, &mut found);
+                let value = |value: Option<ValueRef<'_>>| value.map(ValueRef::to_value);
+                let want: Vec<Option<Value>> =
+                    names.iter().map(|name| value(document.get(name))).collect();
+                assert_eq!(found.map(value)[..names.len()], want, "{names:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The Gregorian calendar over milliseconds since 1970, without time zones. Years are unbounded.
+
+/// Milliseconds in a day.
+pub const DAY_MS: i64 = 86_400_000;
+
+/// English names of months.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// A local date and time in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Of the Gregorian calendar; it may be negative.
+    pub year: i64,
+    /// From 1.
+    pub month: i64,
+    /// Of the month, from 1.
+    pub day: i64,
+    /// From 0.
+    pub hour: i64,
+    /// From 0.
+    pub minute: i64,
+    /// From 0.
+    pub second: i64,
+    /// From 0.
+    pub millisecond: i64,
+}
+
+impl Moment {
+    /// The parts of an instant.
+    pub fn of(ms: i64) -> Self {
+        let (year, month, day) = date_of_days(ms.div_euclid(DAY_MS));
+        let rest = ms.rem_euclid(DAY_MS);
+        Self {
+            year,
+            month,
+            day,
+            hour: rest / 3_600_000,
+            minute: rest / 60_000 % 60,
+            second: rest / 1000 % 60,
+            millisecond: rest % 1000,
+        }
+    }
+
+    /// The instant, parts beyond their range carried over; `None` when it is out of range.
+    pub fn to_ms(self) -> Option<i64> {
+        let months = self.year.checked_mul(12)?.checked_add(self.month - 1)?;
+        let first = days_of_date(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
+        let days = first.checked_add(self.day - 1)?;
+        let time = self
+            .hour
+            .checked_mul(3_600_000)?
+            .checked_add(self.minute.checked_mul(60_000)?)?
+            .checked_add(self.second.checked_mul(1000)?)?
+            .checked_add(self.millisecond)?;
+        days.checked_mul(DAY_MS)?.checked_add(time)
+    }
+}
+
+/// Days since 1970 of a date whose month is in range.
+pub fn days_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
+    let shifted = if month <= 2 { year.checked_sub(1)? } else { year };
+    let era = shifted.div_euclid(400);
+    let of_era = shifted.rem_euclid(400);
+    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    let of_era_days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    era.checked_mul(146_097)?.checked_add(of_era_days)?.checked_sub(719_468)
+}
+
+/// Year, month and day of a day since 1970.
+pub fn date_of_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let index = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * index + 2) / 5 + 1;
+    let month = if index < 10 { index + 3 } else { index - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Days of a month.
+pub fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Day of the week, Monday 1 to Sunday 7.
+pub fn iso_weekday(days: i64) -> i64 {
+    (days + 3).rem_euclid(7) + 1
+}
+
+/// Day of the year, from 1.
+pub fn day_of_year(days: i64) -> i64 {
+    let (year, _, _) = date_of_days(days);
+    days - days_of_date(year, 1, 1).unwrap_or(days) + 1
+}
+
+/// Week of the year with weeks that start on Sunday; days before the first Sunday are in week 0.
+pub fn week(days: i64) -> i64 {
+    (day_of_year(days) - 1 + 7 - iso_weekday(days) % 7) / 7
+}
+
+/// ISO year and week.
+pub fn iso_week(days: i64) -> (i64, i64) {
+    let thursday = days - iso_weekday(days) + 4;
+    (date_of_days(thursday).0, (day_of_year(thursday) - 1) / 7 + 1)
+}
+
+/// Days since 1970 of the Monday that opens an ISO year.
+pub fn iso_year_start(year: i64) -> Option<i64> {
+    let fourth = days_of_date(year, 1, 4)?;
+    Some(fourth - iso_weekday(fourth) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_days_agree() {
+        for days in (-800_000..800_000).step_by(97) {
+            let (year, month, day) = date_of_days(days);
+            assert_eq!(days_of_date(year, month, day), Some(days));
+        }
+        assert_eq!(date_of_days(19_782), (2024, 2, 29));
+        assert_eq!(iso_weekday(19_782), 4);
+        assert_eq!(day_of_year(19_782), 60);
+        assert_eq!((week(19_782), iso_week(19_782)), (8, (2024, 9)));
+        assert_eq!(iso_week(days_of_date(2021, 1, 3).unwrap()), (2020, 53));
+        assert_eq!(date_of_days(iso_year_start(2024).unwrap()), (2024, 1, 1));
+    }
+}

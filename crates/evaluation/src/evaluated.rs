@@ -1,0 +1,90 @@
+//! An evaluated value that is borrowed where it can be.
+
+use document::{Value, ValueRef};
+
+use crate::size::Size;
+
+/// What an expression came to.
+#[derive(Clone, Debug)]
+pub enum Got<'a> {
+    /// An optional argument that was not given.
+    Absent,
+    /// Nothing.
+    Missing,
+    /// Part of the document, of a variable or of the expression itself.
+    Ref(ValueRef<'a>),
+    /// A value that was computed.
+    Own(Value),
+}
+
+impl<'a> Got<'a> {
+    /// The value, when there is one.
+    pub fn value(&self) -> Option<ValueRef<'_>> {
+        match self {
+            Self::Absent | Self::Missing => None,
+            Self::Ref(value) => Some(*value),
+            Self::Own(value) => Some(value.as_ref()),
+        }
+    }
+
+    /// The value, owned.
+    pub fn into_value(self) -> Option<Value> {
+        match self {
+            Self::Absent | Self::Missing => None,
+            Self::Ref(value) => Some(value.to_value()),
+            Self::Own(value) => Some(value),
+        }
+    }
+
+    /// The value, null in place of nothing.
+    pub fn or_null(&self) -> ValueRef<'_> {
+        self.value().unwrap_or(ValueRef::Null)
+    }
+
+    /// For comparisons: nothing compares as undefined.
+    pub fn operand(&self) -> ValueRef<'_> {
+        self.value().unwrap_or(ValueRef::Undefined)
+    }
+
+    /// Whether it is nothing, null or undefined.
+    pub fn is_nullish(&self) -> bool {
+        self.value().is_none_or(ValueRef::is_nullish)
+    }
+
+    /// Whether the argument was not given at all.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Whether it counts as true.
+    pub fn is_truthy(&self) -> bool {
+        self.value().is_some_and(ValueRef::is_truthy)
+    }
+
+    /// The name of its type, "missing" for nothing.
+    pub fn type_name(&self) -> &'static str {
+        self.value().map_or("missing", |value| value.kind().name())
+    }
+}
+
+/// What a value holds that is nobody else's.
+pub fn owned(got: &Got<'_>) -> usize {
+    match got {
+        Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
+            Size::of(value.as_ref()).memory
+        }
+        _ => 0,
+    }
+}
+
+impl From<Option<Value>> for Got<'_> {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Self::Missing, Self::Own)
+    }
+}
+
+impl<'a> From<Option<ValueRef<'a>>> for Got<'a> {
+    fn from(value: Option<ValueRef<'a>>) -> Self {
+        value.map_or(Self::Missing, Self::Ref)
+    }
+}

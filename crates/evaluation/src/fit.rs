@@ -1,0 +1,68 @@
+//! Values that keep no more room than they need. What grows step by step has room for as much again
+//! in the end, which nobody counts, and a value may be kept for long.
+
+use document::Value;
+
+use crate::evaluated::Got;
+
+/// Bytes of room that are left to a value.
+const SPARE: usize = 4 * 1024;
+
+/// The same value; where it has much more room than it needs, a copy that has not. Allocators leave a
+/// block as it is when it is asked to become a little smaller.
+pub fn fitted(got: Got<'_>) -> Got<'_> {
+    match got {
+        Got::Own(value) => Got::Own(fitted_value(value)),
+        other => other,
+    }
+}
+
+/// The same of a value of one's own.
+pub fn fitted_value(value: Value) -> Value {
+    match value {
+        Value::String(text) if is_loose(text.capacity(), text.len()) => {
+            Value::String(text.as_str().to_owned())
+        }
+        Value::Array(mut values)
+            if is_loose(
+                values.capacity().saturating_mul(size_of::<Value>()),
+                values.len().saturating_mul(size_of::<Value>()),
+            ) =>
+        {
+            let mut exact = Vec::with_capacity(values.len());
+            exact.append(&mut values);
+            Value::Array(exact)
+        }
+        other => other,
+    }
+}
+
+fn is_loose(room: usize, needed: usize) -> bool {
+    needed.saturating_add(needed / 8).saturating_add(SPARE) < room
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn much_room_that_is_not_needed_is_given_up() {
+        for (len, room, kept) in
+            [(10, 100, 100), (10_000, 15_000, 15_000), (100_000, 190_000, 100_000), (0, 9_000, 0)]
+        {
+            let mut text = String::with_capacity(room);
+            text.push_str(&"x".repeat(len));
+            let Got::Own(Value::String(text)) = fitted(Got::Own(Value::String(text))) else {
+                panic!("it is a text")
+            };
+            assert_eq!((text.len(), text.capacity()), (len, kept));
+            let mut values = Vec::with_capacity(room);
+            values.resize(len, Value::Null);
+            let Value::Array(values) = fitted_value(Value::Array(values)) else {
+                panic!("it is an array")
+            };
+            let most = len + len / 8 + SPARE / size_of::<Value>();
+            assert!(values.len() == len && values.capacity() <= most, "{}", values.capacity());
+        }
+    }
+}

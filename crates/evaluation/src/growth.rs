@@ -1,0 +1,112 @@
+//! What an expression is building, bounded while it grows: by the largest document, by what one
+//! expression may hold and by what is left of the memory of all operations.
+
+use document::{Value, ValueRef};
+use memory::Share;
+
+use crate::{
+    context::Context,
+    error::{Error, Kind},
+    holding::Holding,
+    limits::{MAX_HELD_BYTES, MAX_MADE_BYTES},
+    size::{Size, too_large},
+};
+
+/// Bytes of a buffer that are not asked for.
+const SMALL_BUFFER: usize = 64 * 1024;
+/// How often what was written is in memory at most while its buffer grows: there is room for as much
+/// again, and the buffer of before.
+const BUFFER_COPIES: usize = 3;
+
+/// What an expression is building: bounded while it grows.
+#[derive(Debug)]
+pub struct Growth<'a> {
+    /// What is held around it.
+    held: usize,
+    size: Size,
+    holding: &'a Holding,
+    written: usize,
+    buffer: Option<Share>,
+}
+
+impl<'a> Growth<'a> {
+    /// Nothing built yet, while so many bytes are held around it.
+    pub fn beside(held: usize, context: &'a Context) -> Self {
+        let holding = &context.holding;
+        Self { held, size: Size::default(), holding, written: 0, buffer: None }
+    }
+
+    /// Its memory so far.
+    pub fn memory(&self) -> usize {
+        self.size.memory
+    }
+
+    /// It becomes larger by so much.
+    pub fn add(&mut self, size: Size) -> Result<(), Error> {
+        self.size.bytes = self.size.bytes.saturating_add(size.bytes);
+        self.size.memory = self.size.memory.saturating_add(size.memory);
+        if MAX_MADE_BYTES < self.size.bytes {
+            return Err(too_large(self.size.bytes));
+        }
+        check_held(self.held.saturating_add(self.size.memory), self.holding)
+    }
+
+    /// So much more is held for it that is no part of it.
+    pub fn hold(&mut self, memory: usize) -> Result<(), Error> {
+        self.add(Size { bytes: 0, memory })
+    }
+
+    /// Puts a value that was added into the array under construction. A full one moves to where there
+    /// is room for as many again, which has to be there but is no part of the value.
+    pub fn push(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
+        if values.len() == values.capacity() {
+            let room = values.len().saturating_mul(2 * size_of::<Value>());
+            let held = self.held.saturating_add(self.size.memory);
+            self.holding.cover(held.saturating_add(room))?;
+        }
+        values.push(value);
+        Ok(())
+    }
+
+    /// So many bytes more are written to a buffer beside it. They are no value of the expression,
+    /// but have to be there.
+    pub fn written(&mut self, bytes: usize) -> Result<(), Error> {
+        self.written = self.written.saturating_add(bytes);
+        if SMALL_BUFFER < self.written {
+            let buffer = self.buffer.get_or_insert_with(|| self.holding.share());
+            buffer.set(self.written.saturating_mul(BUFFER_COPIES))?;
+        }
+        Ok(())
+    }
+
+    /// A field of this name joins it; its value counts for itself.
+    pub fn name(&mut self, name: &str) -> Result<(), Error> {
+        let bytes = name.len() + 1;
+        self.add(Size { bytes, memory: size_of::<String>() + bytes })
+    }
+
+    /// A copy that joins it.
+    pub fn copy(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
+        self.add(Size::of(value))?;
+        Ok(value.to_value())
+    }
+
+    /// Copies of values that join it.
+    pub fn copies<'v>(
+        &mut self,
+        values: impl Iterator<Item = ValueRef<'v>>,
+    ) -> Result<Vec<Value>, Error> {
+        values.map(|value| self.copy(value)).collect()
+    }
+}
+
+/// Fails when an expression would hold so much: more than it may, or than is left for it.
+pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
+    if MAX_HELD_BYTES < bytes {
+        let text = format!(
+            "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
+        );
+        return Err(Error::new(Kind::TooLarge, 146, text));
+    }
+    holding.cover(bytes)
+}

@@ -1,0 +1,141 @@
+//! What an operation holds of the account of all operations: a share of each stage, and one of the
+//! expression that is being evaluated. How much one expression may hold at all stands in `budget`.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use document::{DocRef, ValueRef};
+use memory::{Account, Share, Short};
+
+use crate::{
+    error::{Error, Kind},
+    size::{Size, reach},
+};
+
+/// Bytes of one expression that are not asked for: most expressions never hold more.
+const FREE: usize = 64 * 1024;
+/// The number of [`Short`]: an operation that may go well later.
+pub const SHORT: i32 = 365;
+
+impl From<Short> for Error {
+    fn from(short: Short) -> Self {
+        Self::new(Kind::Short, SHORT, short.to_string())
+    }
+}
+
+/// Where an operation takes memory from. Clones are of one operation, which evaluates one
+/// expression at a time.
+#[derive(Clone, Debug, Default)]
+pub struct Holding(Arc<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    account: Account,
+    /// How much the expression under way may hold by what was taken; spares the lock.
+    covered: AtomicUsize,
+    share: Mutex<Share>,
+    /// What the operation holds as long as it is there.
+    kept: Mutex<Share>,
+}
+
+impl Holding {
+    /// From this account.
+    pub fn of(account: &Account) -> Self {
+        Self::within(account, usize::MAX)
+    }
+
+    /// For parts of the operation that may hold so much together.
+    pub fn part(&self, limit: usize) -> Self {
+        Self::within(&self.0.account, limit)
+    }
+
+    fn within(account: &Account, limit: usize) -> Self {
+        let account = account.operation(limit);
+        let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
+        Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
+    }
+
+    /// The operation itself holds so much more, until it is forgotten.
+    pub fn keep(&self, bytes: usize) -> Result<(), Short> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)
+    }
+
+    /// Bytes that the operation holds.
+    pub fn used(&self) -> usize {
+        self.0.account.used()
+    }
+
+    /// Whether these parts would hold more than they may, rather than more than is left.
+    pub fn is_beyond(&self, bytes: usize) -> bool {
+        self.0.account.is_beyond(bytes)
+    }
+
+    /// Whether little is left for others.
+    pub fn is_scarce(&self) -> bool {
+        self.0.account.is_scarce()
+    }
+
+    /// A share for a part of the operation that holds memory beside expressions.
+    pub fn share(&self) -> Share {
+        self.0.account.share()
+    }
+
+    /// A share for the tree of a raw document, which takes several times its bytes; small ones are
+    /// not asked for.
+    pub fn tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
+        let mut share = self.share();
+        if FREE / 4 < reach(ValueRef::Document(document)) {
+            share.grow(Size::of(ValueRef::Document(document)).memory)?;
+        }
+        Ok(share)
+    }
+
+    /// No expression is being evaluated: what the last one held is given back.
+    pub fn settle(&self) {
+        if self.0.covered.load(Relaxed) != 0 {
+            let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
+            share.shrink(usize::MAX);
+            self.0.covered.store(0, Relaxed);
+        }
+    }
+
+    /// The expression under way holds so much: it has to be there.
+    pub fn cover(&self, bytes: usize) -> Result<(), Error> {
+        if bytes <= self.0.covered.load(Relaxed).max(FREE) {
+            return Ok(());
+        }
+        let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
+        // Each step is an eighth more, so that growing by little is seldom.
+        share.set(bytes.saturating_add(bytes / 8)).or_else(|_| share.set(bytes))?;
+        self.0.covered.store(share.held(), Relaxed);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_takes_what_it_holds_and_gives_it_back() {
+        let account = Account::new(1 << 20);
+        let holding = Holding::of(&account);
+        holding.cover(FREE).unwrap();
+        assert_eq!(account.used(), 0);
+        holding.cover(200_000).unwrap();
+        assert!(200_000 <= account.used());
+        let before = account.used();
+        holding.cover(100_000).unwrap();
+        assert_eq!(account.used(), before, "the most that it held");
+        let mut stage = holding.share();
+        stage.grow(500_000).unwrap();
+        let short = holding.cover(600_000).unwrap_err();
+        assert_eq!((short.kind, short.number), (Kind::Short, SHORT));
+        holding.settle();
+        assert!(account.used() < 600_000);
+        drop((stage, holding));
+        assert_eq!(account.used(), 0);
+    }
+}

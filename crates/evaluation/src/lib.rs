@@ -1,0 +1,29 @@
+//! What the evaluators of both query languages share: the context of an operation, its budget of
+//! work, the memory it holds, the sizes and limits of values, regular expressions and the calendar.
+//!
+//! It knows neither language: `pipeline` has the semantics of one protocol, `select` those of the
+//! other, and neither imports the other. It is not async and cannot see a store.
+
+pub mod calendar;
+mod context;
+mod effort;
+mod error;
+mod evaluated;
+mod fit;
+mod growth;
+mod holding;
+pub mod limits;
+mod pattern;
+mod size;
+mod spill;
+
+pub use context::{Context, Random};
+pub use effort::{Effort, Watch};
+pub use error::{Error, Kind};
+pub use evaluated::{Got, owned};
+pub use fit::{fitted, fitted_value};
+pub use growth::{Growth, check_held};
+pub use holding::{Holding, SHORT};
+pub use pattern::{Found, Pattern, Patterns, as_program, take_patterns_from};
+pub use size::{Size, check_built, check_part, check_text, memory, reach, too_large};
+pub use spill::Spill;

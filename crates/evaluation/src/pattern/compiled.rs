@@ -1,0 +1,295 @@
+//! Regular expressions: compiled once, matched against strings in linear time.
+
+use std::sync::Arc;
+
+use super::{
+    leading,
+    looking::{self, Count, Known, Looking, Spans},
+    program,
+    syntax::{Flags, translate, translate_aheads},
+};
+use document::ValueRef;
+use memory::Share;
+use regex::{Regex, RegexBuilder};
+
+use crate::error::{Error, Kind};
+
+/// Longest pattern text, in bytes.
+const MAX_PATTERN_BYTES: usize = 32_764;
+
+/// A compiled pattern with the text and the options it came from.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    source: String,
+    options: String,
+    regex: Regex,
+    /// What has to be met at the start of a text beside it, or must not be.
+    guards: Vec<(bool, Regex)>,
+    /// The form of a pattern with look-ahead elsewhere; `regex` is nothing then.
+    looking: Option<Arc<Looking>>,
+    /// What the compiled forms hold, clones of them included.
+    _held: Arc<Vec<Share>>,
+}
+
+impl Pattern {
+    /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
+    /// back and other syntax that needs backtracking are refused by name.
+    pub fn new(source: &str, options: &str) -> Result<Self, Error> {
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let (regex, held) = compile(source, flags)?;
+        let (source, options) = (source.to_owned(), sorted(options));
+        let (guards, looking) = (Vec::new(), None);
+        Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
+    }
+
+    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine.
+    pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
+        match Self::with_guards(source, options) {
+            Err(error) if error.kind == Kind::Unsupported && looks_ahead(source) => {
+                Self::looking(source, options)
+            }
+            built => built,
+        }
+    }
+
+    fn looking(source: &str, options: &str) -> Result<Self, Error> {
+        let mut flags = flags(options)?;
+        let rest = own_flags(source, &mut flags);
+        let (main, aheads) = translate_aheads(rest, flags)?;
+        let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
+        let share = looking::hold(bytes)?;
+        let (regex, held) = compile("", Flags::default())?;
+        Ok(Self {
+            source: source.to_owned(),
+            options: sorted(options),
+            regex,
+            guards: Vec::new(),
+            looking: Some(Arc::new(looking)),
+            _held: Arc::new(vec![held, share]),
+        })
+    }
+
+    fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
+        let split = match options.contains(['m', 'x']) {
+            true => None,
+            false => leading::split(source),
+        };
+        let Some(split) = split else { return Self::new(source, options) };
+        let flags = flags(options)?;
+        short_enough(source)?;
+        let mut guards = Vec::with_capacity(split.guards.len());
+        let (regex, share) = compile(&format!("^{}", split.rest), flags)?;
+        let mut held = vec![share];
+        for (wanted, guard) in split.guards {
+            let (guard, share) = compile(&format!("^(?:{guard})"), flags)?;
+            guards.push((wanted, guard));
+            held.push(share);
+        }
+        let (source, options) = (source.to_owned(), sorted(options));
+        Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
+    }
+
+    /// Whether a text meets it. `count` is told of work beyond that of reading the text.
+    pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
+        match &self.looking {
+            Some(looking) => looking.is_match(text, count),
+            None => Ok(self.admits(text) && self.regex.is_match(text)),
+        }
+    }
+
+    /// Prepares to find matches in a text, one after the other.
+    pub fn finder<'t>(&self, text: &'t str, count: Count<'_>) -> Result<Found<'_, 't>, Error> {
+        let known = match &self.looking {
+            Some(looking) => {
+                looking.may_find()?;
+                Some(looking.know(text, count)?)
+            }
+            None => None,
+        };
+        Ok(Found { pattern: self, text, known, admitted: self.admits(text) })
+    }
+
+    /// Whether a text has what is looked for ahead of everything.
+    fn admits(&self, text: &str) -> bool {
+        self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
+    }
+
+    /// Whether what is looked for ahead has groups, which count among those of the whole.
+    pub fn has_groups_ahead(&self) -> bool {
+        let looking = self.looking.as_ref().is_some_and(|looking| looking.has_groups_ahead());
+        looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
+    }
+
+    /// The text it came from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Its options in alphabetical order.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// The compiled form, without what is looked for ahead of it.
+    pub fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
+    /// Whether a string matches, or a stored pattern is the same one.
+    pub fn meets(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
+        match value {
+            ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text, count),
+            ValueRef::Regex { pattern, options } => {
+                Ok(pattern == self.source && options == self.options)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): strings
+    /// below it or not beginning with it cannot match.
+    pub fn prefix(&self) -> Option<String> {
+        if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
+            return None;
+        }
+        let rest = self.source.strip_prefix('^').or_else(|| self.source.strip_prefix("\\A"))?;
+        let mut prefix = String::new();
+        let mut chars = rest.chars().peekable();
+        while let Some(next) = chars.next() {
+            let literal = match next {
+                '\\' => match chars.next() {
+                    Some(escaped) if escaped.is_ascii_punctuation() => escaped,
+                    _ => break,
+                },
+                '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
+                plain => plain,
+            };
+            if matches!(chars.peek(), Some('*' | '?' | '{')) {
+                break;
+            }
+            prefix.push(literal);
+            if chars.peek() == Some(&'+') {
+                break;
+            }
+        }
+        (!prefix.is_empty()).then_some(prefix)
+    }
+}
+
+/// Finds matches in a text, with what is known of it.
+#[derive(Debug)]
+pub struct Found<'p, 't> {
+    pattern: &'p Pattern,
+    text: &'t str,
+    known: Option<Known>,
+    admitted: bool,
+}
+
+impl Found<'_, '_> {
+    /// The first match from a position on: the spans of the whole and of its groups, bytes.
+    pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
+        if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
+            return looking.find_at(self.text, known, from, count);
+        }
+        if !self.admitted {
+            return Ok(None);
+        }
+        let found = self.pattern.regex.captures_at(self.text, from);
+        let span = |group: Option<regex::Match<'_>>| group.map(|it| (it.start(), it.end()));
+        Ok(found.map(|found| found.iter().map(span).collect()))
+    }
+}
+
+/// Whether a pattern seems to have a look-ahead.
+fn looks_ahead(source: &str) -> bool {
+    source.contains("(?=") || source.contains("(?!")
+}
+
+/// Takes flags off the start of a pattern, which hold for all of it.
+fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
+    let Some((letters, rest)) = source.strip_prefix("(?").and_then(|it| it.split_once(')')) else {
+        return source;
+    };
+    let mut own = *flags;
+    for letter in letters.chars() {
+        match letter {
+            'i' => own.ignore_case = true,
+            'm' => own.multi_line = true,
+            's' => own.dot_all = true,
+            'x' => own.extended = true,
+            _ => return source,
+        }
+    }
+    *flags = own;
+    rest
+}
+
+fn flags(options: &str) -> Result<Flags, Error> {
+    let mut flags = Flags::default();
+    for option in options.chars() {
+        match option {
+            'i' => flags.ignore_case = true,
+            'm' => flags.multi_line = true,
+            's' => flags.dot_all = true,
+            'x' => flags.extended = true,
+            'u' => {}
+            other => {
+                let text = format!("invalid flag in regex options: {other}");
+                return Err(Error::new(Kind::Invalid, 51108, text));
+            }
+        }
+    }
+    Ok(flags)
+}
+
+fn short_enough(source: &str) -> Result<(), Error> {
+    if source.len() > MAX_PATTERN_BYTES {
+        let text = "Regular expression is invalid: regular expression is too large";
+        return Err(Error::new(Kind::TooLarge, 51091, text));
+    }
+    Ok(())
+}
+
+fn compile(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
+    let translated = translate(source, flags)?;
+    let mut builder = RegexBuilder::new(&translated);
+    builder
+        .case_insensitive(flags.ignore_case)
+        .multi_line(flags.multi_line)
+        .dot_matches_new_line(flags.dot_all)
+        .ignore_whitespace(flags.extended);
+    program::build(&mut builder)?.map_err(refused)
+}
+
+/// Options in alphabetical order.
+fn sorted(options: &str) -> String {
+    let mut options: Vec<char> = options.chars().collect();
+    options.sort_unstable();
+    options.dedup();
+    options.into_iter().collect()
+}
+
+fn refused(error: regex::Error) -> Error {
+    match error {
+        regex::Error::CompiledTooBig(_) => {
+            let text = "Regular expression is invalid: regular expression is too large";
+            Error::new(Kind::TooLarge, 51091, text)
+        }
+        other => refused_syntax(&other.to_string()),
+    }
+}
+
+/// What is wrong with a pattern, from the text of the compiler's error.
+pub(super) fn refused_syntax(text: &str) -> Error {
+    let reason = text.lines().last().unwrap_or_default();
+    let reason = reason.trim_start_matches("error: ");
+    let reason = match reason {
+        "unclosed group" => "missing closing parenthesis",
+        "unopened group" => "unmatched closing parenthesis",
+        "repetition operator missing expression" => "quantifier does not follow a repeatable item",
+        other => other,
+    };
+    let text = format!("Regular expression is invalid: {reason}");
+    Error::new(Kind::Invalid, 51091, text)
+}

@@ -1,0 +1,123 @@
+//! At which positions of a text a pattern may begin, found from the end of the text.
+
+use super::{Steps, machine::Machine};
+use regex_automata::nfa::thompson::State;
+use regex_automata::util::primitives::StateID;
+
+use crate::error::Error;
+
+/// A set of positions of a text, its end included.
+#[derive(Debug)]
+pub(super) struct Positions(Vec<u64>);
+
+impl Positions {
+    fn none(len: usize) -> Self {
+        Self(vec![0; len / 64 + 1])
+    }
+
+    fn insert(&mut self, at: usize) {
+        if let Some(word) = self.0.get_mut(at / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+
+    /// Whether a position is in it.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    /// The first one from a position on, between characters.
+    pub(super) fn first(&self, text: &str, from: usize) -> Option<usize> {
+        let mut at = from;
+        while at <= text.len() {
+            let rest = self.0.get(at / 64)? >> (at % 64);
+            if rest == 0 {
+                at = (at / 64 + 1) * 64;
+                continue;
+            }
+            at += rest.trailing_zeros() as usize;
+            if at <= text.len() && text.is_char_boundary(at) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// Where a machine may begin, given where the look-aheads before it do.
+pub(super) fn begins(
+    machine: &Machine,
+    text: &str,
+    aheads: &[Positions],
+    steps: &Steps<'_>,
+) -> Result<Positions, Error> {
+    let bytes = text.as_bytes();
+    let start = machine.nfa.start_anchored().as_usize();
+    let mut begins = Positions::none(bytes.len());
+    // By state, whether a match can be reached from it at the position behind this one, and here.
+    let mut behind = vec![false; machine.len()];
+    let mut here = vec![false; machine.len()];
+    let mut found: Vec<StateID> = Vec::new();
+    for at in (0..=bytes.len()).rev() {
+        steps.add(machine.len())?;
+        here.fill(false);
+        for (id, state) in machine.nfa.states().iter().enumerate() {
+            if reads_on(state, bytes, at, &behind)
+                && let Ok(id) = StateID::new(id)
+            {
+                reach(&mut here, &mut found, id);
+            }
+        }
+        while let Some(reached) = found.pop() {
+            for before in machine.before(reached) {
+                let state = machine.nfa.state(*before);
+                if passes(machine, state, bytes, at, aheads) {
+                    reach(&mut here, &mut found, *before);
+                }
+            }
+        }
+        if here.get(start) == Some(&true) {
+            begins.insert(at);
+        }
+        std::mem::swap(&mut behind, &mut here);
+    }
+    Ok(begins)
+}
+
+fn reach(here: &mut [bool], found: &mut Vec<StateID>, state: StateID) {
+    if let Some(held) = here.get_mut(state.as_usize())
+        && !std::mem::replace(held, true)
+    {
+        found.push(state);
+    }
+}
+
+/// Whether a state is the end, or reads the next byte and reaches it from there.
+fn reads_on(state: &State, bytes: &[u8], at: usize, behind: &[bool]) -> bool {
+    let next = match state {
+        State::Match { .. } => return true,
+        State::ByteRange { trans } => trans.matches(bytes, at).then_some(trans.next),
+        State::Sparse(ways) => ways.matches(bytes, at),
+        State::Dense(ways) => ways.matches(bytes, at),
+        _ => None,
+    };
+    next.is_some_and(|next| behind.get(next.as_usize()) == Some(&true))
+}
+
+/// Whether a state that reads nothing lets a walk pass here.
+pub(super) fn passes(
+    machine: &Machine,
+    state: &State,
+    bytes: &[u8],
+    at: usize,
+    aheads: &[Positions],
+) -> bool {
+    match state {
+        State::Look { look, .. } => machine.nfa.look_matcher().matches(*look, bytes, at),
+        State::Capture { .. } => machine.stands(state).is_none_or(|stands| {
+            aheads.get(stands.ahead).is_some_and(|begins| begins.has(at)) == stands.wanted
+        }),
+        _ => true,
+    }
+}

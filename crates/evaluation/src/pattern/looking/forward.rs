@@ -1,0 +1,137 @@
+//! Where the match ends that begins at a position, and what its groups hold: all ways beside each
+//! other, the one that Perl would prefer in front.
+
+use super::{
+    Steps,
+    backward::{Positions, passes},
+    machine::Machine,
+};
+use regex_automata::nfa::thompson::State;
+use regex_automata::util::primitives::StateID;
+
+use crate::error::{Error, Kind};
+
+/// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
+pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
+
+/// Where groups began and ended so far.
+type Slots = Vec<Option<usize>>;
+
+/// Places that all ways beside each other may hold.
+const MAX_SLOTS: usize = 1 << 20;
+
+/// Ways beside each other: each state once, with the groups of the first way that came to it.
+struct Ways {
+    list: Vec<(StateID, Slots)>,
+    has: Vec<bool>,
+}
+
+/// What is left to do while a way is followed.
+enum Left {
+    Go(StateID),
+    /// A slot gets back what it had.
+    Restore(usize, Option<usize>),
+}
+
+/// Fails when a machine has too many states and groups to be followed forward.
+pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
+    let slots = machine.nfa.group_info().slot_len();
+    if machine.len().saturating_mul(slots) <= MAX_SLOTS {
+        return Ok(());
+    }
+    let text = "Regular expression is invalid: regular expression is too large";
+    Err(Error::new(Kind::TooLarge, 51091, text))
+}
+
+/// A walk forward.
+struct Walk<'a> {
+    machine: &'a Machine,
+    bytes: &'a [u8],
+    aheads: &'a [Positions],
+}
+
+/// The slots of the match that begins here.
+pub(super) fn run(
+    machine: &Machine,
+    text: &str,
+    aheads: &[Positions],
+    begin: usize,
+    steps: &Steps<'_>,
+) -> Result<Option<Slots>, Error> {
+    let walk = Walk { machine, bytes: text.as_bytes(), aheads };
+    let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
+    let (mut now, mut next) = (ways(), ways());
+    let mut slots = vec![None; machine.nfa.group_info().slot_len()];
+    walk.follow(&mut now, machine.nfa.start_anchored(), begin, &mut slots);
+    let mut found = None;
+    for at in begin..=walk.bytes.len() {
+        if now.list.is_empty() {
+            break;
+        }
+        steps.add(now.list.len().saturating_mul(slots.len() + 1))?;
+        for (id, mut slots) in now.list.drain(..) {
+            let state = machine.nfa.state(id);
+            if matches!(state, State::Match { .. }) {
+                // Ways behind this one are less wanted.
+                found = Some(slots);
+                break;
+            }
+            let to = match state {
+                State::ByteRange { trans } => trans.matches(walk.bytes, at).then_some(trans.next),
+                State::Sparse(ways) => ways.matches(walk.bytes, at),
+                State::Dense(ways) => ways.matches(walk.bytes, at),
+                _ => None,
+            };
+            if let Some(to) = to {
+                walk.follow(&mut next, to, at + 1, &mut slots);
+            }
+        }
+        now.has.fill(false);
+        std::mem::swap(&mut now, &mut next);
+    }
+    Ok(found)
+}
+
+impl Walk<'_> {
+    /// Adds all states that are reached without reading, in their order.
+    fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
+        let mut left = vec![Left::Go(from)];
+        while let Some(step) = left.pop() {
+            let id = match step {
+                Left::Restore(slot, value) => {
+                    if let Some(held) = slots.get_mut(slot) {
+                        *held = value;
+                    }
+                    continue;
+                }
+                Left::Go(id) => id,
+            };
+            let Some(has) = ways.has.get_mut(id.as_usize()) else { continue };
+            if std::mem::replace(has, true) {
+                continue;
+            }
+            let state = self.machine.nfa.state(id);
+            if !passes(self.machine, state, self.bytes, at, self.aheads) {
+                continue;
+            }
+            match state {
+                State::Look { next, .. } => left.push(Left::Go(*next)),
+                State::Capture { next, slot, .. } => {
+                    if let Some(held) = slots.get_mut(slot.as_usize()) {
+                        left.push(Left::Restore(slot.as_usize(), held.replace(at)));
+                    }
+                    left.push(Left::Go(*next));
+                }
+                State::Union { alternates } => {
+                    left.extend(alternates.iter().rev().map(|next| Left::Go(*next)));
+                }
+                State::BinaryUnion { alt1, alt2 } => {
+                    left.push(Left::Go(*alt2));
+                    left.push(Left::Go(*alt1));
+                }
+                State::Fail => {}
+                _ => ways.list.push((id, slots.clone())),
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Regular expressions that an operation compiled while it was evaluated: the few used last, so
+//! that a pattern is not compiled again for every row.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{effort::Effort, error::Error, pattern::Pattern};
+
+/// How many are kept.
+const KEPT: usize = 8;
+/// Work of compiling one, besides that of reading it.
+const COMPILE: usize = 1 << 16;
+
+/// Compiled patterns, the one used last in front.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
+
+impl Patterns {
+    /// The compiled form of a pattern with options out of `imsxu`.
+    pub fn get(&self, source: &str, options: &str, effort: &Effort) -> Result<Arc<Pattern>, Error> {
+        let mut wanted: Vec<char> = options.chars().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().position(|pattern| {
+            pattern.source() == source && pattern.options().chars().eq(wanted.iter().copied())
+        });
+        let pattern = match known {
+            Some(at) => kept.remove(at),
+            None => {
+                effort.charge(COMPILE.saturating_add(source.len()))?;
+                Arc::new(Pattern::new(source, options)?)
+            }
+        };
+        kept.insert(0, Arc::clone(&pattern));
+        kept.truncate(KEPT);
+        Ok(pattern)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_patterns_used_last_are_kept() {
+        let (patterns, effort) = (Patterns::default(), Effort::default());
+        let compiled = |source: &str, options: &str| {
+            let before = effort.done();
+            patterns.get(source, options, &effort).unwrap();
+            effort.done() != before
+        };
+        assert!(compiled("a+", ""));
+        assert!(!compiled("a+", ""));
+        assert!(compiled("a+", "im"));
+        assert!(!compiled("a+", "mi"));
+        for at in 0..KEPT {
+            assert!(compiled(&format!("b{at}"), ""));
+        }
+        assert!(compiled("a+", ""));
+        assert!(!compiled("b7", ""));
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_refused_every_time() {
+        let (patterns, effort) = (Patterns::default(), Effort::default());
+        for _ in 0..2 {
+            let error = patterns.get("(", "", &effort).unwrap_err();
+            assert_eq!(error.kind, crate::error::Kind::Invalid);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Standard deviations, by Welford's method.
+
+use document::{Number, Value, ValueRef};
+
+/// A standard deviation.
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    sample: bool,
+    pub(crate) count: u64,
+    pub(crate) mean: f64,
+    pub(crate) squares: f64,
+}
+
+impl Deviation {
+    /// Of a sample, or of a whole population.
+    pub fn new(sample: bool) -> Self {
+        Self { sample, count: 0, mean: 0.0, squares: 0.0 }
+    }
+
+    /// Adds a value, if it is a number.
+    pub fn add(&mut self, value: ValueRef<'_>) {
+        let Some(number) = Number::of(value) else { return };
+        let value = number.to_f64();
+        self.count += 1;
+        let delta = value - self.mean;
+        self.mean += delta / self.count as f64;
+        self.squares += delta * (value - self.mean);
+    }
+
+    /// The deviation; null when there are too few numbers.
+    pub fn value(&self) -> Value {
+        let count = self.count.saturating_sub(u64::from(self.sample));
+        if count == 0 {
+            return Value::Null;
+        }
+        Value::Double((self.squares / count as f64).sqrt())
+    }
+}

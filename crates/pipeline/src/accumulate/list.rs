@@ -1,0 +1,107 @@
+//! Accumulators that keep values: lists, sets, merged objects.
+
+use std::collections::HashSet;
+
+use document::{
+    Document, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+use evaluation::{Error, Got, memory};
+
+use crate::failure::{fail, mismatch};
+
+/// Every value.
+#[derive(Debug, Default)]
+pub struct Held(pub(crate) Vec<Value>);
+
+impl Held {
+    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+        let Some(value) = got.into_value() else { return 0 };
+        let bytes = memory(value.as_ref());
+        self.0.push(value);
+        bytes
+    }
+
+    pub(crate) fn value(self) -> Value {
+        Value::Array(self.0)
+    }
+}
+
+/// Distinct values, in the order in which they came.
+#[derive(Debug, Default)]
+pub struct Unique {
+    seen: HashSet<Box<[u8]>>,
+    values: Vec<Value>,
+}
+
+impl Unique {
+    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+        let mut key = Vec::new();
+        encode(value, TypeOrder::Bson, false, &mut key);
+        let bytes = memory(value) + key.len();
+        if !self.seen.insert(key.into_boxed_slice()) {
+            return 0;
+        }
+        self.values.push(value.to_value());
+        bytes
+    }
+
+    pub(crate) fn value(self) -> Value {
+        Value::Array(self.values)
+    }
+}
+
+/// The elements of arrays as a set.
+pub(crate) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
+    match got.value() {
+        None => Ok(0),
+        Some(ValueRef::Array(values)) => Ok(values.iter().map(|value| held.add(value)).sum()),
+        Some(value) => Err(mismatch(
+            9_408_000,
+            format!(
+                "$setUnion requires array inputs, but input is of type {}",
+                value.kind().name()
+            ),
+        )),
+    }
+}
+
+/// Arrays one after the other.
+#[derive(Debug, Default)]
+pub struct Joined(pub(crate) Vec<Value>);
+
+impl Joined {
+    pub(crate) fn add(&mut self, got: &Got<'_>) -> Result<usize, Error> {
+        match got.value() {
+            None => Ok(0),
+            Some(value @ ValueRef::Array(values)) => {
+                self.0.extend(values.iter().map(ValueRef::to_value));
+                Ok(memory(value))
+            }
+            Some(value) => Err(mismatch(
+                9_408_001,
+                format!(
+                    "$concatArrays requires array inputs, but input is of type {}",
+                    value.kind().name()
+                ),
+            )),
+        }
+    }
+
+    pub(crate) fn value(self) -> Value {
+        Value::Array(self.0)
+    }
+}
+
+/// Sets the fields of an object in another.
+pub(crate) fn merge(merged: &mut Document, got: &Got<'_>) -> Result<usize, Error> {
+    match got.value() {
+        None => Ok(0),
+        Some(value) if value.is_nullish() => Ok(0),
+        Some(value @ ValueRef::Document(fields)) => {
+            fields.iter().for_each(|(name, value)| merged.insert(name, value));
+            Ok(memory(value))
+        }
+        Some(_) => Err(fail(5_911_200, "$mergeObjects only supports objects")),
+    }
+}

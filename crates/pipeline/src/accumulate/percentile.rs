@@ -1,0 +1,71 @@
+//! Percentiles of numbers, exactly: the numbers are kept.
+
+use document::{Number, Value, ValueRef};
+use evaluation::Error;
+
+use crate::failure::fail;
+
+/// Numbers, and which percentiles are asked of them.
+#[derive(Debug, Default)]
+pub struct Percentiles {
+    pub(crate) numbers: Vec<f64>,
+    asked: Vec<f64>,
+    one: bool,
+}
+
+impl Percentiles {
+    pub(crate) fn median() -> Self {
+        Self { numbers: Vec::new(), asked: vec![0.5], one: true }
+    }
+
+    pub(crate) fn ask(&mut self, percentages: Vec<f64>) {
+        self.asked = percentages;
+    }
+
+    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+        match Number::of(value).filter(|number| !number.is_nan()) {
+            Some(number) => {
+                self.numbers.push(number.to_f64());
+                size_of::<f64>()
+            }
+            None => 0,
+        }
+    }
+
+    pub(crate) fn value(mut self) -> Value {
+        self.numbers.sort_by(f64::total_cmp);
+        let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
+        match self.one {
+            true => all.next().unwrap_or(Value::Null),
+            false => Value::Array(all.collect()),
+        }
+    }
+}
+
+/// The value at a percentage of sorted numbers; null without numbers.
+pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
+    let rank = (sorted.len() as f64 * percentage).ceil() as usize;
+    let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
+    sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
+}
+
+/// The percentages that `p` asks for.
+pub fn percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
+    let ValueRef::Array(values) = value else {
+        let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";
+        return Err(fail(7_750_300, text));
+    };
+    let read = |value: ValueRef<'_>| {
+        let number = Number::of(value).map(Number::to_f64);
+        number.filter(|p| (0.0..=1.0).contains(p)).ok_or_else(|| {
+            fail(
+                7_750_303,
+                format!(
+                    "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",
+                    document::shell(value)
+                ),
+            )
+        })
+    };
+    values.iter().map(read).collect()
+}

@@ -1,0 +1,119 @@
+//! Accumulators of some values: the first or last, the least or greatest.
+
+use std::{cmp::Ordering, collections::VecDeque};
+
+use document::{ArrayRef, Number, Value, ValueRef, compare};
+use evaluation::{Error, Got, memory};
+
+use crate::{failure::fail, shown::shown};
+
+/// How many, from an `n` argument.
+pub fn count_of(value: ValueRef<'_>) -> Result<usize, Error> {
+    let shown = || shown(value);
+    let Some(number) = Number::of(value) else {
+        let text = format!("Value for 'n' must be of integral type, but found {}", shown());
+        return Err(fail(5_787_902, text));
+    };
+    let Some(whole) = number.to_i64_exact() else {
+        let text = format!("Value for 'n' must be of integral type, but found {}", shown());
+        return Err(fail(5_787_903, text));
+    };
+    if whole <= 0 {
+        return Err(fail(5_787_908, format!("'n' must be greater than 0, found {whole}")));
+    }
+    Ok(usize::try_from(whole).unwrap_or(usize::MAX))
+}
+
+/// Some elements of an array, as the accumulator of this name would keep them.
+pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
+    match name {
+        "$firstN" => values.iter().take(count).map(ValueRef::to_value).collect(),
+        "$lastN" => {
+            let skipped = values.len().saturating_sub(count);
+            values.iter().skip(skipped).map(ValueRef::to_value).collect()
+        }
+        _ => {
+            let mut ranked = Ranked::new(count, name == "$maxN");
+            for value in values.iter() {
+                ranked.add(Got::Ref(value));
+            }
+            ranked.values()
+        }
+    }
+}
+
+/// First or last values.
+#[derive(Debug)]
+pub struct Edge {
+    most: usize,
+    last: bool,
+    pub(crate) held: VecDeque<Value>,
+}
+
+impl Edge {
+    pub(crate) fn new(most: usize, last: bool) -> Self {
+        Self { most, last, held: VecDeque::new() }
+    }
+
+    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+        if !self.last && self.held.len() >= self.most {
+            return 0;
+        }
+        let value = got.into_value().unwrap_or(Value::Null);
+        let mut grown = memory(value.as_ref());
+        self.held.push_back(value);
+        if self.held.len() > self.most {
+            let dropped = self.held.pop_front();
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+        }
+        grown
+    }
+
+    pub(crate) fn value(self) -> Value {
+        Value::Array(self.held.into())
+    }
+}
+
+/// Least or greatest values; null and missing do not count.
+#[derive(Debug)]
+pub struct Ranked {
+    most: usize,
+    greatest: bool,
+    pub(crate) held: Vec<Value>,
+}
+
+impl Ranked {
+    pub(crate) fn new(most: usize, greatest: bool) -> Self {
+        Self { most, greatest, held: Vec::new() }
+    }
+
+    fn order(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+        if self.greatest { compare(b, a) } else { compare(a, b) }
+    }
+
+    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+        if got.is_nullish() {
+            return 0;
+        }
+        let value = got.operand();
+        let at = self.held.partition_point(|held| self.order(held.as_ref(), value).is_le());
+        if at >= self.most {
+            return 0;
+        }
+        let mut grown = memory(value);
+        self.held.insert(at, value.to_value());
+        if self.held.len() > self.most {
+            let dropped = self.held.pop();
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+        }
+        grown
+    }
+
+    fn values(self) -> Vec<Value> {
+        self.held
+    }
+
+    pub(crate) fn value(self) -> Value {
+        Value::Array(self.held)
+    }
+}

@@ -1,0 +1,97 @@
+//! What every edited document has to keep to: its `_id`, a size and a depth.
+
+use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
+use evaluation::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
+
+use super::{Leaf, Operator, identical};
+
+/// The `_id` is the same, bit by bit.
+pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), Error> {
+    let same = match (old, new.get("_id")) {
+        (Some(old), Some(new)) => identical(&old.to_value(), new),
+        (None, None) => true,
+        _ => false,
+    };
+    if same {
+        return Ok(());
+    }
+    Err(id_would_change())
+}
+
+/// The error for an operator on the `_id`.
+pub(super) fn id_would_change() -> Error {
+    let text = "Performing an update on the path '_id' would modify the immutable field '_id'";
+    Error::new(Kind::Immutable, 66, text)
+}
+
+/// The error for a document that came out with another `_id`.
+pub(super) fn id_altered(new: &Value) -> Error {
+    let text = format!(
+        "After applying the update, the (immutable) field '_id' was found to have been altered to \
+         _id: {}",
+        shell(new.as_ref())
+    );
+    Error::new(Kind::Immutable, 66, text)
+}
+
+/// Names at the root of a stored document do not begin with `$`, but for those of a reference.
+pub fn root_name(name: &str) -> Result<(), Error> {
+    if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
+        return Ok(());
+    }
+    let text = format!(
+        "The dollar ($) prefixed field '{name}' in '{name}' is not allowed in the context of an \
+         update's replacement document. Consider using an aggregation pipeline with $replaceWith."
+    );
+    Err(Error::new(Kind::Invalid, 52, text))
+}
+
+/// What operators put into a document that is there. One that they make may have any names.
+pub(super) fn names(leaves: &[Leaf]) -> Result<(), Error> {
+    let creates = |leaf: &&Leaf| {
+        leaf.operator.creates() && !matches!(leaf.operator, Operator::SetOnInsert(_))
+    };
+    for leaf in leaves.iter().filter(creates) {
+        root_name(leaf.path.root())?;
+        // The `$ref` of a database reference is text.
+        if let Operator::Set(value) = &leaf.operator
+            && leaf.path.as_str() == "$ref"
+            && value.kind() != document::Kind::String
+        {
+            let kind = value.kind().name();
+            let text = format!("The DBRef $ref field must be a String, not a {kind}");
+            return Err(Error::new(Kind::Invalid, 55, text));
+        }
+    }
+    Ok(())
+}
+
+/// An `_id` holds no name at its top that begins with `$`.
+pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
+    let Value::Document(fields) = id else { return Ok(()) };
+    match fields.fields().iter().find(|(name, _)| name.starts_with('$')) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let text = format!(
+                "_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."
+            );
+            Err(Error::new(Kind::Invalid, 52, text))
+        }
+    }
+}
+
+/// The document may be stored.
+pub(super) fn fits(document: &DocBuf) -> Result<(), Error> {
+    if document.bytes().len() > MAX_DOCUMENT_BYTES {
+        let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
+        return Err(Error::new(Kind::TooLarge, 17419, text));
+    }
+    match validate_depth(document.bytes(), limits::MAX_STORED_DEPTH) {
+        Ok(()) => Ok(()),
+        Err(Invalid::Depth(depth)) => {
+            let text = format!("Document exceeds maximum nesting depth of {depth}");
+            Err(Error::new(Kind::TooLarge, 15, text))
+        }
+        Err(other) => Err(Error::new(Kind::Invalid, 22, other.to_string())),
+    }
+}

@@ -1,0 +1,86 @@
+//! The document that an upsert starts from: the fields a filter says are equal to something.
+
+use document::{Document, Path, Value};
+use evaluation::{Context, Error, Growth, Kind};
+
+use super::place;
+use crate::filter::{Comparison, Filter, Test};
+
+/// Fields from equalities that every matching document has to meet.
+pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
+    let mut equalities = Vec::new();
+    gather(filter, &mut equalities);
+    refuse_doubles(&equalities)?;
+    equalities.sort_by_key(|(path, _)| path.as_str());
+    let mut root = Value::Document(Document::new());
+    let mut growth = Growth::beside(0, context);
+    for (path, value) in equalities {
+        let parts: Vec<String> = path.parts().map(str::to_owned).collect();
+        place::create(&mut root, &parts, value.clone(), &mut growth)?;
+    }
+    match root {
+        Value::Document(document) => Ok(id_first(document)),
+        _ => Ok(Document::new()),
+    }
+}
+
+/// The `_id` that a filter says.
+pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
+    let mut equalities = Vec::new();
+    gather(filter, &mut equalities);
+    equalities.retain(|(path, _)| path.first() == "_id");
+    refuse_doubles(&equalities)?;
+    if let Some((path, _)) = equalities.iter().find(|(path, _)| path.len() > 1) {
+        let text =
+            format!("field at '_id' must be exactly specified, field at sub-path '{path}'found");
+        return Err(Error::new(Kind::Invalid, 111, text));
+    }
+    let id = equalities.into_iter().find(|(path, _)| path.as_str() == "_id");
+    Ok(id.map(|(_, value)| value.clone()))
+}
+
+/// Puts the `_id` in front.
+pub(super) fn id_first(mut document: Document) -> Document {
+    let first = document.fields().first().is_some_and(|(name, _)| name == "_id");
+    if !first && let Some(id) = document.remove("_id") {
+        document.insert_at(0, "_id", id);
+    }
+    document
+}
+
+fn gather<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
+    match filter {
+        Filter::And(all) => all.iter().for_each(|filter| gather(filter, found)),
+        Filter::Or(any) => {
+            if let [only] = any.as_slice() {
+                gather(only, found);
+            }
+        }
+        Filter::Path(path, Test::Compare(Comparison::Eq, value)) => found.push((path, value)),
+        Filter::Path(path, Test::In(set)) if set.patterns().is_empty() => {
+            if let [only] = set.values() {
+                found.push((path, only));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
+    let mut paths: Vec<&Path> = equalities.iter().map(|(path, _)| *path).collect();
+    paths.sort_by(|a, b| a.parts().cmp(b.parts()));
+    for pair in paths.windows(2) {
+        let [outer, inner] = pair else { continue };
+        let text = if outer == inner {
+            format!("cannot infer query fields to set, path '{inner}' is matched twice")
+        } else if outer.conflicts_with(inner) {
+            format!(
+                "cannot infer query fields to set, both paths '{inner}' and '{outer}' are matched"
+            )
+        } else {
+            continue;
+        };
+        return Err(Error::new(Kind::Invalid, 54, text));
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Edits: what an update does to a document, or what it inserts where there is none.
+
+mod arithmetic;
+mod array;
+mod check;
+mod identical;
+mod insert;
+mod operator;
+mod operators;
+mod path;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use document::{DocBuf, DocRef, Document, Value};
+use evaluation::{Context, Error, Kind};
+
+use crate::{
+    exec::{Stage, edit_with},
+    filter::Filter,
+};
+
+pub use array::{Pull, Push, PushOrder};
+pub use check::root_name as check_root_name;
+pub use identical::identical;
+pub use operator::{BitOperator, Operator};
+pub use operators::{ElementFilter, Leaf, Operators};
+pub use path::{EditPath, Step};
+
+/// What an update does.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// Puts another document in place; the `_id` stays.
+    Replacement(Document),
+    /// Applies operators to fields.
+    Operators(Operators),
+    /// Computes the new document from the old one.
+    Pipeline(Vec<Stage>),
+}
+
+/// A document as an edit leaves it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The document.
+    pub document: DocBuf,
+    /// Whether it is to be written: it differs from the old one in any byte, or replaces it.
+    pub changed: bool,
+}
+
+impl Edit {
+    /// Edits a document. `filter` is the one it met, for the positional `$`.
+    pub fn apply(
+        &self,
+        old: DocRef<'_>,
+        filter: Option<&Filter>,
+        context: &Context,
+    ) -> Result<Outcome, Error> {
+        match self {
+            Self::Replacement(new) => {
+                let whole = new.get("_id").is_some();
+                let new = replaced(new, old.get("_id").map(|id| id.to_value()))?;
+                let mut outcome = outcome(old, new.to_buf())?;
+                // MongoDB compares the replacement as it came: one without an `_id` never equals.
+                outcome.changed |= !whole;
+                Ok(outcome)
+            }
+            Self::Operators(operators) => {
+                let _held = context.holding.tree(old)?;
+                let (new, changed) =
+                    operators.apply(old.to_tree(), false, filter, Some(old), context)?;
+                if !changed {
+                    return Ok(Outcome { document: old.to_buf(), changed: false });
+                }
+                check::names(operators.leaves())?;
+                check::id_stays(old.get("_id"), &new)?;
+                outcome(old, new.to_buf())
+            }
+            Self::Pipeline(stages) => {
+                let new = piped(stages, old, context)?;
+                outcome(old, new)
+            }
+        }
+    }
+
+    /// The document to insert where no document met the filter: what its equalities say, then the
+    /// edit. An `_id` stands first; without one the caller has to make it.
+    pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
+        if filter.has_expression() {
+            let text = "$expr is not allowed in the query predicate for an upsert";
+            return Err(Error::new(Kind::Invalid, 224, text));
+        }
+        let document = match self {
+            Self::Replacement(new) => {
+                let id = insert::id_of(filter)?;
+                replaced(new, id)?.to_buf()
+            }
+            Self::Operators(operators) => {
+                let start = insert::from_equalities(filter, context)?;
+                let id = start.get("_id").cloned();
+                let (new, _) = operators.apply(start, true, None, None, context)?;
+                if id.is_some() {
+                    check::id_stays(id.as_ref().map(Value::as_ref), &new)?;
+                }
+                insert::id_first(new).to_buf()
+            }
+            Self::Pipeline(stages) => {
+                let start = insert::from_equalities(filter, context)?.to_buf();
+                let new = piped(stages, start.as_ref(), context)?;
+                insert::id_first(new.as_ref().to_tree()).to_buf()
+            }
+        };
+        if let Some(id) = document.get("_id") {
+            check::id_storable(&id.to_value())?;
+        }
+        check::fits(&document)?;
+        Ok(document)
+    }
+
+    /// Whether the edit names this root field: by a replacement that holds it, or by an operator
+    /// on it, inside it, from it or to it. What a pipeline sets is not known beforehand and not
+    /// counted: compare before and after.
+    pub fn touches_root(&self, name: &str) -> bool {
+        match self {
+            Self::Replacement(new) => new.get(name).is_some(),
+            Self::Operators(operators) => operators.touches_root(name),
+            Self::Pipeline(_) => false,
+        }
+    }
+
+    /// Whether it is computed by a pipeline.
+    pub fn is_pipeline(&self) -> bool {
+        matches!(self, Self::Pipeline(_))
+    }
+
+    /// Whether the filter is needed to apply it, for the positional `$`.
+    pub fn needs_filter(&self) -> bool {
+        matches!(self, Self::Operators(operators) if operators.is_positional())
+    }
+}
+
+fn outcome(old: DocRef<'_>, new: DocBuf) -> Result<Outcome, Error> {
+    check::fits(&new)?;
+    let changed = match old {
+        DocRef::Raw(bytes) => bytes != new.bytes(),
+        DocRef::Tree(tree) => tree.to_buf().bytes() != new.bytes(),
+    };
+    Ok(Outcome { document: new, changed })
+}
+
+/// A replacement with the `_id` it has to have in front.
+fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
+    let mut new = new.clone();
+    if let Some(id) = id {
+        match new.remove("_id") {
+            Some(other) if other != id => {
+                check::id_storable(&other)?;
+                return Err(check::id_altered(&other));
+            }
+            Some(same) => new.insert_at(0, "_id", same),
+            None => new.insert_at(0, "_id", id),
+        }
+        return Ok(new);
+    }
+    Ok(insert::id_first(new))
+}
+
+fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
+    let new = edit_with(stages, old, context)?;
+    let Some(id) = old.get("_id") else { return Ok(new) };
+    match new.get("_id") {
+        Some(held) if document::compare(held, id).is_ne() => {
+            Err(check::id_altered(&held.to_value()))
+        }
+        Some(_) => Ok(new),
+        None => {
+            let mut tree = new.as_ref().to_tree();
+            tree.insert_at(0, "_id", id.to_value());
+            Ok(tree.to_buf())
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! All operators of one update: expanded to concrete paths of a document and applied in order.
+
+use std::collections::HashMap;
+
+use document::{DocRef, Document, Value, shell};
+use evaluation::{Context, Error, Growth, Kind};
+use memory::Share;
+
+use super::{
+    Operator, check,
+    operator::Spot,
+    path::{EditPath, Step, check_concrete, check_conflicts, index, order},
+    place::{self, Found},
+};
+use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
+
+/// One operator at one path.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    /// Where.
+    pub path: EditPath,
+    /// What.
+    pub operator: Operator,
+}
+
+/// A filter of array elements that paths refer to by name.
+#[derive(Clone, Debug)]
+pub struct ElementFilter {
+    /// Its name: the `x` of `$[x]`.
+    pub name: String,
+    /// A filter of documents that hold the element under the name.
+    pub filter: Filter,
+}
+
+/// The operators of one update.
+#[derive(Clone, Debug)]
+pub struct Operators {
+    leaves: Vec<Leaf>,
+    filters: Vec<ElementFilter>,
+    by_name: HashMap<String, usize>,
+    dynamic: bool,
+}
+
+/// A concrete path with its operator.
+struct Target<'a> {
+    path: Vec<String>,
+    operator: &'a Operator,
+}
+
+impl Operators {
+    /// Refuses operators that conflict, and names of filters that are missing.
+    pub fn new(leaves: Vec<Leaf>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
+        let by_name: HashMap<String, usize> =
+            (0..).zip(&filters).map(|(at, filter)| (filter.name.clone(), at)).collect();
+        let mut paths = Vec::new();
+        for leaf in &leaves {
+            paths.push(&leaf.path);
+            if let Operator::RenameFrom(source) = &leaf.operator {
+                paths.push(source);
+            }
+            for step in leaf.path.steps() {
+                let Step::Filtered(name) = step else { continue };
+                if !by_name.contains_key(name) {
+                    let text = format!(
+                        "No array filter found for identifier '{name}' in path '{}'",
+                        leaf.path
+                    );
+                    return Err(Error::new(Kind::Invalid, 2, text));
+                }
+            }
+        }
+        check_conflicts(&paths)?;
+        drop(paths);
+        let mut leaves = leaves;
+        leaves.sort_by(|a, b| a.path.order(&b.path));
+        let dynamic = leaves.iter().any(|leaf| leaf.path.is_dynamic());
+        Ok(Self { leaves, filters, by_name, dynamic })
+    }
+
+    /// The operators in the order they are applied.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// The filters of array elements.
+    pub fn filters(&self) -> &[ElementFilter] {
+        &self.filters
+    }
+
+    pub(super) fn touches_root(&self, name: &str) -> bool {
+        self.leaves.iter().any(|leaf| {
+            let from = match &leaf.operator {
+                Operator::RenameFrom(source) => Some(source.root()),
+                _ => None,
+            };
+            leaf.path.root() == name || from == Some(name)
+        })
+    }
+
+    pub(super) fn is_positional(&self) -> bool {
+        self.leaves.iter().any(|leaf| leaf.path.steps().contains(&Step::Matched))
+    }
+
+    /// Applies them to a document; whether any bit of it changed.
+    pub(super) fn apply(
+        &self,
+        document: Document,
+        inserted: bool,
+        filter: Option<&Filter>,
+        original: Option<DocRef<'_>>,
+        context: &Context,
+    ) -> Result<(Document, bool), Error> {
+        let matched = if self.is_positional() {
+            let index =
+                filter.zip(original).map(|(filter, old)| filter.matched_index(old, context));
+            index.transpose()?.flatten()
+        } else {
+            None
+        };
+        let id = match document.get("_id") {
+            Some(id) => format!("_id: {}", shell(id.as_ref())),
+            None => "no id".to_owned(),
+        };
+        let mut root = Value::Document(document);
+        let mut named = context.holding.share();
+        let targets = self.targets(&mut root, inserted, matched, context, &mut named)?;
+        let mut changed = false;
+        let mut growth = Growth::beside(0, context);
+        for target in &targets {
+            growth.hold(target.operator.adds())?;
+            let spot = Spot { path: &target.path, id: &id, context };
+            changed |= match target.operator {
+                Operator::RenameFrom(source) => rename(&mut root, source, spot, &mut growth)?,
+                operator => apply_one(&mut root, operator, spot, &mut growth)?,
+            };
+        }
+        match root {
+            Value::Document(document) => Ok((document, changed)),
+            _ => Ok((Document::new(), changed)),
+        }
+    }
+
+    fn targets(
+        &self,
+        root: &mut Value,
+        inserted: bool,
+        matched: Option<usize>,
+        context: &Context,
+        named: &mut Share,
+    ) -> Result<Vec<Target<'_>>, Error> {
+        let mut targets = Vec::with_capacity(self.leaves.len());
+        for leaf in &self.leaves {
+            let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
+            if skipped && !leaf.path.is_dynamic() {
+                continue;
+            }
+            if !leaf.path.is_dynamic() {
+                targets.push(Target { path: leaf.path.names(), operator: &leaf.operator });
+                continue;
+            }
+            let mut expansion = Expansion {
+                path: &leaf.path,
+                operators: self,
+                matched,
+                context,
+                named,
+                out: vec![],
+            };
+            expansion.expand(root, &mut Vec::new())?;
+            let target = |path| Target { path, operator: &leaf.operator };
+            if !skipped {
+                targets.extend(expansion.out.into_iter().map(target));
+            }
+        }
+        if self.dynamic {
+            targets.sort_by(|a, b| order(&a.path, &b.path));
+            check_concrete(targets.iter().map(|target| &target.path))?;
+        }
+        Ok(targets)
+    }
+}
+
+/// About what a name of a concrete path takes beside its bytes, and a path beside its names.
+const PLACE: usize = 32;
+
+/// Turns a path with positional parts into the concrete ones of a document.
+struct Expansion<'a> {
+    path: &'a EditPath,
+    operators: &'a Operators,
+    matched: Option<usize>,
+    context: &'a Context,
+    /// What the paths of all operators hold.
+    named: &'a mut Share,
+    out: Vec<Vec<String>>,
+}
+
+impl Expansion<'_> {
+    /// `before` is the concrete path so far.
+    fn expand(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
+        let Some(step) = self.path.steps().get(before.len()) else {
+            let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
+            self.context.effort.charge(names)?;
+            self.named.grow(PLACE + names)?;
+            if MAX_NAMED_BYTES < self.named.held() {
+                let text = "the positional operators of an update name more places than allowed";
+                return Err(Error::new(Kind::TooLarge, 146, text));
+            }
+            self.out.push(before.clone());
+            return Ok(());
+        };
+        let indexes = match step {
+            Step::Name(name) => {
+                before.push(name.clone());
+                self.expand(root, before)?;
+                before.pop();
+                return Ok(());
+            }
+            Step::Matched => vec![self.matched.ok_or_else(|| {
+                let text = "The positional operator did not find the match needed from the query.";
+                Error::new(Kind::Invalid, 2, text)
+            })?],
+            Step::Every => (0..elements(root, before)?.len()).collect(),
+            Step::Filtered(name) => self.filtered(name, elements(root, before)?)?,
+        };
+        for index in indexes {
+            before.push(index.to_string());
+            self.expand(root, before)?;
+            before.pop();
+        }
+        Ok(())
+    }
+
+    fn filtered(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
+        let Operators { filters, by_name, .. } = self.operators;
+        let Some(filter) = by_name.get(name).and_then(|at| filters.get(*at)) else {
+            return Ok(Vec::new());
+        };
+        let mut indexes = Vec::new();
+        for (at, value) in values.iter().enumerate() {
+            let mut wrapped = Document::new();
+            wrapped.push(name, value.clone());
+            if filter.filter.matches(DocRef::Tree(&wrapped), self.context)? {
+                indexes.push(at);
+            }
+        }
+        Ok(indexes)
+    }
+}
+
+/// The array at a concrete path.
+fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
+    match place::find(root, path) {
+        Found::Value(Value::Array(values)) => Ok(values),
+        Found::Value(other) => {
+            let text = format!(
+                "Cannot apply array updates to non-array element {}: {}",
+                path.last().map_or("", String::as_str),
+                shell(other.as_ref())
+            );
+            Err(Error::new(Kind::Invalid, 2, text))
+        }
+        Found::Missing | Found::Blocked(_) => {
+            let text = format!(
+                "The path '{}' must exist in the document in order to apply array updates.",
+                path.join(".")
+            );
+            Err(Error::new(Kind::Invalid, 2, text))
+        }
+    }
+}
+
+fn apply_one(
+    root: &mut Value,
+    operator: &Operator,
+    spot: Spot<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<bool, Error> {
+    if matches!(operator, Operator::Unset) {
+        return Ok(unset(root, spot.path));
+    }
+    match place::find(root, spot.path) {
+        Found::Value(value) => operator.modify(value, spot),
+        Found::Blocked(blocked) if operator.creates() => Err(blocked.cannot_create()),
+        Found::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
+        Found::Missing => match operator.create(spot) {
+            Some(value) => place::create(root, spot.path, value, growth).map(|()| true),
+            None => Ok(false),
+        },
+    }
+}
+
+fn unset(root: &mut Value, path: &[String]) -> bool {
+    let in_array = match path.split_last() {
+        Some((_, before)) => matches!(place::find(root, before), Found::Value(Value::Array(_))),
+        None => false,
+    };
+    match place::remove(root, path) {
+        Some(old) => !(in_array && matches!(old, Value::Null)),
+        None => false,
+    }
+}
+
+fn rename(
+    root: &mut Value,
+    source: &EditPath,
+    spot: Spot<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<bool, Error> {
+    let from = source.names();
+    match place::find(root, &from) {
+        Found::Missing => return Ok(false),
+        Found::Blocked(blocked) => {
+            let text = format!(
+                "cannot use the part ({} of {source}) to traverse the element ({})",
+                blocked.before, blocked.element
+            );
+            return Err(Error::new(Kind::Invalid, 28, text));
+        }
+        Found::Value(_) => {}
+    }
+    if spot.path.first().is_some_and(|part| part == "_id") {
+        return Err(check::id_would_change());
+    }
+    refuse_array(root, &from, "source", spot)?;
+    refuse_array(root, spot.path, "destination", spot)?;
+    if let Found::Blocked(blocked) = place::find(root, spot.path) {
+        return Err(blocked.cannot_create());
+    }
+    let Some(value) = place::remove(root, &from) else { return Ok(false) };
+    match place::find(root, spot.path) {
+        Found::Value(held) => *held = value,
+        _ => place::create(root, spot.path, value, growth)?,
+    }
+    Ok(true)
+}
+
+/// Neither end of a renaming may lie in an array.
+fn refuse_array(
+    root: &mut Value,
+    path: &[String],
+    which: &str,
+    spot: Spot<'_>,
+) -> Result<(), Error> {
+    for (at, part) in path.iter().enumerate().skip(1) {
+        let before = path.get(..at).unwrap_or_default();
+        let inside = matches!(place::find(root, before), Found::Value(Value::Array(_)));
+        if inside && index(part).is_some() {
+            let text = format!(
+                "The {which} field cannot be an array element, '{}' in doc with {} has an array \
+                 field called '{}'",
+                path.join("."),
+                spot.id,
+                before.last().map_or("", String::as_str)
+            );
+            return Err(Error::new(Kind::Invalid, 2, text));
+        }
+    }
+    Ok(())
+}

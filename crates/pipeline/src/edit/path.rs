@@ -1,0 +1,191 @@
+//! The dotted paths of edits: field names, array indexes and the three positional steps.
+
+use std::{cmp::Ordering, collections::HashMap, fmt};
+
+use evaluation::{Error, Kind};
+
+/// Most parts of a path.
+const MAX_PARTS: usize = 200;
+
+/// One part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A field of a document or an index of an array.
+    Name(String),
+    /// `$`: the element that met the filter.
+    Matched,
+    /// `$[]`: every element.
+    Every,
+    /// `$[x]`: every element that meets the filter of this name.
+    Filtered(String),
+}
+
+/// A path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditPath {
+    text: String,
+    steps: Vec<Step>,
+}
+
+impl EditPath {
+    /// Splits a path and checks its parts.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        if text.is_empty() {
+            return Err(Error::new(Kind::Invalid, 56, "An empty update path is not valid."));
+        }
+        if text.split('.').any(str::is_empty) {
+            let text = format!(
+                "The update path '{text}' contains an empty field name, which is not allowed."
+            );
+            return Err(Error::new(Kind::Invalid, 56, text));
+        }
+        // An update may have a great many: none has room to spare.
+        let mut steps = Vec::with_capacity(text.split('.').count());
+        steps.extend(text.split('.').map(step));
+        if steps.len() > MAX_PARTS {
+            return Err(Error::new(Kind::TooLarge, 15, "The update path is too long"));
+        }
+        if steps.iter().filter(|step| **step == Step::Matched).count() > 1 {
+            let text = format!("Too many positional (i.e. '$') elements found in path '{text}'");
+            return Err(Error::new(Kind::Invalid, 2, text));
+        }
+        let what = match steps.first() {
+            Some(Step::Matched) => "positional (i.e. '$') element",
+            Some(Step::Every | Step::Filtered(_)) => {
+                "array filter identifier (i.e. '$[<id>]') element"
+            }
+            _ => return Ok(Self { text: text.to_owned(), steps }),
+        };
+        let text = format!("Cannot have {what} in the first position in path '{text}'");
+        Err(Error::new(Kind::Invalid, 2, text))
+    }
+
+    /// The dotted text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Its parts.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The field at the root.
+    pub fn root(&self) -> &str {
+        self.text.split('.').next().unwrap_or_default()
+    }
+
+    /// Whether a part is positional.
+    pub fn is_dynamic(&self) -> bool {
+        self.steps.iter().any(|step| !matches!(step, Step::Name(_)))
+    }
+
+    /// The order in which it is edited among others, as that of [`order`].
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        in_order(self.text.split('.'), other.text.split('.'))
+    }
+
+    /// The parts as text.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.text.split('.').map(str::to_owned).collect()
+    }
+}
+
+impl fmt::Display for EditPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn step(part: &str) -> Step {
+    match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
+        Some("") => Step::Every,
+        Some(name) => Step::Filtered(name.to_owned()),
+        None if part == "$" => Step::Matched,
+        None => Step::Name(part.to_owned()),
+    }
+}
+
+/// The array index that a part is: digits only.
+pub(super) fn index(part: &str) -> Option<usize> {
+    let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if digits { part.parse().ok() } else { None }
+}
+
+/// The order in which edits take place: part by part, numbers by value, else by bytes.
+pub(super) fn order(a: &[String], b: &[String]) -> Ordering {
+    in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
+}
+
+fn in_order<'t>(
+    mut a: impl Iterator<Item = &'t str>,
+    mut b: impl Iterator<Item = &'t str>,
+) -> Ordering {
+    loop {
+        let (a, b) = match (a.next(), b.next()) {
+            (Some(a), Some(b)) => (a, b),
+            (a, b) => return a.is_some().cmp(&b.is_some()),
+        };
+        let order = match (index(a), index(b)) {
+            (Some(m), Some(n)) => m.cmp(&n).then_with(|| a.cmp(b)),
+            _ => a.cmp(b),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+/// What stands at the paths so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// An operator.
+    Leaf,
+    /// Something of which parts are named.
+    Inner,
+    /// An array whose elements are taken by filter.
+    Filtered,
+}
+
+/// An error when one of these paths, in the order of the request, is another or inside it, or when
+/// one takes elements of an array by filter and another in a different way.
+pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
+    let mut taken: HashMap<&str, Taken> = HashMap::new();
+    for path in paths {
+        let conflict = |at: &str| {
+            let text = format!("Updating the path '{path}' would create a conflict at '{at}'");
+            Err(Error::new(Kind::Conflict, 40, text))
+        };
+        let mut end = 0;
+        for step in &path.steps {
+            let by_filter = matches!(step, Step::Every | Step::Filtered(_));
+            let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
+            let before = path.text.get(..end).unwrap_or_default();
+            if *taken.entry(before).or_insert(kind) != kind {
+                return conflict(before);
+            }
+            let start = if end == 0 { 0 } else { end + 1 };
+            let rest = path.text.get(start..).unwrap_or_default();
+            end = rest.find('.').map_or(path.text.len(), |dot| start + dot);
+        }
+        if taken.insert(&path.text, Taken::Leaf).is_some() {
+            return conflict(&path.text);
+        }
+    }
+    Ok(())
+}
+
+/// An error when two concrete paths in [`order`] meet.
+pub(super) fn check_concrete<'a>(
+    sorted: impl Iterator<Item = &'a Vec<String>>,
+) -> Result<(), Error> {
+    let mut before: Option<&Vec<String>> = None;
+    for path in sorted {
+        if let Some(outer) = before.filter(|outer| path.starts_with(outer)) {
+            let text = format!("Update created a conflict at '{}'", outer.join("."));
+            return Err(Error::new(Kind::Conflict, 40, text));
+        }
+        before = Some(path);
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Finds the value at a concrete path of a document, and makes it where it is missing.
+
+use document::{ArrayRef, Document, Value, ValueRef, shell};
+use evaluation::{Error, Growth, Kind};
+
+use super::path::index;
+
+/// Most nulls that are put before a new element.
+const MAX_PADDING: usize = 1_500_000;
+
+/// What is at a path.
+#[derive(Debug)]
+pub(super) enum Found<'a> {
+    /// A value.
+    Value(&'a mut Value),
+    /// Nothing, but it could be made.
+    Missing,
+    /// Something on the way that has no such part.
+    Blocked(Blocked),
+}
+
+/// What stands in the way.
+#[derive(Debug)]
+pub(super) struct Blocked {
+    /// The part that could not be followed.
+    pub(super) part: String,
+    /// The part before it.
+    pub(super) before: String,
+    /// The value there, with its name, as text.
+    pub(super) element: String,
+}
+
+impl Blocked {
+    /// The error of an operator that would make the field.
+    pub(super) fn cannot_create(&self) -> Error {
+        let text = format!("Cannot create field '{}' in element {}", self.part, self.element);
+        Error::new(Kind::Invalid, 28, text)
+    }
+
+    /// The error of an operator that needs the field.
+    pub(super) fn cannot_use(&self, path: &str) -> Error {
+        let text = format!(
+            "Cannot use the part ({}) of ({path}) to traverse the element ({})",
+            self.part, self.element
+        );
+        Error::new(Kind::Invalid, 28, text)
+    }
+}
+
+/// Follows a path.
+pub(super) fn find<'a>(root: &'a mut Value, path: &[String]) -> Found<'a> {
+    let mut current = root;
+    for (at, part) in path.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| path.get(at)).map_or("", String::as_str);
+        current = match current {
+            Value::Document(fields) => match fields.get_mut(part) {
+                Some(value) => value,
+                None => return Found::Missing,
+            },
+            Value::Array(values) => match index(part) {
+                Some(at) => match values.get_mut(at) {
+                    Some(value) => value,
+                    None => return Found::Missing,
+                },
+                None => {
+                    let array = ValueRef::Array(ArrayRef::Tree(values));
+                    return Found::Blocked(blocked(part, before, array));
+                }
+            },
+            other => return Found::Blocked(blocked(part, before, other.as_ref())),
+        };
+    }
+    Found::Value(current)
+}
+
+fn blocked(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
+    Blocked {
+        part: part.to_owned(),
+        before: before.to_owned(),
+        element: format!("{{{before}: {}}}", shell(value)),
+    }
+}
+
+/// Puts a value at a path that [`find`] called missing.
+pub(super) fn create(
+    root: &mut Value,
+    path: &[String],
+    value: Value,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    let Some((part, rest)) = path.split_first() else {
+        *root = value;
+        return Ok(());
+    };
+    match root {
+        Value::Document(fields) => match fields.get_mut(part) {
+            Some(inner) => create(inner, rest, value, growth),
+            None => {
+                fields.push(part.as_str(), nested(rest, value));
+                Ok(())
+            }
+        },
+        Value::Array(values) => {
+            let Some(at) = index(part) else {
+                return Err(blocked(part, "", ValueRef::Null).cannot_create());
+            };
+            if let Some(inner) = values.get_mut(at) {
+                return create(inner, rest, value, growth);
+            }
+            if at - values.len() > MAX_PADDING {
+                let text = format!("can't backfill more than {MAX_PADDING} elements");
+                return Err(Error::new(Kind::TooLarge, 34, text));
+            }
+            growth.hold((at - values.len()).saturating_mul(size_of::<Value>()))?;
+            values.resize(at, Value::Null);
+            values.push(nested(rest, value));
+            Ok(())
+        }
+        other => Err(blocked(part, "", other.as_ref()).cannot_create()),
+    }
+}
+
+/// A value inside new documents.
+fn nested(path: &[String], value: Value) -> Value {
+    path.iter().rev().fold(value, |inner, part| {
+        let mut fields = Document::new();
+        fields.push(part.as_str(), inner);
+        Value::Document(fields)
+    })
+}
+
+/// Takes out the value at a path; in an array null stays in its place.
+pub(super) fn remove(root: &mut Value, path: &[String]) -> Option<Value> {
+    let (last, before) = path.split_last()?;
+    match find(root, before) {
+        Found::Value(Value::Document(fields)) => fields.remove(last),
+        Found::Value(Value::Array(values)) => {
+            let held = values.get_mut(index(last)?)?;
+            Some(std::mem::replace(held, Value::Null))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,92 @@
+//! The values at a path of all rows, each once, as one row; arrays give their elements.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use document::{BsonOrder, DocBuilder, DocRef, Path, Value, ValueRef};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+
+use super::{
+    Meter, Row,
+    operator::{Operator, Poll},
+    slot::Slot,
+};
+use crate::path::{Leaf, any_value};
+
+/// The name of the field that the values are in.
+pub const VALUES: &str = "values";
+
+/// Distinct values, running.
+#[derive(Debug)]
+pub(super) struct Distinct {
+    path: Path,
+    seen: BTreeSet<BsonOrder>,
+    /// Bytes of the values in a document.
+    bytes: usize,
+    meter: Meter,
+    slot: Slot,
+}
+
+impl Distinct {
+    pub(super) fn new(path: Path, holding: &Holding) -> Self {
+        let (seen, slot) = (BTreeSet::new(), Slot::default());
+        Self { path, seen, bytes: 0, meter: Meter::new("distinct", holding), slot }
+    }
+
+    fn add(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
+        let held = BsonOrder(value.to_value());
+        if !self.seen.contains(&held) {
+            let mut alone = DocBuilder::new();
+            alone.append("", value);
+            self.bytes += alone.len();
+            if MAX_DOCUMENT_BYTES < self.bytes {
+                return Err(Error::new(Kind::TooLarge, 17217, "distinct too big, 16mb cap"));
+            }
+            self.meter.add(memory(value))?;
+            self.seen.insert(held);
+        }
+        Ok(())
+    }
+}
+
+impl Operator for Distinct {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let path = self.path.clone();
+        let document: DocRef<'_> = row.document.as_ref();
+        any_value(document, &path, Leaf::Whole, &mut |seen| {
+            match seen.value {
+                None => {}
+                Some(ValueRef::Array(values)) => {
+                    for value in values.iter() {
+                        context.effort.pass(ONE)?;
+                        self.add(value)?;
+                    }
+                }
+                Some(value) => self.add(value)?,
+            }
+            Ok(false)
+        })
+        .map(|_| ())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        let mut builder = DocBuilder::new();
+        builder.array(VALUES, |array| {
+            for BsonOrder(value) in std::mem::take(&mut self.seen) {
+                let value: Value = value;
+                array.push(value.as_ref());
+            }
+        });
+        self.meter.clear();
+        self.meter.add(builder.len())?;
+        self.slot.row = Some(Row::made(builder.finish()));
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll())
+    }
+}
+
+/// Work of one element.
+const ONE: usize = 256;

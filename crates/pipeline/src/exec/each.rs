@@ -1,0 +1,127 @@
+//! Stages that look at one row at a time and answer it changed, unchanged or not at all.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef, Value, ValueRef};
+use evaluation::{Context, Error, Got, Kind};
+
+use super::{
+    Row, Stage,
+    operator::{Operator, Poll},
+    redact, sized,
+    slot::Slot,
+};
+use crate::{
+    expr::{Env, Expr},
+    failure::fail,
+    shown::{shown, shown_or_missing},
+};
+
+/// A stage of that sort, running.
+#[derive(Debug)]
+pub(super) struct Each {
+    stages: Arc<[Stage]>,
+    at: usize,
+    slot: Slot,
+}
+
+impl Each {
+    pub(super) fn new(stages: Arc<[Stage]>, at: usize) -> Self {
+        Self { stages, at, slot: Slot::default() }
+    }
+}
+
+impl Operator for Each {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
+        self.slot.row = match apply(stage, row.document.as_ref(), context)? {
+            Change::Same => Some((row.document, row.source)),
+            Change::To(document) => Some((document, row.source)),
+            Change::Dropped => None,
+        }
+        .map(|(document, source)| Row {
+            document,
+            source: source.through(&self.stages, self.at, context),
+        });
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll())
+    }
+}
+
+/// What becomes of a row.
+pub(super) enum Change {
+    Same,
+    To(DocBuf),
+    Dropped,
+}
+
+pub(super) fn apply(
+    stage: &Stage,
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<Change, Error> {
+    Ok(match stage {
+        Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
+        Stage::Match(_) => Change::Dropped,
+        Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
+        Stage::AddFields(fields) => Change::To(sized(fields.apply(document, context)?)?),
+        Stage::ReplaceRoot { root, called } => {
+            Change::To(replaced(root, called, document, context)?)
+        }
+        Stage::Redact(expr) => match redact::redacted(expr, document, context)? {
+            Some(document) => Change::To(document),
+            None => Change::Dropped,
+        },
+        other => {
+            let text = format!("{} does not keep one document one document", other.name());
+            return Err(Error::new(Kind::Unsupported, 72, text));
+        }
+    })
+}
+
+fn replaced(
+    root: &Expr,
+    called: &str,
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<DocBuf, Error> {
+    let env = Env::new(document, context);
+    let got = root.get(&env)?;
+    match got {
+        Got::Ref(ValueRef::Document(fields)) => sized(fields.to_buf()),
+        Got::Own(Value::Document(fields)) => sized(fields.to_buf()),
+        other => {
+            let (value, kind) = (shown_or_missing(&other), other.type_name());
+            let input = shown(ValueRef::Document(document));
+            let text = format!(
+                "{called}  must evaluate to an object, but resulting value was: {value}. Type of resulting value: '{kind}'. Input document: {input}"
+            );
+            Err(fail(40228, text))
+        }
+    }
+}
+
+/// Runs stages that keep one document one document (`$set`, `$unset`, `$project`, `$replaceWith`):
+/// what updates with a pipeline use.
+pub fn edit_with(
+    stages: &[Stage],
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<DocBuf, Error> {
+    let mut current = document.to_buf();
+    for stage in stages {
+        match apply(stage, current.as_ref(), context)? {
+            Change::To(changed) => current = changed,
+            Change::Same | Change::Dropped => {}
+        }
+    }
+    Ok(current)
+}

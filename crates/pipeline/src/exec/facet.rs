@@ -1,0 +1,156 @@
+//! Several pipelines over the same rows; what they want of other collections is passed on.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocBuilder};
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Exec, Meter, Next, Row, Stage, misused,
+    operator::{Operator, Poll},
+    sized,
+};
+use crate::limits::MAX_STAGE_BYTES;
+
+/// What a row of a part takes beside its bytes.
+const PLACE: usize = 64;
+
+/// One pipeline of a facet.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    stages: Arc<[Stage]>,
+    exec: Option<Exec>,
+    rows: Vec<DocBuf>,
+    done: bool,
+}
+
+/// A facet, running.
+#[derive(Debug)]
+pub(super) struct Faceting {
+    parts: Vec<Part>,
+    waiting: Option<usize>,
+    meter: Meter,
+    /// What all parts may hold together.
+    holding: Holding,
+    /// The operation with that.
+    inner: Option<Arc<Context>>,
+    ended: bool,
+    answered: bool,
+}
+
+impl Faceting {
+    pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
+        let holding = holding.part(MAX_STAGE_BYTES);
+        let part = |(name, stages): &(String, Arc<[Stage]>)| Part {
+            name: name.clone(),
+            stages: Arc::clone(stages),
+            exec: None,
+            rows: Vec::new(),
+            done: false,
+        };
+        Self {
+            parts: facets.iter().map(part).collect(),
+            waiting: None,
+            meter: Meter::new("$facet", &holding),
+            holding,
+            inner: None,
+            ended: false,
+            answered: false,
+        }
+    }
+
+    /// The operation as the parts see it.
+    fn context(&mut self, context: &Arc<Context>) -> Arc<Context> {
+        let inner =
+            || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
+        Arc::clone(self.inner.get_or_insert_with(inner))
+    }
+
+    /// Drives every part as far as it goes; answers a want or a pause, if one came up.
+    fn drive(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
+        let context = &self.context(context);
+        for (at, part) in self.parts.iter_mut().enumerate() {
+            let exec = part
+                .exec
+                .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
+            if self.ended {
+                exec.finish();
+            }
+            while !part.done {
+                match exec.next()? {
+                    Next::Row(row) => {
+                        // The block of the store that it came in shall not wait with it.
+                        let document = row.document.detached();
+                        self.meter.add(document.bytes().len() + PLACE)?;
+                        part.rows.push(document);
+                    }
+                    Next::NeedInput => break,
+                    Next::Pause => return Ok(Some(Poll::Pause)),
+                    Next::Done => part.done = true,
+                    Next::Want(request) => {
+                        self.waiting = Some(at);
+                        return Ok(Some(Poll::Want(Box::new(request))));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn result(&mut self) -> Result<Poll, Error> {
+        self.answered = true;
+        let mut builder = DocBuilder::new();
+        for part in &mut self.parts {
+            let rows = std::mem::take(&mut part.rows);
+            builder.array(&part.name, |array| {
+                for row in &rows {
+                    array.push(document::ValueRef::Document(row.as_ref()));
+                }
+            });
+        }
+        self.meter.clear();
+        Ok(Poll::Row(Row::made(sized(builder.finish())?)))
+    }
+}
+
+impl Operator for Faceting {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let context = &self.context(context);
+        for part in self.parts.iter_mut().filter(|part| !part.done) {
+            let exec = part
+                .exec
+                .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
+            exec.offer(Row::made(row.document.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if self.answered {
+            return Ok(Poll::Done);
+        }
+        if let Some(first) = self.drive(context)? {
+            return Ok(first);
+        }
+        if self.parts.iter().all(|part| part.done) { self.result() } else { Ok(Poll::Need) }
+    }
+
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        let part = self.waiting.take().and_then(|at| self.parts.get_mut(at));
+        match part.and_then(|part| part.exec.as_mut()) {
+            Some(exec) => exec.supply(rows),
+            None => Err(misused("no part of the facet wanted anything")),
+        }
+    }
+
+    fn resume(&mut self) {
+        self.waiting = None;
+        self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
+    }
+}

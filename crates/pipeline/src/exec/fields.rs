@@ -1,0 +1,212 @@
+//! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
+
+use std::collections::HashMap;
+
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
+use evaluation::{Context, Error, Got, Growth, limits::MAX_DOCUMENT_BYTES, owned, too_large};
+
+use crate::expr::{Env, Expr};
+
+/// Entries that are looked through in their order; more are found by name.
+const SEARCHED_IN_ORDER: usize = 8;
+
+/// Fields to set.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    entries: Vec<(String, Entry)>,
+    by_name: HashMap<String, usize>,
+}
+
+/// What is set under a name.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// A computed value; nothing removes the field.
+    Value(Expr),
+    /// Fields below.
+    Below(Fields),
+}
+
+/// Two paths of which one lies below the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict;
+
+impl Fields {
+    /// No fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Sets an expression at a path.
+    pub fn set(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
+        let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
+        let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
+        match (at.map(|(_, entry)| entry), rest) {
+            (None, []) => self.push(name, Entry::Value(expr)),
+            (None, rest) => {
+                let mut below = Self::new();
+                below.set(rest, expr)?;
+                self.push(name, Entry::Below(below));
+            }
+            (Some(Entry::Below(below)), rest) if !rest.is_empty() => below.set(rest, expr)?,
+            _ => return Err(Conflict),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, name: &str, entry: Entry) {
+        self.by_name.insert(name.to_owned(), self.entries.len());
+        self.entries.push((name.to_owned(), entry));
+    }
+
+    /// The document with the fields set.
+    pub fn apply(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
+        let env = Env::new(document, context);
+        let mut growth = env.growth();
+        let done = self.evaluate(&env, &mut growth)?;
+        let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
+        let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
+        write(&mut builder, document, &done, &mut growth)?;
+        Ok(builder.finish())
+    }
+
+    fn evaluate<'e>(
+        &'e self,
+        env: &Env<'e>,
+        growth: &mut Growth<'_>,
+    ) -> Result<Vec<Done<'e>>, Error> {
+        let one = |(name, entry): &'e (String, Entry)| {
+            Ok(match entry {
+                Entry::Value(expr) => {
+                    let got = expr.get(&env.holding(growth.memory())?)?;
+                    // What is borrowed is written and no more.
+                    growth.hold(owned(&got))?;
+                    Done { name, value: Some(got), below: Vec::new() }
+                }
+                Entry::Below(fields) => {
+                    Done { name, value: None, below: fields.evaluate(env, growth)? }
+                }
+            })
+        };
+        self.entries.iter().map(one).collect()
+    }
+}
+
+/// An evaluated entry.
+#[derive(Debug)]
+struct Done<'e> {
+    name: &'e str,
+    value: Option<Got<'e>>,
+    below: Vec<Done<'e>>,
+}
+
+fn write(
+    builder: &mut DocBuilder,
+    document: DocRef<'_>,
+    done: &[Done<'_>],
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    let mut seen = vec![false; done.len()];
+    let many = SEARCHED_IN_ORDER < done.len();
+    let places = (0..).zip(done).filter(|_| many).map(|(at, entry)| (entry.name, at));
+    let places: HashMap<&str, usize> = places.collect();
+    let mut entry_of = |name: &str| {
+        let at = match many {
+            true => *places.get(name)?,
+            false => done.iter().position(|entry| entry.name == name)?,
+        };
+        if let Some(seen) = seen.get_mut(at) {
+            *seen = true;
+        }
+        done.get(at)
+    };
+    match document {
+        DocRef::Raw(bytes) => {
+            for element in Reader::new(bytes) {
+                match entry_of(element.name_str()) {
+                    Some(entry) => write_entry(builder, entry, element.decode(), growth)?,
+                    None => builder.append_raw(element.name, element.kind, element.value),
+                }
+            }
+        }
+        DocRef::Tree(_) => {
+            for (name, value) in document.iter() {
+                match entry_of(name) {
+                    Some(entry) => write_entry(builder, entry, Some(value), growth)?,
+                    None => builder.append(name, value),
+                }
+            }
+        }
+    }
+    for (entry, seen) in done.iter().zip(seen) {
+        if !seen {
+            write_entry(builder, entry, None, growth)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an entry in place of what the document held.
+fn write_entry(
+    builder: &mut DocBuilder,
+    entry: &Done<'_>,
+    held: Option<ValueRef<'_>>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    let mut written = Ok(());
+    let before = builder.len();
+    match (&entry.value, held) {
+        (Some(value), _) => {
+            if let Some(value) = value.value() {
+                builder.append(entry.name, value);
+            }
+        }
+        (None, Some(ValueRef::Document(fields))) => {
+            builder.document(entry.name, |builder| {
+                written = write(builder, fields, &entry.below, growth);
+            });
+        }
+        (None, Some(ValueRef::Array(values))) => {
+            let values = in_array(values, &entry.below, growth)?;
+            builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));
+        }
+        (None, _) => {
+            let nothing = Document::new();
+            let nothing = DocRef::Tree(&nothing);
+            builder.document(entry.name, |builder| {
+                written = write(builder, nothing, &entry.below, growth);
+            });
+        }
+    }
+    // No value is larger than a document may be: it is refused before it is many times as large.
+    if MAX_DOCUMENT_BYTES + 16 * 1024 < builder.len() {
+        return Err(too_large(builder.len()));
+    }
+    if entry.below.is_empty() {
+        growth.written(builder.len().saturating_sub(before))?;
+    }
+    written
+}
+
+/// Sets the fields in every element; elements that are not documents become some.
+fn in_array(
+    values: ArrayRef<'_>,
+    below: &[Done<'_>],
+    growth: &mut Growth<'_>,
+) -> Result<Vec<Value>, Error> {
+    let mut one = |value: ValueRef<'_>| match value {
+        ValueRef::Array(values) => Ok(Value::Array(in_array(values, below, growth)?)),
+        other => {
+            let nothing = Document::new();
+            let fields = other.as_document().unwrap_or(DocRef::Tree(&nothing));
+            let mut builder = DocBuilder::new();
+            write(&mut builder, fields, below, growth)?;
+            growth.copy(ValueRef::Document(builder.finish().as_ref()))
+        }
+    };
+    values.iter().map(&mut one).collect()
+}

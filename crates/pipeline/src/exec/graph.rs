@@ -1,0 +1,194 @@
+//! A walk along references from one row into another collection (`$graphLookup`), breadth first:
+//! each step asks for all documents that the values found in the step before lead to.
+
+use std::{collections::HashSet, sync::Arc};
+
+use document::{
+    Path, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+use evaluation::{Context, Error, memory};
+
+use super::{
+    Meter, Request, Row, Source,
+    joins::set,
+    operator::{Operator, Poll},
+    sized,
+    slot::Slot,
+};
+use crate::{
+    expr::{Env, Expr},
+    filter::{Filter, InSet, Test},
+    path::values_for_join,
+};
+
+/// Where a walk starts and which references it follows.
+#[derive(Clone, Debug)]
+pub struct GraphLookup {
+    /// The collection.
+    pub collection: String,
+    /// The first values; an array is several.
+    pub start: Expr,
+    /// Where a document holds the values that lead on.
+    pub from: Path,
+    /// Where a document holds the value that is led to.
+    pub to: Path,
+    /// Where the array of found documents goes.
+    pub name: Path,
+    /// The last step, counted from 0.
+    pub max_depth: Option<u64>,
+    /// Where a found document says in which step it was found.
+    pub depth_name: Option<Path>,
+    /// Which documents count at all.
+    pub filter: Option<Filter>,
+}
+
+/// The walk of one row.
+#[derive(Debug)]
+struct Walk {
+    row: Row,
+    frontier: Vec<Value>,
+    searched: HashSet<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
+    found: Vec<Value>,
+    from: Vec<Source>,
+    depth: u64,
+    meter: Meter,
+}
+
+/// Walks, running.
+#[derive(Debug)]
+pub(super) struct Walking {
+    graph: GraphLookup,
+    slot: Slot,
+    walk: Option<Walk>,
+}
+
+fn key_of(value: ValueRef<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    encode(value, TypeOrder::Bson, false, &mut key);
+    key
+}
+
+impl Walk {
+    fn reach(&mut self, value: Value) -> Result<(), Error> {
+        let key = key_of(value.as_ref());
+        let bytes = key.len() + 64 + memory(value.as_ref());
+        if self.searched.insert(key) {
+            self.frontier.push(value);
+            self.meter.add(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
+        let document = &row.document;
+        let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
+        if !self.seen.insert(id) {
+            return Ok(());
+        }
+        // It becomes a tree.
+        self.meter.add(memory(ValueRef::Document(document.as_ref())) + row.source.weight() + 64)?;
+        for value in values_for_join(document.as_ref(), &graph.from) {
+            self.reach(value)?;
+        }
+        let depth = Value::Int64(i64::try_from(self.depth).unwrap_or(i64::MAX));
+        self.found.push(match &graph.depth_name {
+            Some(name) => Value::from(set(name, depth, document)?.as_ref()),
+            None => Value::from(document.as_ref()),
+        });
+        self.from.push(row.source);
+        Ok(())
+    }
+}
+
+impl Walking {
+    pub(super) fn new(graph: GraphLookup) -> Self {
+        Self { graph, slot: Slot::default(), walk: None }
+    }
+
+    /// What these values lead to; null does not lead to documents that lack the field.
+    fn reached(&self, values: Vec<Value>) -> Filter {
+        let path = || self.graph.to.clone();
+        let null = values.iter().any(|value| value.as_ref().is_nullish());
+        let one = Filter::Path(path(), Test::In(InSet::new(values, Vec::new())));
+        let there = null.then(|| Filter::Path(path(), Test::Exists));
+        let rest: Vec<Filter> = there.into_iter().chain(self.graph.filter.clone()).collect();
+        if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
+    }
+
+    fn start(&self, row: Row, context: &Context) -> Result<Walk, Error> {
+        let first = self.graph.start.eval(&Env::new(row.document.as_ref(), context))?;
+        let mut walk = Walk {
+            row,
+            frontier: Vec::new(),
+            searched: HashSet::new(),
+            seen: HashSet::new(),
+            found: Vec::new(),
+            from: Vec::new(),
+            depth: 0,
+            meter: Meter::new("$graphLookup", &context.holding),
+        };
+        match first {
+            Some(Value::Array(values)) => {
+                values.into_iter().try_for_each(|value| walk.reach(value))?;
+            }
+            Some(value) => walk.reach(value)?,
+            None => {}
+        }
+        Ok(walk)
+    }
+}
+
+impl Operator for Walking {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        let mut walk = match self.walk.take() {
+            Some(walk) => walk,
+            None => match self.slot.poll() {
+                Poll::Row(row) => self.start(row, context)?,
+                poll => return Ok(poll),
+            },
+        };
+        let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
+        if walk.frontier.is_empty() || !within {
+            let found = Value::Array(walk.found);
+            let (base, path) = (walk.row.document, &self.graph.name);
+            let document = sized(set(path, found, &base)?)?;
+            let source = walk.row.source.join(&base, &document, path, walk.from.into());
+            return Ok(Poll::Row(Row { document, source }));
+        }
+        let filter = self.reached(std::mem::take(&mut walk.frontier));
+        self.walk = Some(walk);
+        Ok(Poll::Want(Box::new(Request {
+            database: None,
+            collection: self.graph.collection.clone(),
+            filter,
+            stages: Vec::new().into(),
+            context: Arc::clone(context),
+        })))
+    }
+
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        if let Some(walk) = &mut self.walk {
+            rows.into_iter().try_for_each(|row| walk.find(row, &self.graph))?;
+            walk.depth += 1;
+        }
+        Ok(())
+    }
+
+    fn resume(&mut self) {
+        if let Some(walk) = self.walk.take() {
+            self.slot.row = Some(walk.row);
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Rows in groups. Keys are compared by their canonical encoding, so that equal numbers of any
+//! type are one group; documents are read no further than the expressions need.
+
+use std::{collections::HashMap, sync::Arc};
+
+use document::{
+    DocBuilder, DocRef, Document, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+use evaluation::{Context, Error, Holding, memory};
+use foldhash::fast::RandomState;
+
+use super::{
+    Meter, Row,
+    group_error::in_group,
+    operator::{Operator, Poll},
+    sized,
+    spilling::{
+        can_write, damaged,
+        partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
+    },
+};
+use crate::{
+    expr::{Env, Expr},
+    group::{Field, State},
+};
+
+/// What a group is, and what is computed of it.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The key; missing is null.
+    pub id: Expr,
+    /// The computed fields.
+    pub fields: Vec<Field>,
+}
+
+/// Names that are read in one pass at most.
+const MAX_PICKED: usize = 8;
+
+/// Fields of the row that the group reads as they are, each once.
+#[derive(Debug, Default)]
+struct Picked {
+    names: Vec<String>,
+    /// The key's place among the names.
+    id: Option<usize>,
+    /// The places of the computed fields' inputs.
+    inputs: Vec<Option<usize>>,
+}
+
+impl Picked {
+    fn of(group: &Group) -> Self {
+        let mut picked = Self::default();
+        picked.id = picked.place(&group.id);
+        let inputs = group.fields.iter().map(|field| &field.taken.input);
+        picked.inputs = inputs.map(|input| picked.place(input)).collect();
+        picked
+    }
+
+    fn place(&mut self, expr: &Expr) -> Option<usize> {
+        let Expr::Field(path) = expr else { return None };
+        let name = path.part(0);
+        if path.len() != 1 {
+            return None;
+        }
+        let held = self.names.iter().position(|held| held == name);
+        if held.is_none() && self.names.len() < MAX_PICKED {
+            self.names.push(name.to_owned());
+            return Some(self.names.len() - 1);
+        }
+        held
+    }
+}
+
+/// A group, running.
+#[derive(Debug)]
+pub(super) struct Grouping {
+    group: Arc<Group>,
+    picked: Arc<Picked>,
+    index: HashMap<Box<[u8]>, usize, RandomState>,
+    groups: Vec<Held>,
+    /// Bytes of the groups in memory.
+    bytes: usize,
+    key: Vec<u8>,
+    meter: Meter,
+    /// Groups that memory did not hold.
+    written: Option<Partitions>,
+    /// Partitions that were not read yet.
+    partitions: Vec<Partition>,
+    reading: Option<Reading>,
+    done: Option<std::vec::IntoIter<Held>>,
+    ended: bool,
+}
+
+/// A group in memory.
+#[derive(Debug)]
+struct Held {
+    id: Value,
+    states: Vec<State>,
+    bytes: usize,
+}
+
+const STAGE: &str = "$group";
+
+impl Grouping {
+    pub(super) fn new(group: Group, holding: &Holding) -> Self {
+        Self {
+            picked: Arc::new(Picked::of(&group)),
+            group: Arc::new(group),
+            index: HashMap::default(),
+            groups: Vec::new(),
+            bytes: 0,
+            key: Vec::new(),
+            meter: Meter::new(STAGE, holding),
+            written: None,
+            partitions: Vec::new(),
+            reading: None,
+            done: None,
+            ended: false,
+        }
+    }
+
+    /// The position of a key's group; none when it is not in memory: its partition is `Err` then.
+    fn find(
+        &mut self,
+        id: ValueRef<'_>,
+        context: &Context,
+    ) -> Result<std::result::Result<usize, usize>, Error> {
+        self.key.clear();
+        encode(id, TypeOrder::Bson, false, &mut self.key);
+        if let Some(at) = self.index.get(self.key.as_slice()) {
+            return Ok(Ok(*at));
+        }
+        if let Some(partition) = self.partition() {
+            return Ok(Err(partition));
+        }
+        let states = start(&self.group.fields, id, context)?;
+        let bytes = self.key.len() + memory(id) + states.len() * 96 + 64;
+        self.grow(bytes, context)?;
+        // Room for it may have been made by writing the groups of its partition.
+        if let Some(partition) = self.partition() {
+            self.bytes = self.bytes.saturating_sub(bytes);
+            return Ok(Err(partition));
+        }
+        let at = self.groups.len();
+        self.index.insert(self.key.clone().into_boxed_slice(), at);
+        self.groups.push(Held { id: id.to_value(), states, bytes });
+        Ok(Ok(at))
+    }
+
+    /// The partition of the present key, when its groups are not in memory.
+    fn partition(&self) -> Option<usize> {
+        let written = self.written.as_ref()?;
+        let partition = written.of(&self.key);
+        written.is_written(partition).then_some(partition)
+    }
+
+    /// The groups in memory take so much more.
+    fn grow(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
+        self.bytes += bytes;
+        if self.meter.is_scarce() && self.can_write(context) {
+            // The rest is for those who cannot write what they hold.
+            self.write_half(context)?;
+        }
+        while let Err(error) = self.meter.set(self.bytes + self.beside()) {
+            self.make_room(error, context)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that are held beside the groups.
+    fn beside(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, Partitions::memory);
+        written + self.reading.as_ref().map_or(0, Reading::memory)
+    }
+
+    /// Writes some of the groups, because of this failure to hold more.
+    fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
+        if self.can_write(context) {
+            return self.write_half(context);
+        }
+        Err(self.meter.refusal(error, &context.spill))
+    }
+
+    /// Whether there is a place for groups, and it would help to write some.
+    fn can_write(&self, context: &Context) -> bool {
+        2 <= self.groups.len() && can_write(self.bytes, context)
+    }
+
+    /// Writes the groups that hold half of the memory.
+    fn write_half(&mut self, context: &Context) -> Result<(), Error> {
+        let mut written = match self.written.take() {
+            Some(written) => written,
+            None => Partitions::new(STAGE, self.reading.as_ref(), &context.spill)?,
+        };
+        let mut sizes = [0; PARTITIONS];
+        for (key, at) in &self.index {
+            let held = self.groups.get(*at).map_or(0, |held| held.bytes);
+            sizes.get_mut(written.of(key)).into_iter().for_each(|size| *size += held);
+        }
+        // The largest ones, as many as hold half of it together.
+        let mut order: Vec<usize> = (0..PARTITIONS).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(sizes.get(*at)));
+        let mut freed = 0;
+        for partition in order {
+            if freed < self.bytes.div_ceil(2) {
+                written.write(partition);
+                freed += sizes.get(partition).copied().unwrap_or(0);
+            }
+        }
+        let moved = self.write_groups(&mut written, context);
+        self.written = Some(written);
+        moved
+    }
+
+    /// Writes the groups of the partitions that are not to be in memory.
+    fn write_groups(&mut self, written: &mut Partitions, context: &Context) -> Result<(), Error> {
+        let mut index: Vec<(Box<[u8]>, usize)> = self.index.drain().collect();
+        index.sort_unstable_by_key(|(_, at)| *at);
+        let groups = std::mem::take(&mut self.groups);
+        for ((key, _), held) in index.into_iter().zip(groups) {
+            let partition = written.of(&key);
+            if written.is_written(partition) {
+                self.bytes = self.bytes.saturating_sub(held.bytes);
+                let states = held.states.into_iter().map(State::save).collect();
+                written.group(partition, held.id, states, context)?;
+            } else {
+                self.index.insert(key, self.groups.len());
+                self.groups.push(held);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a group as it was written. It comes before every row of its own.
+    fn restore(&mut self, id: Value, saved: Vec<Value>, context: &Context) -> Result<(), Error> {
+        match self.find(id.as_ref(), context)? {
+            Err(partition) => match &mut self.written {
+                Some(written) => written.group(partition, id, saved, context),
+                None => Ok(()),
+            },
+            Ok(at) => {
+                let mut grown = 0;
+                let states = self.groups.get_mut(at).map(|held| &mut held.states);
+                for (state, value) in states.into_iter().flatten().zip(saved) {
+                    grown += state.restore(value).ok_or_else(damaged)?;
+                }
+                self.grown(at, grown, context)
+            }
+        }
+    }
+
+    /// A group in memory has grown by so much.
+    fn grown(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
+        if let Some(held) = self.groups.get_mut(at) {
+            held.bytes += bytes;
+        }
+        if bytes == 0 { Ok(()) } else { self.grow(bytes, context) }
+    }
+
+    /// Everything was taken in: the groups in memory are answered, then those that were written.
+    fn settle(&mut self) -> Result<(), Error> {
+        self.index.clear();
+        self.done = Some(std::mem::take(&mut self.groups).into_iter());
+        if let Some(written) = self.written.take() {
+            self.partitions.extend(written.finish()?);
+        }
+        Ok(())
+    }
+
+    /// Reads the partition under way, or begins with the next; false when there is none.
+    fn read(&mut self, context: &Context) -> Result<bool, Error> {
+        let Some(reading) = &mut self.reading else {
+            let Some(partition) = self.partitions.pop() else { return Ok(false) };
+            self.reading = Some(partition.read(&mut self.meter)?);
+            return Ok(true);
+        };
+        match reading.next(context)? {
+            Some(Record::Group(id, states)) => self.restore(id, states, context)?,
+            Some(Record::Row(row)) => self.take(row.as_ref(), context)?,
+            None => {
+                self.settle()?;
+                self.reading = None;
+            }
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
+        let env = Env::new(row, context);
+        let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
+        let mut values = [None; MAX_PICKED];
+        env.root.pick(&picked.names, &mut values);
+        let value = |place: usize| values.get(place).copied().flatten();
+        let found = match picked.id {
+            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
+            None => {
+                let failed = |error| in_group(error, &group.id);
+                self.find(group.id.get(&env).map_err(failed)?.or_null(), context)?
+            }
+        };
+        let at = match (found, &mut self.written) {
+            (Ok(at), _) => at,
+            (Err(partition), Some(written)) => return written.row(partition, row, context),
+            (Err(_), None) => return Ok(()),
+        };
+        let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
+        let mut grown = 0;
+        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(&mut held.states)
+        {
+            grown += match *place {
+                Some(place) => field.add_value(state, value(place), &env)?,
+                None => {
+                    let failed = |error| in_group(error, &field.taken.input);
+                    field.add(state, &env).map_err(failed)?
+                }
+            };
+        }
+        self.grown(at, grown, context)
+    }
+}
+
+/// The states of a new group with this key.
+pub(super) fn start(
+    fields: &[Field],
+    id: ValueRef<'_>,
+    context: &Context,
+) -> Result<Vec<State>, Error> {
+    let nothing = Document::new();
+    let root = id.as_document().unwrap_or(DocRef::Tree(&nothing));
+    let env = Env::new(root, context);
+    fields.iter().map(|field| field.start(&env)).collect()
+}
+
+/// The row of a group.
+pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Result<Row, Error> {
+    let mut builder = DocBuilder::new();
+    builder.append("_id", id.as_ref());
+    for (field, state) in fields.iter().zip(states) {
+        builder.append(&field.name, state.value().as_ref());
+    }
+    Ok(Row::made(sized(builder.finish())?))
+}
+
+impl Operator for Grouping {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        context.effort.pass(row.document.bytes().len() / 64)?;
+        self.take(row.document.as_ref(), context)
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        self.settle()
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if !self.ended {
+            return Ok(Poll::Need);
+        }
+        loop {
+            if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
+                self.bytes = self.bytes.saturating_sub(held.bytes);
+                let row = finished(&held.id, &self.group.fields, held.states)?;
+                return Ok(Poll::Row(row));
+            }
+            if self.done.take().is_some() {
+                self.bytes = 0;
+                self.meter.clear();
+            }
+            if !self.read(context)? {
+                return Ok(Poll::Done);
+            }
+            if context.effort.is_due() {
+                return Ok(Poll::Pause);
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Where a row came from: its own document, and documents of other collections that joins put
+//! into it. A row that waits while some of those die is made again without them.
+
+mod stored;
+
+pub(super) use stored::Shared;
+
+use std::{mem::size_of_val, sync::Arc};
+
+use document::{DocBuf, DocRef, Document, Path, Value, ValueRef};
+use evaluation::{Context, Error};
+
+use super::{
+    Fields, Row, Stage,
+    each::{Change, apply},
+    unwind::{Unwind, taken},
+};
+use crate::expr::Expr;
+
+/// Where a document on its way came from; nothing for one that a stage made of others.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// Where it was stored, in the caller's own bytes.
+    pub origin: Option<Box<[u8]>>,
+    joins: Option<Box<Joins>>,
+}
+
+/// Where the elements of a joined array came from.
+pub(super) type Sources = Arc<[Source]>;
+
+/// How a row was made of a row and what was joined to it.
+#[derive(Clone, Debug)]
+struct Joins {
+    /// Before the first join.
+    base: DocBuf,
+    steps: Vec<Step>,
+}
+
+/// What was done to a row, beginning with a join.
+#[derive(Clone, Debug)]
+enum Step {
+    Join(Join),
+    /// A stage that keeps one document one document.
+    Each(Arc<[Stage]>, usize, Arc<Context>),
+    /// An element was taken out of an array.
+    Take {
+        unwind: Arc<Unwind>,
+        /// Which; none where there was no element.
+        at: Option<usize>,
+        /// It is an element of the array of this step, the only one that matters there.
+        of: Option<usize>,
+        context: Arc<Context>,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Join {
+    /// The row with the array of joined documents at the path.
+    joined: DocBuf,
+    path: Path,
+    /// Where the elements came from.
+    from: Sources,
+    /// The one element that the row is about: without it there is no row.
+    only: Option<usize>,
+}
+
+/// What became of a document when some that it was made of have died.
+enum Revised {
+    Same,
+    Gone,
+    Changed(DocBuf),
+}
+
+impl Source {
+    /// That of a stored document.
+    pub fn stored(origin: Option<Box<[u8]>>) -> Self {
+        Self { origin, joins: None }
+    }
+
+    /// Whether it came from anything that is stored.
+    pub fn is_known(&self) -> bool {
+        self.origin.is_some() || self.joins.is_some()
+    }
+
+    /// Every origin: its own and those of what was joined.
+    pub fn visit(&self, visit: &mut dyn FnMut(&[u8])) {
+        if let Some(origin) = &self.origin {
+            visit(origin);
+        }
+        for step in self.joins.iter().flat_map(|joins| &joins.steps) {
+            if let Step::Join(join) = step {
+                join.sources().for_each(|(_, source)| source.visit(visit));
+            }
+        }
+    }
+
+    /// About the bytes it holds.
+    pub(super) fn weight(&self) -> usize {
+        let own = self.origin.as_ref().map_or(0, |origin| origin.len());
+        let Some(joins) = &self.joins else { return own };
+        let step = |step: &Step| match step {
+            // The joined document is the row's own, or other rows' too.
+            Step::Join(Join { from, only: None, .. }) => {
+                size_of_val(&**from) + from.iter().map(Self::weight).sum::<usize>()
+            }
+            _ => 0,
+        };
+        own + joins.steps.iter().map(|it| size_of_val(it) + step(it)).sum::<usize>()
+    }
+
+    fn push(mut self, step: impl FnOnce() -> Step) -> Self {
+        if let Some(joins) = &mut self.joins {
+            joins.steps.push(step());
+        }
+        self
+    }
+
+    /// The same after a stage that keeps one document one document.
+    pub(super) fn through(self, stages: &Arc<[Stage]>, at: usize, context: &Arc<Context>) -> Self {
+        self.push(|| Step::Each(Arc::clone(stages), at, Arc::clone(context)))
+    }
+
+    /// The same after a join.
+    pub(super) fn join(
+        mut self,
+        base: &DocBuf,
+        joined: &DocBuf,
+        path: &Path,
+        from: Sources,
+    ) -> Self {
+        if self.joins.is_some() || from.iter().any(Self::is_known) {
+            // The block of the store that it came in shall not wait with it.
+            let empty = || Box::new(Joins { base: base.detached(), steps: Vec::new() });
+            let (joined, path) = (joined.clone(), path.clone());
+            let step = Step::Join(Join { joined, path, from, only: None });
+            self.joins.get_or_insert_with(empty).steps.push(step);
+        }
+        self
+    }
+
+    /// The join that made the array at a path of a document.
+    pub(super) fn array_at(&self, document: DocRef<'_>, path: &Path) -> Option<usize> {
+        let array = value_at(document, path)?;
+        let steps = &self.joins.as_ref()?.steps;
+        let last = steps.len().checked_sub(1);
+        let is = |(at, step): (usize, &Step)| match step {
+            Step::Join(join) if Some(at) == last && join.path == *path => true,
+            Step::Join(join) => is_same(array, value_at(join.joined.as_ref(), &join.path)),
+            _ => false,
+        };
+        (0..steps.len()).rev().find(|at| steps.get(*at).is_some_and(|step| is((*at, step))))
+    }
+
+    /// The same after an element was taken out of an array, which a join made or not.
+    pub(super) fn take(
+        mut self,
+        unwind: &Arc<Unwind>,
+        at: Option<usize>,
+        of: Option<usize>,
+        context: &Arc<Context>,
+    ) -> Self {
+        let Some(joins) = &mut self.joins else { return self };
+        if let Some(Step::Join(join)) = of.and_then(|of| joins.steps.get_mut(of)) {
+            join.only = at;
+        }
+        let (unwind, context) = (Arc::clone(unwind), Arc::clone(context));
+        joins.steps.push(Step::Take { unwind, at, of, context });
+        self
+    }
+
+    fn revised(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
+        if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
+            return Ok(Revised::Gone);
+        }
+        let mut touched = false;
+        self.visit(&mut |origin| touched |= dead(origin));
+        match &self.joins {
+            Some(joins) if touched => Ok(match joins.again(dead)? {
+                Some(document) => Revised::Changed(document),
+                None => Revised::Gone,
+            }),
+            _ => Ok(Revised::Same),
+        }
+    }
+}
+
+impl Row {
+    /// The row without what is dead; none when it is gone with it.
+    pub fn without(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
+        Ok(match self.source.revised(dead)? {
+            Revised::Same => Some(self),
+            Revised::Gone => None,
+            Revised::Changed(document) => Some(Self { document, source: self.source }),
+        })
+    }
+}
+
+impl Join {
+    /// Where the elements that matter came from.
+    fn sources(&self) -> impl Iterator<Item = (usize, &Source)> {
+        let all = self.from.iter().enumerate();
+        all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
+    }
+
+    /// The elements that are left; none when the only one that matters is gone.
+    fn left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
+        let Some(ValueRef::Array(values)) = value_at(self.joined.as_ref(), &self.path) else {
+            return Ok(Some(Vec::new()));
+        };
+        let values: Vec<_> = values.iter().collect();
+        let mut left = Vec::new();
+        for (at, source) in self.sources() {
+            match (source.revised(dead)?, values.get(at)) {
+                (Revised::Same, Some(value)) => left.push(value.to_value()),
+                (Revised::Changed(document), _) => left.push(Value::from(document.as_ref())),
+                (Revised::Gone, _) | (Revised::Same, None) => {}
+            }
+        }
+        Ok(if self.only.is_some() && left.is_empty() { None } else { Some(left) })
+    }
+}
+
+impl Joins {
+    /// The row made again without what is dead.
+    fn again(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
+        let mut document = self.base.clone();
+        for step in &self.steps {
+            let next = match step {
+                Step::Join(join) => match join.left(dead)? {
+                    Some(left) => Some(set(&join.path, Value::Array(left), &document)?),
+                    None => None,
+                },
+                Step::Each(stages, at, context) => match stages.get(*at) {
+                    Some(stage) => match apply(stage, document.as_ref(), context)? {
+                        Change::Same => Some(document.clone()),
+                        Change::To(made) => Some(made),
+                        Change::Dropped => None,
+                    },
+                    None => Some(document.clone()),
+                },
+                Step::Take { unwind, at, of, context } => {
+                    // Where only one element matters, it alone is there.
+                    let place = if of.is_some() && at.is_some() { Some(0) } else { *at };
+                    let value = value_at(document.as_ref(), &unwind.path);
+                    let array = value.and_then(ValueRef::as_array);
+                    let element = array.zip(place).and_then(|(values, at)| values.get(at));
+                    if at.is_some() && element.is_none() {
+                        return Ok(None);
+                    }
+                    taken(unwind, &document, element, *at, context)?
+                }
+            };
+            match next {
+                Some(next) => document = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(document))
+    }
+}
+
+/// A document with a value at a path. What is on the way and is no document is replaced by one, arrays
+/// too, which stands last then.
+pub(super) fn set(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
+    let parts: Vec<&str> = path.parts().collect();
+    if let [_, _, ..] = parts.as_slice() {
+        let mut tree = document.as_ref().to_tree();
+        place(&mut tree, &parts, value);
+        return Ok(tree.to_buf());
+    }
+    let mut fields = Fields::new();
+    // One path cannot be in conflict with another.
+    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
+    fields.apply(document.as_ref(), &Context::default())
+}
+
+fn place(document: &mut Document, parts: &[&str], value: Value) {
+    let Some((name, rest)) = parts.split_first() else { return };
+    if rest.is_empty() {
+        document.insert(*name, value);
+        return;
+    }
+    if let Some(Value::Document(inner)) = document.get_mut(name) {
+        return place(inner, rest, value);
+    }
+    document.remove(name);
+    let mut inner = Document::new();
+    place(&mut inner, rest, value);
+    document.push(*name, Value::Document(inner));
+}
+
+/// The value at a path that a join set: in every element of an array on the way it is the same.
+fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
+    let mut value = ValueRef::Document(document);
+    for part in path.parts() {
+        while let ValueRef::Array(values) = value {
+            value = values.get(0)?;
+        }
+        value = value.as_document()?.get(part)?;
+    }
+    Some(value)
+}
+
+fn is_same(value: ValueRef<'_>, other: Option<ValueRef<'_>>) -> bool {
+    use document::ArrayRef::Raw;
+    match (value, other) {
+        (ValueRef::Array(Raw(a)), Some(ValueRef::Array(Raw(b)))) => a == b,
+        _ => false,
+    }
+}

@@ -1,0 +1,246 @@
+//! Joins: rows of another collection beside each row, or behind all rows. The other collection
+//! is asked for with a filter that an index can serve.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use document::{DocRef, Path, Value, ValueRef};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+
+use super::{
+    Meter, Request, Row, Stage,
+    joins::{Sources, set},
+    operator::{Operator, Poll},
+    sized,
+    slot::Slot,
+};
+use crate::{
+    expr::{Env, Expr},
+    filter::{Comparison, Filter, InSet, Test},
+    path::values_for_join,
+};
+
+/// Rows of another collection beside each row.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Its database, when it is another one.
+    pub database: Option<String>,
+    /// Its name.
+    pub collection: String,
+    /// Where the array of its rows goes.
+    pub name: Path,
+    /// The path of a row and the path of the other collection that have to hold equal values.
+    pub join: Option<(Path, Path)>,
+    /// Variables of a row for the stages.
+    pub variables: Vec<(Arc<str>, Expr)>,
+    /// What is done to the other rows.
+    pub stages: Arc<[Stage]>,
+}
+
+/// Then the rows of another collection.
+#[derive(Clone, Debug)]
+pub struct UnionWith {
+    /// Its database, when it is another one.
+    pub database: Option<String>,
+    /// Its name.
+    pub collection: String,
+    /// What is done to its rows.
+    pub stages: Arc<[Stage]>,
+}
+
+impl Lookup {
+    /// What a row asks for, and what the variables of that hold.
+    fn request(
+        &self,
+        document: DocRef<'_>,
+        context: &Arc<Context>,
+    ) -> Result<(Request, usize), Error> {
+        let filter = match &self.join {
+            Some((local, foreign)) => joined(values_for_join(document, local), foreign),
+            None => Filter::And(Vec::new()),
+        };
+        let mut bound = Arc::clone(context);
+        let mut held = 0;
+        if !self.variables.is_empty() {
+            let env = Env::new(document, context);
+            let mut inner = (**context).clone();
+            for (name, expr) in &self.variables {
+                let value = expr.eval(&env.holding(held)?)?.unwrap_or(Value::Undefined);
+                held += memory(value.as_ref());
+                inner.constants.insert(name.to_string(), value);
+            }
+            bound = Arc::new(inner);
+        }
+        let (filter, stages) = match self.stages.split_first() {
+            // Documents that the request brought are not looked up: they are chosen among here.
+            Some((first @ Stage::Documents(_), rest)) if self.join.is_some() => {
+                let chosen = [first.clone(), Stage::Match(filter)].into_iter();
+                (Filter::And(Vec::new()), chosen.chain(rest.iter().cloned()).collect())
+            }
+            _ => (filter, Arc::clone(&self.stages)),
+        };
+        let request = Request {
+            database: self.database.clone(),
+            collection: self.collection.clone(),
+            filter,
+            stages,
+            context: bound,
+        };
+        Ok((request, held))
+    }
+
+    /// Whether every row asks for the same.
+    fn is_constant(&self) -> bool {
+        self.join.is_none() && self.variables.is_empty()
+    }
+}
+
+/// The filter of an equality join: one of the values; no value is null.
+fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
+    let test = match values.len() {
+        0 => Test::Compare(Comparison::Eq, Value::Null),
+        1 => Test::Compare(Comparison::Eq, values.pop().unwrap_or(Value::Null)),
+        _ => Test::In(InSet::new(values, Vec::new())),
+    };
+    Filter::Path(foreign.clone(), test)
+}
+
+/// A join, running.
+#[derive(Debug)]
+pub(super) struct Joining {
+    lookup: Lookup,
+    slot: Slot,
+    supplied: Option<(Value, Sources)>,
+    kept: Option<(Value, Sources)>,
+    meter: Meter,
+}
+
+impl Joining {
+    pub(super) fn new(lookup: Lookup, holding: &Holding) -> Self {
+        let meter = Meter::new("$lookup", holding);
+        Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
+    }
+
+    fn answer(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
+        let document = sized(set(&self.lookup.name, rows, &row.document)?)?;
+        let source = row.source.join(&row.document, &document, &self.lookup.name, from);
+        Ok(Poll::Row(Row { document, source }))
+    }
+}
+
+impl Operator for Joining {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll()) };
+        if let Some(rows) = self.supplied.take() {
+            let answer = self.answer(row, rows);
+            if self.kept.is_none() {
+                self.meter.clear();
+            }
+            return answer;
+        }
+        if let Some(rows) = &self.kept {
+            return self.answer(row, rows.clone());
+        }
+        let (request, held) = self.lookup.request(row.document.as_ref(), context)?;
+        self.meter.clear();
+        self.meter.add(held)?;
+        self.slot.row = Some(row);
+        Ok(Poll::Want(Box::new(request)))
+    }
+
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
+        if MAX_DOCUMENT_BYTES < bytes {
+            let from = &self.lookup.collection;
+            let text = format!(
+                "Total size of documents in {from} matching pipeline's $lookup stage exceeds {MAX_DOCUMENT_BYTES} bytes"
+            );
+            return Err(Error::new(Kind::TooLarge, 4568, text));
+        }
+        self.meter.clear();
+        for row in &rows {
+            // It becomes a tree, and is there as it came until all have.
+            let tree = memory(ValueRef::Document(row.document.as_ref()));
+            self.meter.add(tree + row.weight())?;
+        }
+        let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
+        let from = rows.into_iter().map(|row| row.source).collect();
+        let rows = (Value::Array(values), from);
+        if self.lookup.is_constant() {
+            self.kept = Some(rows.clone());
+        }
+        self.supplied = Some(rows);
+        Ok(())
+    }
+
+    fn resume(&mut self) {
+        (self.supplied, self.kept) = (None, None);
+        self.meter.clear();
+    }
+}
+
+/// A union, running.
+#[derive(Debug)]
+pub(super) struct Uniting {
+    union: UnionWith,
+    slot: Slot,
+    others: Option<VecDeque<Row>>,
+    meter: Meter,
+}
+
+impl Uniting {
+    pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
+        let meter = Meter::new("$unionWith", holding);
+        Self { union, slot: Slot::default(), others: None, meter }
+    }
+}
+
+impl Operator for Uniting {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        match self.slot.poll() {
+            Poll::Done => {}
+            poll => return Ok(poll),
+        }
+        match &mut self.others {
+            Some(others) => match others.pop_front() {
+                Some(row) => {
+                    self.meter.free(row.weight());
+                    Ok(Poll::Row(row))
+                }
+                None => Ok(Poll::Done),
+            },
+            None => Ok(Poll::Want(Box::new(Request {
+                database: self.union.database.clone(),
+                collection: self.union.collection.clone(),
+                filter: Filter::And(Vec::new()),
+                stages: Arc::clone(&self.union.stages),
+                context: Arc::clone(context),
+            }))),
+        }
+    }
+
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
+        self.others = Some(rows.into());
+        Ok(())
+    }
+}

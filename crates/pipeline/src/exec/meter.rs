@@ -1,0 +1,68 @@
+//! What one stage holds: no more than a stage may, and no more than is left for all operations.
+
+use evaluation::{Error, Holding, Kind, Spill};
+use memory::Share;
+
+use super::spilling::exceeded;
+use crate::limits::MAX_STAGE_BYTES;
+
+/// Counts what a stage holds.
+#[derive(Debug)]
+pub(super) struct Meter {
+    stage: &'static str,
+    holding: Holding,
+    share: Share,
+}
+
+impl Meter {
+    /// A stage of this name that holds nothing yet.
+    pub(super) fn new(stage: &'static str, holding: &Holding) -> Self {
+        Self { stage, holding: holding.clone(), share: holding.share() }
+    }
+
+    /// So much more is held.
+    pub(super) fn add(&mut self, bytes: usize) -> Result<(), Error> {
+        self.set(self.share.held().saturating_add(bytes))
+    }
+
+    /// So much is held.
+    pub(super) fn set(&mut self, held: usize) -> Result<(), Error> {
+        if MAX_STAGE_BYTES < held {
+            return Err(self.exceeded());
+        }
+        let bytes = held.saturating_sub(self.share.held());
+        self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
+            // The parts of a `$facet` hold as much together as one stage may.
+            true => self.exceeded(),
+            false => short.into(),
+        })
+    }
+
+    /// Whether little is left for others.
+    pub(super) fn is_scarce(&self) -> bool {
+        self.holding.is_scarce()
+    }
+
+    /// So much is held no longer.
+    pub(super) fn free(&mut self, bytes: usize) {
+        self.share.shrink(bytes);
+    }
+
+    /// Nothing is held any longer.
+    pub(super) fn clear(&mut self) {
+        self.share.shrink(usize::MAX);
+    }
+
+    /// What a stage says that could not hold more because of `error`, and cannot write what it holds.
+    pub(super) fn refusal(&self, error: Error, spill: &Spill) -> Error {
+        match error.kind {
+            Kind::TooLarge => exceeded(spill, self.stage),
+            _ => error,
+        }
+    }
+
+    fn exceeded(&self) -> Error {
+        let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
+        Error::new(Kind::TooLarge, 292, text)
+    }
+}

@@ -1,0 +1,341 @@
+//! Pipelines: stages that turn rows into rows, driven by whoever has the rows. `Exec` neither
+//! reads nor waits: it is offered rows, answers rows, and says when it needs more or wants
+//! another collection's.
+
+mod bucket;
+mod distinct;
+mod each;
+mod facet;
+mod fields;
+mod graph;
+mod group;
+mod group_error;
+mod joins;
+mod lookup;
+mod meter;
+mod operator;
+mod others;
+mod redact;
+mod rows;
+mod sample;
+mod slot;
+mod sort;
+mod spilling;
+mod unwind;
+
+pub use bucket::BucketAuto;
+pub use distinct::VALUES;
+pub use each::edit_with;
+pub use fields::{Conflict, Entry, Fields};
+pub use graph::GraphLookup;
+pub use group::Group;
+pub use joins::Source;
+pub use lookup::{Lookup, UnionWith};
+pub use others::others;
+pub use unwind::Unwind;
+
+use std::{collections::VecDeque, sync::Arc};
+
+use document::{DocBuf, Path};
+use evaluation::{Context, Error, Kind};
+use memory::Share;
+
+use crate::{expr::Expr, filter::Filter, project::Projection, sort::Sort};
+
+use meter::Meter;
+use operator::{Operator, Poll};
+
+/// One stage of a pipeline.
+#[derive(Clone, Debug)]
+pub enum Stage {
+    /// Rows that meet a condition.
+    Match(Filter),
+    /// Part of each row, and computed fields.
+    Project(Projection),
+    /// Fields computed and set in each row.
+    AddFields(Fields),
+    /// Rows in order; with a limit, only the first so many.
+    Sort {
+        /// The order.
+        sort: Sort,
+        /// How many rows are wanted.
+        limit: Option<u64>,
+    },
+    /// The first so many rows.
+    Limit(u64),
+    /// All but the first so many rows.
+    Skip(u64),
+    /// One row with the number of rows under this name; none for no rows.
+    Count(String),
+    /// One row with the values at a path, each once, under the name [`VALUES`].
+    Distinct(Path),
+    /// One row a group.
+    Group(Group),
+    /// One row an element of an array.
+    Unwind(Unwind),
+    /// Rows of another collection beside each row.
+    Lookup(Box<Lookup>),
+    /// A computed document in place of each row.
+    ReplaceRoot {
+        /// The document.
+        root: Expr,
+        /// What messages call it.
+        called: &'static str,
+    },
+    /// One row with the results of several pipelines over the same rows.
+    Facet(Vec<(String, Arc<[Stage]>)>),
+    /// So many random rows.
+    Sample(u64),
+    /// Rows in a number of groups of about the same size.
+    BucketAuto(Box<BucketAuto>),
+    /// Then the rows of another collection.
+    UnionWith(Box<UnionWith>),
+    /// Rows without the parts that an expression prunes.
+    Redact(Expr),
+    /// Documents of another collection that references lead to.
+    GraphLookup(Box<GraphLookup>),
+    /// Rows that an expression computes, instead of any input.
+    Documents(Expr),
+}
+
+impl Stage {
+    /// Its name, as messages have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Match(_) => "$match",
+            Self::Project(_) => "$project",
+            Self::AddFields(_) => "$addFields",
+            Self::Sort { .. } => "$sort",
+            Self::Limit(_) => "$limit",
+            Self::Skip(_) => "$skip",
+            Self::Count(_) => "$count",
+            Self::Distinct(_) => "distinct",
+            Self::Group(_) => "$group",
+            Self::Unwind(_) => "$unwind",
+            Self::Lookup(_) => "$lookup",
+            Self::ReplaceRoot { .. } => "$replaceRoot",
+            Self::Facet(_) => "$facet",
+            Self::Sample(_) => "$sample",
+            Self::BucketAuto(_) => "$bucketAuto",
+            Self::UnionWith(_) => "$unionWith",
+            Self::Redact(_) => "$redact",
+            Self::GraphLookup(_) => "$graphLookup",
+            Self::Documents(_) => "$documents",
+        }
+    }
+
+    /// Whether it answers a row before it has seen all rows.
+    pub fn is_streaming(&self) -> bool {
+        !matches!(
+            self,
+            Self::Sort { .. }
+                | Self::Count(_)
+                | Self::Distinct(_)
+                | Self::Group(_)
+                | Self::Facet(_)
+                | Self::Sample(_)
+                | Self::BucketAuto(_)
+        )
+    }
+}
+
+/// Whether a pipeline answers rows before it has seen all of them.
+pub fn is_streaming(stages: &[Stage]) -> bool {
+    stages.iter().all(Stage::is_streaming)
+}
+
+/// A document on its way.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The document.
+    pub document: DocBuf,
+    /// Where it came from.
+    pub source: Source,
+}
+
+impl Row {
+    /// A document that is not a stored one.
+    pub fn made(document: DocBuf) -> Self {
+        Self { document, source: Source::default() }
+    }
+
+    /// About the bytes it holds.
+    pub fn weight(&self) -> usize {
+        self.document.bytes().len() + self.source.weight() + 64
+    }
+}
+
+/// What a pipeline wants of another collection.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its database, when it is another one.
+    pub database: Option<String>,
+    /// Its name.
+    pub collection: String,
+    /// Which of its documents; an index may serve it.
+    pub filter: Filter,
+    /// What is done to them then.
+    pub stages: Arc<[Stage]>,
+    /// The operation the stages run in, with the variables of the row that asks.
+    pub context: Arc<Context>,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub enum Next {
+    /// A row.
+    Row(Row),
+    /// Offer a row, or finish.
+    NeedInput,
+    /// Supply the rows of another collection.
+    Want(Request),
+    /// Enough was done that others should run; then ask again.
+    Pause,
+    /// There are no more rows; further input is not needed.
+    Done,
+}
+
+/// Work of handing a row to a stage, beside its bytes.
+const STEP: usize = 1024;
+
+/// A running pipeline.
+#[derive(Debug)]
+pub struct Exec {
+    operators: Vec<Box<dyn Operator>>,
+    context: Arc<Context>,
+    input: VecDeque<Row>,
+    finished: bool,
+    ended: bool,
+    waiting: Option<usize>,
+    /// What the row on its way holds.
+    moving: Share,
+}
+
+impl Exec {
+    /// A pipeline at its start.
+    pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
+        let stages: Arc<[Stage]> = stages.into();
+        let start = |at| operator::start(&stages, at, &context.holding);
+        let operators = (0..stages.len()).filter_map(start).collect();
+        let moving = context.holding.share();
+        Self {
+            operators,
+            context,
+            input: VecDeque::new(),
+            finished: false,
+            ended: false,
+            waiting: None,
+            moving,
+        }
+    }
+
+    /// Takes a row in.
+    pub fn offer(&mut self, row: Row) -> Result<(), Error> {
+        if self.finished {
+            return Err(misused("a row was offered after the end of the input"));
+        }
+        self.input.push_back(row);
+        Ok(())
+    }
+
+    /// There is no more input.
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// Whether rows were offered that no stage has taken yet.
+    pub fn holds_input(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    /// What comes next.
+    #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
+    pub fn next(&mut self) -> Result<Next, Error> {
+        if self.waiting.is_some() {
+            return Err(misused("rows of another collection are still wanted"));
+        }
+        let last = self.operators.len();
+        let mut at = last;
+        loop {
+            if self.context.effort.is_due() {
+                return Ok(Next::Pause);
+            }
+            // Whoever is behind `at` wants a row from the operator before it.
+            let poll = match at.checked_sub(1) {
+                None => self.poll_input(),
+                Some(before) => match self.operators.get_mut(before) {
+                    Some(operator) => operator.poll(&self.context)?,
+                    None => Poll::Done,
+                },
+            };
+            match poll {
+                Poll::Need if at == 0 => return Ok(Next::NeedInput),
+                Poll::Need => at -= 1,
+                Poll::Want(request) => {
+                    self.waiting = at.checked_sub(1);
+                    return Ok(Next::Want(*request));
+                }
+                Poll::Row(row) => match self.operators.get_mut(at) {
+                    None => return Ok(Next::Row(row)),
+                    Some(operator) => {
+                        let bytes = row.document.bytes().len();
+                        self.context.effort.pass(STEP + bytes)?;
+                        // Small ones cost nothing. A buffer may have room for as much again.
+                        self.moving.set(2 * bytes)?;
+                        operator.accept(row, &self.context)?;
+                        at += 1;
+                    }
+                },
+                Poll::Pause => return Ok(Next::Pause),
+                Poll::Done => match self.operators.get_mut(at) {
+                    None => return Ok(Next::Done),
+                    Some(operator) => {
+                        operator.end(&self.context)?;
+                        at += 1;
+                    }
+                },
+            }
+        }
+    }
+
+    fn poll_input(&mut self) -> Poll {
+        match self.input.pop_front() {
+            Some(row) => Poll::Row(row),
+            None if self.finished => {
+                self.ended = true;
+                Poll::Done
+            }
+            None => Poll::Need,
+        }
+    }
+
+    /// Goes on in another view: what is wanted of other collections is wanted again, and what was
+    /// kept of them is forgotten.
+    pub fn resume(&mut self) {
+        self.waiting = None;
+        self.operators.iter_mut().for_each(|operator| operator.resume());
+    }
+
+    /// Answers what was wanted.
+    pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
+        match waiting {
+            Some(operator) => operator.supply(rows),
+            None => Err(misused("nothing was wanted of another collection")),
+        }
+    }
+}
+
+/// The caller's fault, not the request's.
+fn misused(what: &str) -> Error {
+    Error::new(Kind::Invalid, 8, what)
+}
+
+/// A made document, if it is not too large.
+fn sized(document: DocBuf) -> Result<DocBuf, Error> {
+    let bytes = document.bytes().len();
+    if evaluation::limits::MAX_MADE_BYTES < bytes {
+        return Err(evaluation::too_large(bytes));
+    }
+    Ok(document)
+}

@@ -1,0 +1,90 @@
+//! What a running stage does, and which one runs each stage of a plan.
+
+use std::sync::Arc;
+
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Request, Row, Stage, bucket, distinct::Distinct, each::Each, facet, graph, group, lookup,
+    misused, rows, sample, sort, unwind,
+};
+
+/// A running stage. Rows are pushed in and polled out, one at a time.
+pub(super) trait Operator: std::fmt::Debug + Send + Sync {
+    /// Takes a row; only called after `poll` answered `Need`.
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
+
+    /// There are no more rows.
+    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error>;
+
+    /// What comes next. After `end` it does not answer `Need` again.
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
+
+    /// Takes the rows it wanted.
+    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        drop(rows);
+        Err(misused("this stage wanted nothing"))
+    }
+
+    /// Goes on in another view: wants again what it wanted, and forgets what it kept to answer
+    /// later rows with.
+    fn resume(&mut self) {}
+}
+
+/// What a running stage answers.
+#[derive(Debug)]
+pub(super) enum Poll {
+    Row(Row),
+    Need,
+    Want(Box<Request>),
+    /// Others should run first.
+    Pause,
+    Done,
+}
+
+/// The operator of a stage.
+pub(super) fn start(
+    stages: &Arc<[Stage]>,
+    at: usize,
+    holding: &Holding,
+) -> Option<Box<dyn Operator>> {
+    let stage = stages.get(at)?;
+    Some(match stage {
+        Stage::Limit(count) => Box::new(rows::Limit::new(*count)),
+        Stage::Skip(count) => Box::new(rows::Skip::new(*count)),
+        Stage::Count(name) => Box::new(rows::Count::new(name.clone())),
+        Stage::Distinct(path) => Box::new(Distinct::new(path.clone(), holding)),
+        Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
+        Stage::Sort { sort, limit } => {
+            let next = stages.get(at + 1..).unwrap_or_default();
+            let limit = wanted(*limit, next);
+            Box::new(sort::Sorting::new(sort.clone(), limit, holding))
+        }
+        Stage::Group(group) => Box::new(group::Grouping::new(group.clone(), holding)),
+        Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone(), holding)),
+        Stage::Lookup(lookup) => Box::new(lookup::Joining::new((**lookup).clone(), holding)),
+        Stage::GraphLookup(graph) => Box::new(graph::Walking::new((**graph).clone())),
+        Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone(), holding)),
+        Stage::Facet(facets) => Box::new(facet::Faceting::new(facets, holding)),
+        Stage::Sample(count) => Box::new(sample::Sampling::new(*count, holding)),
+        Stage::BucketAuto(bucket) => Box::new(bucket::Bucketing::new((**bucket).clone(), holding)),
+        Stage::Match(_)
+        | Stage::Project(_)
+        | Stage::AddFields(_)
+        | Stage::ReplaceRoot { .. }
+        | Stage::Redact(_) => Box::new(Each::new(Arc::clone(stages), at)),
+    })
+}
+
+/// How many sorted rows the stages behind a sort look at.
+fn wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
+    let behind = match next {
+        [Stage::Limit(count), ..] => Some(*count),
+        [Stage::Skip(skipped), Stage::Limit(count), ..] => skipped.checked_add(*count),
+        _ => None,
+    };
+    match (own, behind) {
+        (Some(own), Some(behind)) => Some(own.min(behind)),
+        (own, behind) => own.or(behind),
+    }
+}

@@ -1,0 +1,70 @@
+//! Documents without the parts that an expression prunes (`$redact`). The expression sees each
+//! embedded document as `$$CURRENT`, and answers "keep", "prune" or "descend".
+
+use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
+use evaluation::{Context, Error};
+
+use crate::{
+    expr::{Env, Expr, scope},
+    failure::fail,
+    shown::shown_or_missing,
+};
+
+/// What remains of a document; `None` when nothing does.
+pub(super) fn redacted(
+    expr: &Expr,
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<Option<DocBuf>, Error> {
+    level(expr, document, document, context)
+}
+
+fn level(
+    expr: &Expr,
+    root: DocRef<'_>,
+    document: DocRef<'_>,
+    context: &Context,
+) -> Result<Option<DocBuf>, Error> {
+    let env = Env::new(root, context);
+    let current = scope("CURRENT", ValueRef::Document(document));
+    let verdict = expr.eval(&env.within(&current))?;
+    match verdict.as_ref().map(Value::as_ref) {
+        Some(ValueRef::String("keep")) => Ok(Some(document.to_buf())),
+        Some(ValueRef::String("prune")) => Ok(None),
+        Some(ValueRef::String("descend")) => {
+            let mut builder = DocBuilder::new();
+            for (name, value) in document.iter() {
+                if let Some(value) = below(expr, root, value, context)? {
+                    builder.append(name, value.as_ref());
+                }
+            }
+            Ok(Some(builder.finish()))
+        }
+        other => {
+            let value = shown_or_missing(&evaluation::Got::from(other));
+            let text = "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned";
+            Err(fail(17053, format!("{text} {value}")))
+        }
+    }
+}
+
+fn below(
+    expr: &Expr,
+    root: DocRef<'_>,
+    value: ValueRef<'_>,
+    context: &Context,
+) -> Result<Option<Value>, Error> {
+    match value {
+        ValueRef::Document(fields) => {
+            Ok(level(expr, root, fields, context)?.map(|kept| Value::from(kept.as_ref())))
+        }
+        ValueRef::Array(values) => {
+            let mut kept = Vec::new();
+            for value in values.iter() {
+                kept.extend(below(expr, root, value, context)?);
+            }
+            Ok(Some(Value::Array(kept)))
+        }
+        other => Ok(Some(other.to_value())),
+    }
+}

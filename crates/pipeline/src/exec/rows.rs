@@ -1,0 +1,166 @@
+//! Stages that count rows, and one that makes them.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use document::{DocBuilder, DocRef, Document, Value, ValueRef};
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Meter, Row,
+    operator::{Operator, Poll},
+    slot::Slot,
+};
+use crate::{
+    expr::{Env, Expr},
+    failure::fail,
+};
+
+/// The first so many rows.
+#[derive(Debug)]
+pub(super) struct Limit {
+    left: u64,
+    slot: Slot,
+}
+
+impl Limit {
+    pub(super) fn new(count: u64) -> Self {
+        Self { left: count, slot: Slot::default() }
+    }
+}
+
+impl Operator for Limit {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.left = self.left.saturating_sub(1);
+        self.slot.row = Some(row);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        match self.slot.poll() {
+            Poll::Need if self.left == 0 => Ok(Poll::Done),
+            other => Ok(other),
+        }
+    }
+}
+
+/// All but the first so many rows.
+#[derive(Debug)]
+pub(super) struct Skip {
+    left: u64,
+    slot: Slot,
+}
+
+impl Skip {
+    pub(super) fn new(count: u64) -> Self {
+        Self { left: count, slot: Slot::default() }
+    }
+}
+
+impl Operator for Skip {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        match self.left.checked_sub(1) {
+            Some(left) => self.left = left,
+            None => self.slot.row = Some(row),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll())
+    }
+}
+
+/// The number of rows.
+#[derive(Debug)]
+pub(super) struct Count {
+    name: String,
+    count: i64,
+    slot: Slot,
+}
+
+impl Count {
+    pub(super) fn new(name: String) -> Self {
+        Self { name, count: 0, slot: Slot::default() }
+    }
+}
+
+impl Operator for Count {
+    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+        self.count += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.slot.ended = true;
+        if self.count > 0 {
+            let count = match i32::try_from(self.count) {
+                Ok(small) => ValueRef::Int32(small),
+                Err(_) => ValueRef::Int64(self.count),
+            };
+            let mut builder = DocBuilder::new();
+            builder.append(&self.name, count);
+            self.slot.row = Some(Row::made(builder.finish()));
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll())
+    }
+}
+
+/// Rows that an expression computes.
+#[derive(Debug)]
+pub(super) struct Documents {
+    expr: Expr,
+    rows: Option<VecDeque<Row>>,
+    meter: Meter,
+}
+
+impl Documents {
+    pub(super) fn new(expr: Expr, holding: &Holding) -> Self {
+        Self { expr, rows: None, meter: Meter::new("$documents", holding) }
+    }
+}
+
+impl Operator for Documents {
+    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if self.rows.is_none() {
+            let nothing = Document::new();
+            let env = Env::new(DocRef::Tree(&nothing), context);
+            let wrong = || fail(5_858_203, "an array is expected for $documents");
+            let Some(Value::Array(values)) = self.expr.eval(&env)? else { return Err(wrong()) };
+            let meter = &mut self.meter;
+            let row = |value: Value| match value {
+                Value::Document(fields) => {
+                    let row = Row::made(fields.to_buf());
+                    meter.add(row.weight())?;
+                    Ok(row)
+                }
+                _ => Err(fail(40228, "'each element of $documents' must evaluate to an object")),
+            };
+            self.rows = Some(values.into_iter().map(row).collect::<Result<_, Error>>()?);
+        }
+        let row = self.rows.as_mut().and_then(VecDeque::pop_front);
+        row.iter().for_each(|row| self.meter.free(row.weight()));
+        Ok(row.map_or(Poll::Done, Poll::Row))
+    }
+}

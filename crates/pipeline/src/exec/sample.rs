@@ -1,0 +1,72 @@
+//! Random rows: a reservoir, answered in random order.
+
+use std::sync::Arc;
+
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Meter, Row,
+    operator::{Operator, Poll},
+};
+
+/// A sample, running.
+#[derive(Debug)]
+pub(super) struct Sampling {
+    most: usize,
+    seen: u64,
+    held: Vec<Row>,
+    meter: Meter,
+    ended: bool,
+}
+
+impl Sampling {
+    pub(super) fn new(count: u64, holding: &Holding) -> Self {
+        Self {
+            most: usize::try_from(count).unwrap_or(usize::MAX),
+            seen: 0,
+            held: Vec::new(),
+            meter: Meter::new("$sample", holding),
+            ended: false,
+        }
+    }
+}
+
+/// A number below `bound`.
+fn below(context: &Context, bound: u64) -> usize {
+    usize::try_from(context.random.next() % bound.max(1)).unwrap_or(0)
+}
+
+impl Operator for Sampling {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        self.seen += 1;
+        // The block of the store that it came in shall not wait with it.
+        let row = Row { document: row.document.detached(), ..row };
+        if self.held.len() < self.most {
+            self.meter.add(row.weight())?;
+            self.held.push(row);
+        } else if let Some(place) = self.held.get_mut(below(context, self.seen)) {
+            self.meter.free(place.weight());
+            self.meter.add(row.weight())?;
+            *place = row;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if !self.ended && self.most > 0 {
+            return Ok(Poll::Need);
+        }
+        if self.held.is_empty() {
+            return Ok(Poll::Done);
+        }
+        let at = below(context, u64::try_from(self.held.len()).unwrap_or(1));
+        let row = self.held.swap_remove(at);
+        self.meter.free(row.weight());
+        Ok(Poll::Row(row))
+    }
+}

@@ -1,0 +1,43 @@
+//! Rows in order of their fields.
+
+use std::sync::Arc;
+
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Row,
+    operator::{Operator, Poll},
+    spilling::{Entry, Sorter},
+};
+use crate::sort::Sort;
+
+/// A sort, running.
+#[derive(Debug)]
+pub(super) struct Sorting(Sorter);
+
+impl Sorting {
+    pub(super) fn new(sort: Sort, limit: Option<u64>, holding: &Holding) -> Self {
+        let most = limit.and_then(|limit| usize::try_from(limit).ok());
+        Self(Sorter::new("$sort", sort, most, holding))
+    }
+}
+
+impl Operator for Sorting {
+    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let key = self.0.sort().key(row.document.as_ref());
+        // The block of the store that it came in shall not wait with it.
+        let row = Row { document: row.document.detached(), ..row };
+        self.0.add(Entry { key, row }, context)
+    }
+
+    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
+        self.0.finish(context)
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if !self.0.is_finished() {
+            return Ok(Poll::Need);
+        }
+        Ok(self.0.next(context)?.map_or(Poll::Done, |entry| Poll::Row(entry.row)))
+    }
+}

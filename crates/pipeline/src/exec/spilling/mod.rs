@@ -1,0 +1,20 @@
+//! What stages do with rows that they cannot hold in memory: sorted runs that are merged, and groups
+//! in parts. Where the bytes go is said by the operation (`evaluation::Spill`).
+
+pub(super) mod bytes;
+mod errors;
+pub(super) mod partitions;
+mod sorter;
+
+pub(super) use errors::{damaged, exceeded, failed};
+pub(super) use sorter::{Entry, Sorter};
+
+use evaluation::Context;
+
+/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
+const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
+
+/// Whether so many bytes are worth being written, and there is a place for them.
+pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
+    LEAST_WRITTEN <= bytes && context.spill.area().is_some()
+}

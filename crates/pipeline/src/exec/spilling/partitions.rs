@@ -1,0 +1,190 @@
+//! Groups that memory does not hold, in partitions by their keys: the state that a group had, then
+//! the rows that came later. A partition is read when the groups in memory have been answered.
+
+use document::{DocBuf, DocRef, Document, Value};
+use evaluation::{Context, Error, Spill};
+use foldhash::fast::FixedState;
+use spill::{Reader, Run, TempFile, Writer};
+use std::hash::BuildHasher;
+
+use super::{
+    bytes::{Bytes, put},
+    damaged, exceeded, failed,
+};
+use crate::exec::Meter;
+
+/// Partitions of one level.
+pub(in crate::exec) const PARTITIONS: usize = 16;
+/// Bits of a key's hash that say its partition at one level.
+const BITS: u32 = PARTITIONS.ilog2();
+/// Levels at most: keys that are in one partition behind so many have the same hash.
+const MAX_LEVEL: u32 = u64::BITS / BITS - 1;
+
+const STATE: u8 = 0;
+const ROW: u8 = 1;
+
+/// What is written at one level.
+#[derive(Debug)]
+pub(in crate::exec) struct Partitions {
+    file: TempFile,
+    level: u32,
+    writers: [Option<Writer>; PARTITIONS],
+    record: Vec<u8>,
+}
+
+/// A whole partition, to be read at its level.
+#[derive(Debug)]
+pub(in crate::exec) struct Partition {
+    run: Run,
+    file: TempFile,
+    level: u32,
+}
+
+/// A partition that is being read.
+#[derive(Debug)]
+pub(in crate::exec) struct Reading {
+    reader: Reader,
+    memory: usize,
+    /// Where partitions of the next level go.
+    file: TempFile,
+    level: u32,
+}
+
+/// What a partition holds.
+pub(in crate::exec) enum Record {
+    /// The state of a group: its key and those of its fields.
+    Group(Value, Vec<Value>),
+    /// A row that came behind it.
+    Row(DocBuf),
+}
+
+impl Partitions {
+    /// None yet, behind a partition that is being read or in a new file.
+    pub(in crate::exec) fn new(
+        stage: &str,
+        behind: Option<&Reading>,
+        spill: &Spill,
+    ) -> Result<Self, Error> {
+        let (file, level) = match (behind, spill.area()) {
+            (Some(reading), _) if MAX_LEVEL <= reading.level => return Err(exceeded(spill, stage)),
+            (Some(reading), _) => (reading.file.clone(), reading.level + 1),
+            (None, Some(area)) => (area.file().map_err(failed)?, 0),
+            (None, None) => return Err(exceeded(spill, stage)),
+        };
+        Ok(Self { file, level, writers: Default::default(), record: Vec::new() })
+    }
+
+    /// The partition of a key.
+    pub(in crate::exec) fn of(&self, key: &[u8]) -> usize {
+        let hash = FixedState::with_seed(0).hash_one(key);
+        usize::try_from(hash >> (self.level * BITS)).unwrap_or(0) % PARTITIONS
+    }
+
+    /// Whether groups of this partition are no longer in memory.
+    pub(in crate::exec) fn is_written(&self, partition: usize) -> bool {
+        matches!(self.writers.get(partition), Some(Some(_)))
+    }
+
+    /// Groups of this partition are no longer in memory.
+    pub(in crate::exec) fn write(&mut self, partition: usize) {
+        if let Some(writer) = self.writers.get_mut(partition) {
+            writer.get_or_insert_with(|| self.file.writer());
+        }
+    }
+
+    /// Bytes that are held beside the groups in memory.
+    pub(in crate::exec) fn memory(&self) -> usize {
+        self.writers.iter().flatten().count() * Writer::MEMORY
+    }
+
+    /// Writes a group as it is.
+    pub(in crate::exec) fn group(
+        &mut self,
+        partition: usize,
+        id: Value,
+        states: Vec<Value>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        let mut fields = Document::new();
+        fields.push("", id);
+        states.into_iter().for_each(|state| fields.push("", state));
+        self.append(partition, STATE, fields.to_buf().bytes(), context)
+    }
+
+    /// Writes a row of a group that was written.
+    pub(in crate::exec) fn row(
+        &mut self,
+        partition: usize,
+        row: DocRef<'_>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        match row {
+            DocRef::Raw(bytes) => self.append(partition, ROW, bytes, context),
+            DocRef::Tree(_) => self.append(partition, ROW, row.to_buf().bytes(), context),
+        }
+    }
+
+    fn append(
+        &mut self,
+        partition: usize,
+        kind: u8,
+        document: &[u8],
+        context: &Context,
+    ) -> Result<(), Error> {
+        let Some(Some(writer)) = self.writers.get_mut(partition) else { return Ok(()) };
+        self.record.clear();
+        self.record.push(kind);
+        put(document, &mut self.record);
+        context.effort.pass(self.record.len())?;
+        context.effort.may_wait();
+        writer.append(&self.record).map_err(failed)
+    }
+
+    /// What was written.
+    pub(in crate::exec) fn finish(self) -> Result<Vec<Partition>, Error> {
+        let Self { file, level, writers, .. } = self;
+        let partition = |writer: Writer| {
+            let run = writer.finish().map_err(failed)?;
+            Ok(Partition { run, file: file.clone(), level })
+        };
+        writers.into_iter().flatten().map(partition).collect()
+    }
+}
+
+impl Partition {
+    /// Reads it; the meter has room for that.
+    pub(in crate::exec) fn read(self, meter: &mut Meter) -> Result<Reading, Error> {
+        let memory = self.run.memory();
+        meter.set(memory)?;
+        Ok(Reading { reader: self.run.read(), memory, file: self.file, level: self.level })
+    }
+}
+
+impl Reading {
+    /// Bytes that are held while it is read.
+    pub(in crate::exec) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// The next record; none behind the last.
+    pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Record>, Error> {
+        context.effort.may_wait();
+        let Some(record) = self.reader.next_record().map_err(failed)? else { return Ok(None) };
+        context.effort.pass(record.len())?;
+        let mut bytes = Bytes(record);
+        let read = |bytes: &mut Bytes<'_>| {
+            let kind = bytes.byte()?;
+            let document = DocBuf::from_trusted(bytes.bytes()?.to_vec());
+            match kind {
+                ROW => Some(Record::Row(document)),
+                STATE => {
+                    let mut values = document.as_ref().iter().map(|(_, value)| value.to_value());
+                    let id = values.next()?;
+                    Some(Record::Group(id, values.collect()))
+                }
+                _ => None,
+            }
+        };
+        read(&mut bytes).ok_or_else(damaged).map(Some)
+    }
+}

@@ -1,0 +1,179 @@
+//! One row an element of an array.
+
+use std::sync::Arc;
+
+use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueRef, element_at};
+use evaluation::{Context, Error, Holding};
+
+use super::{
+    Fields, Meter, Row,
+    operator::{Operator, Poll},
+    sized,
+};
+use crate::expr::Expr;
+
+/// Which array, and what else is kept.
+#[derive(Clone, Debug)]
+pub struct Unwind {
+    /// Where the array is.
+    pub path: Path,
+    /// Where its positions go.
+    pub index: Option<Path>,
+    /// Whether rows without elements are kept.
+    pub keep_empty: bool,
+}
+
+/// Where the first element of a raw array begins, behind its length.
+const FIRST: usize = 4;
+
+/// The array of a row, taken apart.
+#[derive(Debug)]
+pub(super) struct Unwinding {
+    unwind: Arc<Unwind>,
+    row: Option<Apart>,
+    ended: bool,
+    /// The row that is taken apart: it is there while what is behind takes its elements apart.
+    meter: Meter,
+}
+
+/// A row and how far its array was taken apart.
+#[derive(Debug)]
+struct Apart {
+    row: Row,
+    /// The next element, and where it begins in the array's bytes.
+    at: usize,
+    offset: usize,
+    /// The join that made the array.
+    of: Option<usize>,
+}
+
+impl Unwinding {
+    pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
+        let meter = Meter::new("$unwind", holding);
+        Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
+    }
+
+    /// The row of the next element; `None` behind the last one.
+    fn element(&self, apart: &mut Apart, context: &Arc<Context>) -> Result<Option<Row>, Error> {
+        let Apart { row, at, offset, of } = apart;
+        let next = match value_at(row.document.as_ref(), &self.unwind.path) {
+            Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
+            _ => None,
+        };
+        if next.is_none() && *at > 0 {
+            return Ok(None);
+        }
+        let place = next.map(|_| *at);
+        let value = next.and_then(|(element, _)| element.decode());
+        let made = taken(&self.unwind, &row.document, value, place, context)?;
+        *at += 1;
+        *offset = next.map_or(*offset, |(_, behind)| behind);
+        let source = || row.source.clone().take(&self.unwind, place, *of, context);
+        Ok(made.map(|document| Row { document, source: source() }))
+    }
+}
+
+/// The document with an element of the array instead of it, shown as the one at `position`;
+/// without an element, what becomes of a document that has none.
+pub(super) fn taken(
+    unwind: &Unwind,
+    document: &DocBuf,
+    element: Option<ValueRef<'_>>,
+    position: Option<usize>,
+    context: &Context,
+) -> Result<Option<DocBuf>, Error> {
+    let fields = document.as_ref();
+    let made = match (value_at(fields, &unwind.path), element) {
+        (Some(ValueRef::Array(_)), Some(value)) => with(fields, &unwind.path, Some(value)),
+        (Some(ValueRef::Array(values)), None) if values.is_empty() && unwind.keep_empty => {
+            with(fields, &unwind.path, None)
+        }
+        (Some(ValueRef::Array(_)), None) | (_, Some(_)) => return Ok(None),
+        (Some(value), None) if !value.is_nullish() => document.clone(),
+        _ if unwind.keep_empty => document.clone(),
+        _ => return Ok(None),
+    };
+    let made = match &unwind.index {
+        Some(path) => indexed(&made, path, position, context)?,
+        None => made,
+    };
+    Ok(Some(sized(made)?))
+}
+
+fn indexed(
+    document: &DocBuf,
+    path: &Path,
+    position: Option<usize>,
+    context: &Context,
+) -> Result<DocBuf, Error> {
+    let position = position.and_then(|position| i64::try_from(position).ok());
+    let value = position.map_or(Value::Null, Value::Int64);
+    let mut fields = Fields::new();
+    // One path cannot be in conflict with another.
+    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
+    fields.apply(document.as_ref(), context)
+}
+
+/// The value at a path that leads through documents only.
+fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
+    let mut value = ValueRef::Document(document);
+    for part in path.parts() {
+        value = value.as_document()?.get(part)?;
+    }
+    Some(value)
+}
+
+/// The document with another value at a path that exists, or without it.
+fn with(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>) -> DocBuf {
+    let mut builder = DocBuilder::new();
+    write(&mut builder, document, path, 0, value);
+    builder.finish()
+}
+
+fn write(
+    builder: &mut DocBuilder,
+    document: DocRef<'_>,
+    path: &Path,
+    at: usize,
+    value: Option<ValueRef<'_>>,
+) {
+    let DocRef::Raw(bytes) = document else { return };
+    for element in Reader::new(bytes) {
+        if element.name != path.part(at).as_bytes() {
+            builder.append_raw(element.name, element.kind, element.value);
+        } else if at + 1 == path.len() {
+            if let Some(value) = value {
+                builder.append(path.part(at), value);
+            }
+        } else if let Some(ValueRef::Document(below)) = element.decode() {
+            builder.document(path.part(at), |builder| write(builder, below, path, at + 1, value));
+        } else {
+            builder.append_raw(element.name, element.kind, element.value);
+        }
+    }
+}
+
+impl Operator for Unwinding {
+    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
+        self.meter.clear();
+        self.meter.add(row.weight())?;
+        self.row = Some(Apart { row, at: 0, offset: FIRST, of });
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+        self.ended = true;
+        Ok(())
+    }
+
+    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        if let Some(mut apart) = self.row.take()
+            && let Some(made) = self.element(&mut apart, context)?
+        {
+            self.row = Some(apart);
+            return Ok(Poll::Row(made));
+        }
+        Ok(if self.ended { Poll::Done } else { Poll::Need })
+    }
+}

@@ -1,0 +1,308 @@
+//! The forms: expressions that decide which of their parts are evaluated, and over what.
+
+use std::sync::Arc;
+
+use document::{ArrayRef, Document, Value, ValueRef};
+use evaluation::{Error, Got, Size, check_built};
+
+use super::{Env, Expr, env::Scope, sorted::sort_values};
+use crate::{
+    failure::{fail, mismatch},
+    shown::{shown, shown_or_missing},
+};
+
+/// A body for each element of an array.
+#[derive(Clone, Debug)]
+pub struct Mapping {
+    /// The array.
+    pub input: Expr,
+    /// The variable of an element.
+    pub name: Arc<str>,
+    /// The variable of its position, if asked for.
+    pub index: Option<Arc<str>>,
+    /// What each element becomes.
+    pub body: Expr,
+}
+
+/// The elements that meet a condition.
+#[derive(Clone, Debug)]
+pub struct Filtering {
+    /// The array.
+    pub input: Expr,
+    /// The variable of an element.
+    pub name: Arc<str>,
+    /// Which are kept.
+    pub condition: Expr,
+    /// How many at most.
+    pub limit: Expr,
+}
+
+/// Work of one step over an element.
+const STEP: usize = 128;
+
+pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    match expr {
+        Expr::Object(fields) => object(fields, env),
+        Expr::Array(items) => array(items, env),
+        Expr::And(parts) => {
+            for part in parts {
+                if !part.is_true(env)? {
+                    return Ok(Got::Own(Value::Bool(false)));
+                }
+            }
+            Ok(Got::Own(Value::Bool(true)))
+        }
+        Expr::Or(parts) => {
+            for part in parts {
+                if part.is_true(env)? {
+                    return Ok(Got::Own(Value::Bool(true)));
+                }
+            }
+            Ok(Got::Own(Value::Bool(false)))
+        }
+        Expr::Cond(parts) => {
+            let [condition, yes, no] = &**parts;
+            if condition.is_true(env)? { yes.get(env) } else { no.get(env) }
+        }
+        Expr::Switch(branches, default) => switch(branches, default.as_deref(), env),
+        Expr::IfNull(parts) => {
+            let mut last = Got::Missing;
+            for part in parts {
+                last = part.get(env)?;
+                if !last.is_nullish() {
+                    break;
+                }
+            }
+            Ok(last)
+        }
+        Expr::Let(variables, body) => let_in(variables, body, env),
+        Expr::Map(mapping) => map(mapping, env),
+        Expr::Filter(filtering) => filter(filtering, env),
+        Expr::Reduce(parts) => reduce(parts, env),
+        Expr::Regex(call) => call.get(env),
+        Expr::SortArray(input, by) => {
+            let input = input.get(env)?;
+            if input.is_nullish() {
+                return Ok(Got::Own(Value::Null));
+            }
+            let Some(ValueRef::Array(values)) = input.value() else {
+                return Err(mismatch(
+                    2_942_504,
+                    format!(
+                        "The input argument to $sortArray must be an array, but was of type: {}",
+                        input.type_name()
+                    ),
+                ));
+            };
+            let held = env.holding(owned_memory(&input))?;
+            let mut growth = held.growth();
+            let mut values = growth.copies(values.iter())?;
+            env.context.effort.charge(growth.memory().saturating_mul(4))?;
+            sort_values(&mut values, by);
+            Ok(Got::Own(Value::Array(values)))
+        }
+        _ => Ok(Got::Missing),
+    }
+}
+
+fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Got<'e>, Error> {
+    let mut built = Document::new();
+    let mut growth = env.growth();
+    for (name, part) in fields {
+        let got = part.get(&env.holding(growth.memory())?)?;
+        if let Some(value) = got.value() {
+            growth.name(name)?;
+            growth.add(Size::of(value))?;
+        }
+        if let Some(value) = got.into_value() {
+            built.push(name.as_str(), value);
+        }
+    }
+    made(Value::Document(built), env)
+}
+
+fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Got<'e>, Error> {
+    let mut values = Vec::with_capacity(items.len());
+    let mut growth = env.growth();
+    for item in items {
+        let got = item.get(&env.holding(growth.memory())?)?;
+        growth.add(Size::of(got.or_null()))?;
+        values.push(got.into_value().unwrap_or(Value::Null));
+    }
+    made(Value::Array(values), env)
+}
+
+/// A value that was built: checked, and charged as work.
+fn made<'e>(built: Value, env: &Env<'_>) -> Result<Got<'e>, Error> {
+    env.context.effort.charge(check_built(built.as_ref())?.memory)?;
+    Ok(Got::Own(built))
+}
+
+fn switch<'e>(
+    branches: &'e [(Expr, Expr)],
+    default: Option<&'e Expr>,
+    env: &Env<'e>,
+) -> Result<Got<'e>, Error> {
+    for (case, then) in branches {
+        if case.is_true(env)? {
+            return then.get(env);
+        }
+    }
+    match default {
+        Some(default) => default.get(env),
+        None => Err(fail(
+            40066,
+            "$switch could not find a matching branch for an input, and no default was specified.",
+        )),
+    }
+}
+
+/// Evaluates in a scope; what it borrows from the scope is copied out.
+fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
+    let got = body.get(env)?;
+    if let Got::Ref(value) = &got {
+        let size = Size::of(*value);
+        env.holding(size.memory)?;
+        env.context.effort.charge(size.memory)?;
+    }
+    Ok(got.into_value())
+}
+
+fn let_in<'e>(
+    variables: &'e [(Arc<str>, Expr)],
+    body: &'e Expr,
+    env: &Env<'e>,
+) -> Result<Got<'e>, Error> {
+    let mut held = 0;
+    let mut values = Vec::with_capacity(variables.len());
+    for (name, expr) in variables {
+        let got = expr.get(&env.holding(held)?)?;
+        if let Got::Own(value) = &got {
+            held += Size::of(value.as_ref()).memory;
+        }
+        values.push((name, got));
+    }
+    bind(&values, body, &env.holding(held)?).map(Got::from)
+}
+
+/// Binds the values one inside the other, then evaluates the body.
+fn bind(
+    values: &[(&Arc<str>, Got<'_>)],
+    body: &Expr,
+    env: &Env<'_>,
+) -> Result<Option<Value>, Error> {
+    let Some(((name, got), rest)) = values.split_first() else { return inside(body, env) };
+    let scope = Scope { name, value: got.value(), outer: env.scope() };
+    bind(rest, body, &env.within(&scope))
+}
+
+/// The elements of a form's input; `None` when it is null or missing.
+fn elements<'g>(input: &'g Got<'_>, otherwise: Error) -> Result<Option<ArrayRef<'g>>, Error> {
+    match input.value() {
+        None => Ok(None),
+        Some(value) if value.is_nullish() => Ok(None),
+        Some(ValueRef::Array(values)) => Ok(Some(values)),
+        Some(_) => Err(otherwise),
+    }
+}
+
+fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    let input = mapping.input.get(env)?;
+    let otherwise =
+        mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let mut built = Vec::new();
+    let mut growth = whole.growth();
+    for (position, value) in values.iter().enumerate() {
+        env.context.effort.charge(STEP)?;
+        let env = whole.holding(growth.memory())?;
+        let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
+        let outer = mapping.index.as_ref().map(|name| Scope {
+            name,
+            value: Some(position.as_ref()),
+            outer: env.scope(),
+        });
+        let outer = outer.as_ref().or(env.scope());
+        let scope = Scope { name: &mapping.name, value: Some(value), outer };
+        let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
+        growth.add(Size::of(made.as_ref()))?;
+        growth.push(&mut built, made)?;
+    }
+    made(Value::Array(built), env)
+}
+
+fn owned_memory(got: &Got<'_>) -> usize {
+    if let Got::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
+}
+
+fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    let input = filtering.input.get(env)?;
+    let otherwise =
+        mismatch(28651, format!("input to $filter must be an array not {}", input.type_name()));
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let most = filter_limit(&filtering.limit.get(env)?)?;
+    let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let mut kept = Vec::new();
+    let mut growth = env.growth();
+    for value in values.iter() {
+        env.context.effort.charge(STEP)?;
+        let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
+        if filtering.condition.is_true(&env.within(&scope))? {
+            let value = growth.copy(value)?;
+            growth.push(&mut kept, value)?;
+            if kept.len() >= most {
+                break;
+            }
+        }
+    }
+    env.context.effort.charge(growth.memory())?;
+    Ok(Got::Own(Value::Array(kept)))
+}
+
+fn filter_limit(limit: &Got<'_>) -> Result<usize, Error> {
+    if limit.is_nullish() {
+        return Ok(usize::MAX);
+    }
+    let number = limit.value().and_then(document::Number::of);
+    let whole = number.and_then(document::Number::to_i64_exact);
+    let Some(whole) = whole.and_then(|whole| i32::try_from(whole).ok()) else {
+        return Err(fail(
+            327_391,
+            format!(
+                "$filter: limit must be represented as a 32-bit integral value: {}",
+                shown_or_missing(limit)
+            ),
+        ));
+    };
+    if whole <= 0 {
+        let text = format!("$filter: limit must be greater than 0: {whole}");
+        return Err(fail(327_392, text));
+    }
+    Ok(usize::try_from(whole).unwrap_or(usize::MAX))
+}
+
+fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Got<'e>, Error> {
+    let [input, initial, body] = parts;
+    let input = input.get(env)?;
+    let otherwise = mismatch(
+        40080,
+        format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
+    );
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let mut value = initial.eval(&whole)?;
+    for this in values.iter() {
+        env.context.effort.charge(STEP)?;
+        let held = value.as_ref().map_or(0, |value| Size::of(value.as_ref()).memory);
+        let env = whole.holding(held)?;
+        let made = {
+            let bound = value.as_ref().map(Value::as_ref);
+            let outer = Scope { name: "value", value: bound, outer: env.scope() };
+            let scope = Scope { name: "this", value: Some(this), outer: Some(&outer) };
+            inside(body, &env.within(&scope))?
+        };
+        value = made;
+    }
+    Ok(Got::from(value))
+}

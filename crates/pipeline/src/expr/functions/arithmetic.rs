@@ -1,0 +1,238 @@
+//! Arithmetic.
+
+use document::{Decimal128, Number, Rounding, Value, ValueRef};
+use evaluation::Error;
+
+use super::super::Answer;
+use super::{
+    Function, In,
+    Takes::{Any, Exactly},
+    decimal_logs,
+    number::{is_int, number_value, to_decimal},
+    row,
+};
+use crate::{
+    accumulate::Sum,
+    failure::{fail, mismatch},
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$abs", Exactly(1), abs, "magnitude of a number"),
+    row("$add", Any, add, "sum of numbers, or a date moved by milliseconds"),
+    row("$ceil", Exactly(1), ceil, "least integral number not below"),
+    row("$divide", Exactly(2), divide, "quotient"),
+    row("$floor", Exactly(1), floor, "greatest integral number not above"),
+    row("$mod", Exactly(2), modulo, "remainder"),
+    row("$multiply", Any, multiply, "product"),
+    row("$subtract", Exactly(2), subtract, "difference of numbers or dates"),
+];
+
+/// The only argument as a number; `None` for null.
+pub(super) fn unary(call: &In<'_>) -> Result<Option<Number>, Error> {
+    if call.arg(0).is_nullish() {
+        return Ok(None);
+    }
+    match Number::of(call.value(0)) {
+        Some(number) => Ok(Some(number)),
+        None => Err(mismatch(
+            28765,
+            format!("{} only supports numeric types, not {}", call.name, call.arg(0).type_name()),
+        )),
+    }
+}
+
+pub(super) fn some(value: impl Into<Value>) -> Answer {
+    Ok(Some(value.into()))
+}
+
+pub(super) const NULL: Answer = Ok(Some(Value::Null));
+
+fn abs(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    match number {
+        Number::Int(i64::MIN) => Err(fail(28680, "can't take $abs of long long min")),
+        Number::Int(v) => some(number_value(Number::Int(v.abs()), is_int(call.value(0)))),
+        Number::Double(v) => some(v.abs()),
+        Number::Decimal(v) => some(v.abs()),
+    }
+}
+
+fn add(call: &In<'_>) -> Answer {
+    let mut sum = Sum::default();
+    let mut date = None;
+    for arg in call.args {
+        match arg.operand() {
+            value if value.is_nullish() => return NULL,
+            ValueRef::DateTime(at) => {
+                if date.replace(at).is_some() {
+                    return Err(fail(16612, "only one date allowed in an $add expression"));
+                }
+            }
+            value if value.is_number() => sum.add(value),
+            value => {
+                let text = "$add only supports numeric or date types, not";
+                return Err(mismatch(16554, format!("{text} {}", value.kind().name())));
+            }
+        }
+    }
+    let Some(at) = date else { return some(sum.value()) };
+    moved(at, sum.value().as_ref(), 1).map(Some)
+}
+
+/// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
+fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
+    let by = match Number::of(by) {
+        Some(Number::Int(v)) => Some(v),
+        Some(Number::Double(v)) if v.abs() < 9.2e18 => {
+            let (whole, rest) = (v as i64, v.fract());
+            let cut = match at.saturating_add(whole).signum() {
+                1 if sign > 0 && rest < 0.0 => -1,
+                -1 if sign > 0 && rest > 0.0 => 1,
+                _ => 0,
+            };
+            Some(whole + cut)
+        }
+        Some(Number::Decimal(v)) if sign > 0 => {
+            let moved = Decimal128::from_i64(at).add(v).to_i64(Rounding::HalfEven);
+            moved.and_then(|moved| moved.checked_sub(at))
+        }
+        Some(Number::Decimal(v)) => v.to_i64(Rounding::HalfEven),
+        _ => None,
+    };
+    let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
+    at.map(Value::DateTime).ok_or_else(|| fail(15, "date overflow"))
+}
+
+fn subtract(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let (left, right) = (call.value(0), call.value(1));
+    match (left, right) {
+        (ValueRef::DateTime(a), ValueRef::DateTime(b)) => match a.checked_sub(b) {
+            Some(difference) => return some(difference),
+            None => return Err(fail(15, "overflow in $subtract of dates")),
+        },
+        (ValueRef::DateTime(a), by) if by.is_number() => return moved(a, by, -1).map(Some),
+        _ => {}
+    }
+    let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) else {
+        return Err(mismatch(
+            14,
+            format!("can't $subtract {} from {}", right.kind().name(), left.kind().name()),
+        ));
+    };
+    let difference = match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            Number::Decimal(to_decimal(a).subtract(to_decimal(b)))
+        }
+        (Number::Int(a), Number::Int(b)) => {
+            a.checked_sub(b).map_or(Number::Double(a as f64 - b as f64), Number::Int)
+        }
+        (a, b) => Number::Double(a.to_f64() - b.to_f64()),
+    };
+    some(number_value(difference, is_int(left) && is_int(right)))
+}
+
+fn multiply(call: &In<'_>) -> Answer {
+    let mut product = Number::Int(1);
+    let mut narrow = true;
+    for arg in call.args {
+        let value = arg.operand();
+        if value.is_nullish() {
+            return NULL;
+        }
+        let Some(number) = Number::of(value) else {
+            return Err(mismatch(
+                14,
+                format!("$multiply only supports numeric types, not {}", value.kind().name()),
+            ));
+        };
+        narrow &= is_int(value);
+        product = match (product, number) {
+            (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+                Number::Decimal(to_decimal(product).multiply(to_decimal(number)))
+            }
+            (Number::Int(a), Number::Int(b)) => {
+                a.checked_mul(b).map_or(Number::Double(a as f64 * b as f64), Number::Int)
+            }
+            // The sign of the last NaN is kept.
+            (_, b) if b.is_nan() => b,
+            (a, b) => Number::Double(a.to_f64() * b.to_f64()),
+        };
+    }
+    some(number_value(product, narrow))
+}
+
+/// Both arguments as numbers; `None` when one is null.
+fn binary(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
+    match (Number::of(call.value(0)), Number::of(call.value(1))) {
+        (Some(a), Some(b)) => Ok(Some((a, b))),
+        _ if call.any_nullish() => Ok(None),
+        _ => {
+            let (a, b) = (call.arg(0).type_name(), call.arg(1).type_name());
+            let text = format!("{} only supports numeric types, not {a} and {b}", call.name);
+            Err(mismatch(number, text))
+        }
+    }
+}
+
+fn divide(call: &In<'_>) -> Answer {
+    let Some((a, b)) = binary(call, 14)? else { return NULL };
+    match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            let b = to_decimal(b);
+            if b.is_zero() {
+                return Err(fail(2, "can't $divide by zero"));
+            }
+            some(to_decimal(a).divide(b))
+        }
+        (_, b) if b.to_f64() == 0.0 => Err(fail(2, "can't $divide by zero")),
+        (a, b) => some(a.to_f64() / b.to_f64()),
+    }
+}
+
+fn modulo(call: &In<'_>) -> Answer {
+    let Some((a, b)) = binary(call, 16611)? else { return NULL };
+    let zero = || Err(fail(16610, "can't $mod by zero"));
+    // A double that is a small whole number does not make an integer's remainder a double.
+    let (b, small) = match (a, b) {
+        (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
+            (Number::Int(v as i64), true)
+        }
+        (_, b) => (b, is_int(call.value(1))),
+    };
+    let narrow = is_int(call.value(0)) && small;
+    match (a, b) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            let b = to_decimal(b);
+            if b.is_zero() {
+                return Err(fail(5_733_415, "can't $mod by zero"));
+            }
+            some(to_decimal(a).remainder(b))
+        }
+        (_, Number::Int(0)) => zero(),
+        (Number::Int(a), Number::Int(b)) => {
+            some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
+        }
+        (_, Number::Double(0.0)) => zero(),
+        (a, b) => some(a.to_f64() % b.to_f64()),
+    }
+}
+
+fn ceil(call: &In<'_>) -> Answer {
+    integral(call, f64::ceil, Rounding::Ceil)
+}
+
+fn floor(call: &In<'_>) -> Answer {
+    integral(call, f64::floor, Rounding::Floor)
+}
+
+fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    match number {
+        Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
+        Number::Double(v) => some(double(v)),
+        Number::Decimal(v) => some(decimal_logs::whole(v, rounding)),
+    }
+}

@@ -1,0 +1,253 @@
+//! Arrays made of other values: joined, ranged, zipped, and objects as pairs.
+
+use document::{ArrayRef, Document, Number, Value, ValueRef};
+use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
+
+use super::super::Answer;
+use super::arithmetic::NULL;
+use super::number::int32_of;
+use super::{
+    Function, In,
+    Takes::{Any, Between, Exactly, Named},
+    fields::Fields,
+    may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$arrayToObject", Exactly(1), to_object, "pairs as an object"),
+    row("$concatArrays", Any, concat, "arrays joined"),
+    row("$objectToArray", Exactly(1), from_object, "fields as pairs"),
+    row("$range", Between(2, 3), range, "integers from one to another"),
+    row(
+        "$zip",
+        Named(&[need("inputs"), may("useLongestLength"), may("defaults")]),
+        zip,
+        "arrays of elements at the same position",
+    ),
+];
+
+fn concat(call: &In<'_>) -> Answer {
+    let mut joined = Vec::new();
+    let mut growth = call.growth();
+    for arg in call.args {
+        match arg.operand() {
+            value if value.is_nullish() => return NULL,
+            ValueRef::Array(values) => {
+                for value in values.iter() {
+                    let value = growth.copy(value)?;
+                    growth.push(&mut joined, value)?;
+                }
+            }
+            value => {
+                let kind = value.kind().name();
+                let text = format!("$concatArrays only supports arrays, not {kind}");
+                return Err(mismatch(28664, text));
+            }
+        }
+    }
+    Ok(Some(Value::Array(joined)))
+}
+
+fn from_object(call: &In<'_>) -> Answer {
+    match call.value(0) {
+        value if value.is_nullish() => NULL,
+        ValueRef::Document(fields) => {
+            let mut growth = call.growth();
+            let pair = |(name, value): (&str, ValueRef<'_>)| {
+                let mut pair = Document::new();
+                growth.name("k")?;
+                growth.name("v")?;
+                pair.push("k", growth.copy(ValueRef::String(name))?);
+                pair.push("v", growth.copy(value)?);
+                Ok(Value::Document(pair))
+            };
+            Ok(Some(Value::Array(fields.iter().map(pair).collect::<Result<_, Error>>()?)))
+        }
+        value => Err(mismatch(
+            40390,
+            format!("$objectToArray requires a document input, found: {}", value.kind().name()),
+        )),
+    }
+}
+
+fn to_object(call: &In<'_>) -> Answer {
+    let values = match call.value(0) {
+        value if value.is_nullish() => return NULL,
+        ValueRef::Array(values) => values,
+        value => {
+            let kind = value.kind().name();
+            let text = format!("$arrayToObject requires an array input, found: {kind}");
+            return Err(mismatch(40386, text));
+        }
+    };
+    let mut built = Fields::new(call);
+    let mut of_arrays = None;
+    for element in values.iter() {
+        let (name, value) = pair(element, &mut of_arrays)?;
+        if name.contains('\0') {
+            return Err(fail(4_940_400, "Key field cannot contain an embedded null byte"));
+        }
+        built.insert(name, value)?;
+    }
+    Ok(Some(built.finish()))
+}
+
+/// Name and value of a pair; all pairs have to be of the same form.
+fn pair<'a>(
+    element: ValueRef<'a>,
+    of_arrays: &mut Option<bool>,
+) -> Result<(&'a str, ValueRef<'a>), Error> {
+    let mixed = |code: i32, was: &str| {
+        let kind = element.kind().name();
+        let text = "$arrayToObject requires a consistent input format. Elements must";
+        let rest =
+            format!("all be arrays or all be objects. {was} was detected, now found: {kind}");
+        fail(code, format!("{text}{rest}"))
+    };
+    match (element, *of_arrays) {
+        (ValueRef::Array(values), None | Some(true)) => {
+            *of_arrays = Some(true);
+            array_pair(values)
+        }
+        (ValueRef::Document(fields), None | Some(false)) => {
+            *of_arrays = Some(false);
+            object_pair(fields)
+        }
+        (_, Some(true)) => Err(mixed(40396, "Array")),
+        (_, Some(false)) => Err(mixed(40391, "Object")),
+        (other, None) => {
+            let kind = other.kind().name();
+            let text = format!("Unrecognised input type format for $arrayToObject: {kind}");
+            Err(mismatch(40398, text))
+        }
+    }
+}
+
+fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
+    let count = values.len();
+    let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
+        let text = "$arrayToObject requires an array of size 2 arrays,found array of size:";
+        return Err(fail(40397, format!("{text} {count}")));
+    };
+    let ValueRef::String(name) = name else {
+        let kind = name.kind().name();
+        let text = "$arrayToObject requires an array of key-value pairs, where the key must be of type string.";
+        return Err(mismatch(40395, format!("{text} Found key type: {kind}")));
+    };
+    Ok((name, value))
+}
+
+fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
+    let count = fields.len();
+    if count != 2 {
+        let text = "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:";
+        return Err(fail(40392, format!("{text}{count}")));
+    }
+    let (Some(name), Some(value)) = (fields.get("k"), fields.get("v")) else {
+        let text = "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from:";
+        return Err(fail(40393, format!("{text} {}", shown(ValueRef::Document(fields)))));
+    };
+    let ValueRef::String(name) = name else {
+        let kind = name.kind().name();
+        let text = "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string.";
+        return Err(mismatch(40394, format!("{text} Found type: {kind}")));
+    };
+    Ok((name, value))
+}
+
+fn range_part(
+    call: &In<'_>,
+    index: usize,
+    codes: (i32, i32),
+    what: (&str, &str, &str),
+) -> Result<i64, Error> {
+    let arg = call.arg(index);
+    let (article, name, colon) = what;
+    if Number::of(arg.operand()).is_none() {
+        let kind = arg.type_name();
+        let text =
+            format!("$range requires a numeric {name} value, found value of type:{colon}{kind}");
+        return Err(mismatch(codes.0, text));
+    }
+    int32_of(arg.operand()).map(i64::from).ok_or_else(|| {
+        let value = shown(arg.or_null());
+        let text = "value that can be represented as a 32-bit integer, found value:";
+        fail(codes.1, format!("$range requires {article} {name} {text} {value}"))
+    })
+}
+
+fn range(call: &In<'_>) -> Answer {
+    let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
+    let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
+    let step = if call.arg(2).is_absent() {
+        1
+    } else {
+        range_part(call, 2, (34447, 34448), ("a", "step", ""))?
+    };
+    if step == 0 {
+        return Err(fail(34449, "$range requires a non-zero step value"));
+    }
+    let distance = if step > 0 { end - start } else { start - end };
+    let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if MAX_DOCUMENT_BYTES / 8 < count {
+        return Err(Error::new(
+            Kind::TooLarge,
+            146,
+            format!("$range would use too much memory for {count} values"),
+        ));
+    }
+    let size = Size::of(ValueRef::Int32(0));
+    call.growth().add(Size { bytes: size.bytes * count, memory: size.memory * count })?;
+    let mut values = Vec::with_capacity(count);
+    let mut next = start;
+    for _ in 0..count {
+        values.push(Value::Int32(i32::try_from(next).unwrap_or(i32::MAX)));
+        next += step;
+    }
+    Ok(Some(Value::Array(values)))
+}
+
+fn zip(call: &In<'_>) -> Answer {
+    let ValueRef::Array(inputs) = call.value(0) else { return NULL };
+    let mut arrays = Vec::with_capacity(inputs.len());
+    for input in inputs.iter() {
+        match input {
+            value if value.is_nullish() => return NULL,
+            ValueRef::Array(values) => arrays.push(values),
+            value => {
+                let value = shown(value);
+                let text = format!("$zip found a non-array expression in input: {value}");
+                return Err(mismatch(34468, text));
+            }
+        }
+    }
+    let lengths = arrays.iter().map(|values| values.len());
+    let longest = call.arg(1).is_truthy();
+    let count = if longest { lengths.max() } else { lengths.min() }.unwrap_or(0);
+    let mut growth = call.growth();
+    let row = Size::of(ValueRef::Array(ArrayRef::Tree(&[])));
+    let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
+    growth.add(Size {
+        bytes: row.bytes.saturating_mul(count),
+        memory: row.memory.saturating_mul(count),
+    })?;
+    let defaults = call.value(2).as_array();
+    let mut rows = vec![Vec::with_capacity(arrays.len()); count];
+    for (column, values) in arrays.iter().enumerate() {
+        let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);
+        let padded = values.iter().chain(std::iter::repeat(default));
+        for (row, value) in rows.iter_mut().zip(padded) {
+            let size = Size::of(value);
+            // Its place in the row is counted already.
+            let memory = size.memory.saturating_sub(size_of::<Value>());
+            growth.add(Size { memory, ..size })?;
+            row.push(value.to_value());
+        }
+    }
+    Ok(Some(Value::Array(rows.into_iter().map(Value::Array).collect())))
+}

@@ -1,0 +1,318 @@
+//! Conversions between types (`$convert` and its short forms).
+
+use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
+use evaluation::{Error, Got};
+
+use super::super::Answer;
+use super::arithmetic::NULL;
+use super::number::to_decimal;
+use super::{
+    Function, In,
+    Takes::{Exactly, Named},
+    date_parse, may, need, row,
+};
+use crate::{
+    failure::fail,
+    shown::shown,
+    text::{date_text, double_text},
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row(
+        "$convert",
+        Named(&[need("input"), need("to"), may("onError"), may("onNull")]),
+        convert,
+        "a value in another type",
+    ),
+    row("$toBool", Exactly(1), |c| short(c, Type::Bool), "as a boolean"),
+    row("$toDate", Exactly(1), |c| short(c, Type::DateTime), "as a date"),
+    row("$toDecimal", Exactly(1), |c| short(c, Type::Decimal128), "as a decimal"),
+    row("$toDouble", Exactly(1), |c| short(c, Type::Double), "as a double"),
+    row("$toInt", Exactly(1), |c| short(c, Type::Int32), "as a 32-bit integer"),
+    row("$toLong", Exactly(1), |c| short(c, Type::Int64), "as a 64-bit integer"),
+    row("$toObjectId", Exactly(1), |c| short(c, Type::ObjectId), "as an object id"),
+    row("$toString", Exactly(1), |c| short(c, Type::String), "as a string"),
+];
+
+/// The error of a value that cannot be converted, which `onError` stands in for.
+const FAILED: i32 = 241;
+
+fn short(call: &In<'_>, to: Type) -> Answer {
+    if call.arg(0).is_nullish() {
+        return NULL;
+    }
+    to_type(call.value(0), to).map(Some)
+}
+
+fn convert(call: &In<'_>) -> Answer {
+    let (input, to) = (call.arg(0), call.arg(1));
+    let to = if to.is_nullish() { None } else { Some(target(to)?) };
+    if input.is_nullish() {
+        return Ok(if call.arg(3).is_absent() {
+            Some(Value::Null)
+        } else {
+            call.arg(3).value().map(ValueRef::to_value)
+        });
+    }
+    let Some(to) = to else { return NULL };
+    match to_type(input.operand(), to) {
+        Err(error) if error.number == FAILED && !call.arg(2).is_absent() => {
+            Ok(call.arg(2).value().map(ValueRef::to_value))
+        }
+        answer => answer.map(Some),
+    }
+}
+
+/// The type that `to` names.
+fn target(to: &Got<'_>) -> Result<Type, Error> {
+    match to.operand() {
+        ValueRef::String(name) => {
+            type_named(name).ok_or_else(|| fail(2, format!("Unknown type name: {name}")))
+        }
+        value if value.is_number() => {
+            let code = Number::of(value)
+                .and_then(Number::to_i64_exact)
+                .ok_or_else(|| fail(9, "In $convert, numeric 'to' argument is not an integer"))?;
+            let byte = if code == -1 { Some(0xff) } else { u8::try_from(code).ok() };
+            byte.and_then(Type::from_code).filter(|_| code != 0xff).ok_or_else(|| {
+                let text =
+                    "In $convert, numeric value for 'to' does not correspond to a BSON type:";
+                fail(9, format!("{text} {code}"))
+            })
+        }
+        value => Err(fail(
+            9,
+            format!(
+                "$convert's 'to' argument must be a string or number, but is {}",
+                value.kind().name()
+            ),
+        )),
+    }
+}
+
+fn type_named(name: &str) -> Option<Type> {
+    (0..=u8::MAX).filter_map(Type::from_code).find(|kind| kind.name() == name)
+}
+
+/// A value in another type.
+fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
+    let converted = match to {
+        Type::Bool => to_bool(value),
+        Type::Int32 => to_integer(value, to, i64::from(i32::MIN), i64::from(i32::MAX))?
+            .map(|v| Value::Int32(i32::try_from(v).unwrap_or(0))),
+        Type::Int64 => to_integer(value, to, i64::MIN, i64::MAX)?.map(Value::Int64),
+        Type::Double => to_double(value)?,
+        Type::Decimal128 => to_decimal128(value)?,
+        Type::String => to_string(value)?,
+        Type::ObjectId => to_object_id(value)?,
+        Type::DateTime => to_date(value)?,
+        _ => None,
+    };
+    converted.ok_or_else(|| {
+        let (from, to) = (value.kind().name(), to.name());
+        let text = format!("Unsupported conversion from {from} to {to}");
+        fail(241, format!("{text} in $convert with no onError value"))
+    })
+}
+
+fn to_bool(value: ValueRef<'_>) -> Option<Value> {
+    Some(Value::Bool(value.is_truthy()))
+}
+
+fn overflow(value: ValueRef<'_>) -> Error {
+    let text = "Conversion would overflow target type in $convert with no onError value:";
+    let shown = match value {
+        ValueRef::Int32(_) | ValueRef::Int64(_) => String::new(),
+        value => shown(value),
+    };
+    fail(241, format!("{text} {shown}"))
+}
+
+fn unread(text: &str, reason: &str) -> Error {
+    let start = format!("Failed to parse number '{text}'");
+    fail(241, format!("{start} in $convert with no onError value: {reason}"))
+}
+
+fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
+    let whole = match value {
+        ValueRef::Bool(v) => i64::from(v),
+        ValueRef::Int32(v) => i64::from(v),
+        ValueRef::Int64(v) => v,
+        ValueRef::DateTime(v) if to == Type::Int64 => v,
+        ValueRef::Double(v) => {
+            finite(Number::Double(v))?;
+            let whole = v.trunc();
+            if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) {
+                return Err(overflow(value));
+            }
+            whole as i64
+        }
+        ValueRef::Decimal128(v) => {
+            finite(Number::Decimal(v))?;
+            v.to_i64(Rounding::Down).ok_or_else(|| overflow(value))?
+        }
+        ValueRef::String(text) => return parse_integer(text, least, most).map(Some),
+        _ => return Ok(None),
+    };
+    if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow(value)) }
+}
+
+fn finite(number: Number) -> Result<(), Error> {
+    let what = if number.is_nan() {
+        "NaN"
+    } else if number.to_f64().is_infinite() {
+        let infinite = !matches!(number, Number::Decimal(v) if !v.is_infinite());
+        if !infinite {
+            return Ok(());
+        }
+        "infinity"
+    } else {
+        return Ok(());
+    };
+    let text = format!("Attempt to convert {what} value to integer type");
+    Err(fail(241, format!("{text} in $convert with no onError value")))
+}
+
+fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
+    check_hexadecimal(text)?;
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() {
+        return Err(unread(text, "No digits"));
+    }
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(unread(text, "Did not consume whole string."));
+    }
+    let parsed = text.parse::<i64>().ok().filter(|whole| (least..=most).contains(whole));
+    parsed.ok_or_else(|| unread(text, "Overflow"))
+}
+
+fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    let double = match value {
+        ValueRef::Bool(v) => f64::from(u8::from(v)),
+        ValueRef::DateTime(v) => v as f64,
+        ValueRef::Decimal128(v) => {
+            let double = v.to_f64();
+            let vanished = double == 0.0 && !v.is_zero();
+            if vanished || double.is_infinite() && !v.is_infinite() {
+                return Err(overflow(value));
+            }
+            double
+        }
+        ValueRef::String(text) => parse_double(text)?,
+        value => match Number::of(value) {
+            Some(number) => number.to_f64(),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Value::Double(double)))
+}
+
+fn check_hexadecimal(text: &str) -> Result<(), Error> {
+    if text.starts_with("0x") || text.starts_with("0X") {
+        let start = "Illegal hexadecimal input in $convert with no onError value:";
+        return Err(fail(241, format!("{start} {text}")));
+    }
+    Ok(())
+}
+
+fn parse_double(text: &str) -> Result<f64, Error> {
+    check_hexadecimal(text)?;
+    let first = text.trim_start_matches(['+', '-']).as_bytes().first().copied();
+    let word = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    let known = matches!(word.as_str(), "nan" | "inf" | "infinity");
+    if text.is_empty() {
+        return Err(unread(text, "Empty string"));
+    }
+    if text.starts_with(char::is_whitespace) {
+        return Err(unread(text, "Leading whitespace"));
+    }
+    if !known && !first.is_some_and(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return Err(unread(text, "Did not consume any digits"));
+    }
+    let parsed: f64 = text.parse().map_err(|_| unread(text, "Did not consume whole string."))?;
+    let lost = parsed.is_infinite() && !known;
+    // A text that means more than nothing and comes to less than a double keeps whole.
+    let vanishes = !parsed.is_normal()
+        && text.split(['e', 'E']).next().unwrap_or_default().contains(|c| ('1'..='9').contains(&c));
+    if lost || (vanishes && !known) {
+        return Err(unread(text, "Out of range"));
+    }
+    Ok(parsed)
+}
+
+fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    let decimal = match value {
+        ValueRef::Bool(v) => Decimal128::from_i64(i64::from(v)),
+        ValueRef::DateTime(v) => Decimal128::from_i64(v),
+        ValueRef::String(text) => {
+            let parsed = Decimal128::parse(text)
+                .ok_or_else(|| unread(text, "Failed to parse string to decimal"))?;
+            if parsed.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+                let reason = "Conversion from string to decimal would overflow";
+                return Err(unread(text, reason));
+            }
+            parsed
+        }
+        value => match Number::of(value) {
+            Some(number) => to_decimal(number),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Value::Decimal128(decimal)))
+}
+
+fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    Ok(Some(Value::String(match value {
+        ValueRef::String(v) => v.to_owned(),
+        ValueRef::Bool(v) => v.to_string(),
+        ValueRef::Int32(v) => v.to_string(),
+        ValueRef::Int64(v) => v.to_string(),
+        ValueRef::Double(v) if v.is_infinite() && v > 0.0 => "Infinity".to_owned(),
+        ValueRef::Double(v) if v.is_infinite() => "-Infinity".to_owned(),
+        ValueRef::Double(v) => double_text(v, 6),
+        ValueRef::Decimal128(v) => v.to_string(),
+        ValueRef::ObjectId(v) => v.to_string(),
+        ValueRef::DateTime(v) => date_text(v)?,
+        _ => return Ok(None),
+    })))
+}
+
+fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    match value {
+        ValueRef::ObjectId(v) => Ok(Some(Value::ObjectId(v))),
+        ValueRef::String(text) => {
+            ObjectId::parse(text).map(|id| Some(Value::ObjectId(id))).ok_or_else(|| {
+                let reason = if text.len() == 24 {
+                    let wrong = text.chars().find(|c| !c.is_ascii_hexdigit()).unwrap_or(' ');
+                    format!("Invalid character found in hex string: {wrong}")
+                } else {
+                    format!(
+                        "Invalid string length for parsing to OID, expected 24 but found {}",
+                        text.len()
+                    )
+                };
+                let start = format!("Failed to parse objectId '{text}'");
+                fail(241, format!("{start} in $convert with no onError value: {reason}"))
+            })
+        }
+        _ => Ok(None),
+    }
+}
+
+fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
+    let ms = match value {
+        ValueRef::String(text) => date_parse::free(text, None)?,
+        ValueRef::Int64(v) => v,
+        ValueRef::Double(_) | ValueRef::Decimal128(_) => {
+            match to_integer(value, Type::Int64, i64::MIN, i64::MAX)? {
+                Some(ms) => ms,
+                None => return Ok(None),
+            }
+        }
+        value => match super::number::date_of(value) {
+            Some(ms) => ms,
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Value::DateTime(ms)))
+}

@@ -1,0 +1,179 @@
+//! Parts of dates, and dates of parts.
+
+use document::{Document, Number, Value, ValueRef};
+use evaluation::{
+    Error,
+    calendar::{self, DAY_MS, Moment},
+};
+
+use super::super::Answer;
+use super::arithmetic::NULL;
+use super::number::need_date;
+use super::zone::Zone;
+use super::{
+    Function, In, Param,
+    Takes::{DateOrNamed, Named},
+    may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
+
+const PARTS: &[Param] = &[
+    may("year"),
+    may("month"),
+    may("day"),
+    may("isoWeekYear"),
+    may("isoWeek"),
+    may("isoDayOfWeek"),
+    may("hour"),
+    may("minute"),
+    may("second"),
+    may("millisecond"),
+    may("timezone"),
+];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$dateFromParts", Named(PARTS), from_parts, "a date of its parts"),
+    row(
+        "$dateToParts",
+        Named(&[need("date"), may("timezone"), may("iso8601")]),
+        to_parts,
+        "the parts of a date",
+    ),
+    row("$dayOfMonth", DateOrNamed, |c| part(c, |m, _| m.day), "day of the month"),
+    row(
+        "$dayOfWeek",
+        DateOrNamed,
+        |c| part(c, |_, d| calendar::iso_weekday(d) % 7 + 1),
+        "1 is Sunday",
+    ),
+    row("$dayOfYear", DateOrNamed, |c| part(c, |_, d| calendar::day_of_year(d)), "day of the year"),
+    row("$hour", DateOrNamed, |c| part(c, |m, _| m.hour), "hour"),
+    row("$isoDayOfWeek", DateOrNamed, |c| part(c, |_, d| calendar::iso_weekday(d)), "1 is Monday"),
+    row("$isoWeek", DateOrNamed, |c| part(c, |_, d| calendar::iso_week(d).1), "ISO week"),
+    row("$isoWeekYear", DateOrNamed, iso_week_year, "ISO year"),
+    row("$millisecond", DateOrNamed, |c| part(c, |m, _| m.millisecond), "millisecond"),
+    row("$minute", DateOrNamed, |c| part(c, |m, _| m.minute), "minute"),
+    row("$month", DateOrNamed, |c| part(c, |m, _| m.month), "month"),
+    row("$second", DateOrNamed, |c| part(c, |m, _| m.second), "second"),
+    row("$week", DateOrNamed, |c| part(c, |_, d| calendar::week(d)), "week, Sunday first"),
+    row("$year", DateOrNamed, |c| part(c, |m, _| m.year), "year"),
+];
+
+fn int(value: i64) -> Value {
+    i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
+}
+
+/// Local milliseconds of a date and a zone argument; `None` when one is null.
+fn local(call: &In<'_>) -> Result<Option<i64>, Error> {
+    let zone = Zone::of(call.arg(1), call.name)?;
+    if call.arg(0).is_nullish() {
+        return Ok(None);
+    }
+    let at = need_date(call.value(0))?;
+    Ok(zone.map(|zone| zone.local(at)))
+}
+
+fn part(call: &In<'_>, of: fn(&Moment, i64) -> i64) -> Answer {
+    let Some(at) = local(call)? else { return NULL };
+    Ok(Some(int(of(&Moment::of(at), at.div_euclid(DAY_MS)))))
+}
+
+fn iso_week_year(call: &In<'_>) -> Answer {
+    let Some(at) = local(call)? else { return NULL };
+    Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
+}
+
+fn to_parts(call: &In<'_>) -> Answer {
+    let Some(at) = local(call)? else { return NULL };
+    let iso = match call.arg(2).value() {
+        _ if call.arg(2).is_absent() => false,
+        Some(ValueRef::Bool(iso)) => iso,
+        Some(value) if !value.is_nullish() => {
+            let kind = value.kind().name();
+            return Err(mismatch(40521, format!("iso8601 must evaluate to a bool, found {kind}")));
+        }
+        _ => return NULL,
+    };
+    let (moment, days) = (Moment::of(at), at.div_euclid(DAY_MS));
+    let mut parts = Document::new();
+    if iso {
+        let (year, week) = calendar::iso_week(days);
+        parts.push("isoWeekYear", int(year));
+        parts.push("isoWeek", int(week));
+        parts.push("isoDayOfWeek", int(calendar::iso_weekday(days)));
+    } else {
+        parts.push("year", int(moment.year));
+        parts.push("month", int(moment.month));
+        parts.push("day", int(moment.day));
+    }
+    parts.push("hour", int(moment.hour));
+    parts.push("minute", int(moment.minute));
+    parts.push("second", int(moment.second));
+    parts.push("millisecond", int(moment.millisecond));
+    Ok(Some(Value::Document(parts)))
+}
+
+/// An integral part of a date; `None` when it is null.
+/// Seconds and milliseconds up to this do not overflow when they are added up.
+const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
+
+fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
+    let arg = call.arg(index);
+    if arg.is_absent() {
+        return Ok(Some(otherwise));
+    }
+    if arg.is_nullish() {
+        return Ok(None);
+    }
+    let name = PARTS.get(index).map_or("", |param| param.name);
+    let Some(value) = Number::of(arg.operand()).and_then(Number::to_i64_exact) else {
+        let (kind, value) = (arg.type_name(), shown(arg.or_null()));
+        let text = format!("found {kind} with value {value}");
+        return Err(fail(40515, format!("'{name}' must evaluate to an integer, {text}")));
+    };
+    let year = name == "year" || name == "isoWeekYear";
+    if year && !(1..=9999).contains(&value) {
+        let code = if name == "year" { 40523 } else { 31095 };
+        let text = format!("must evaluate to an integer in the range 1 to 9999, found {value}");
+        return Err(fail(code, format!("'{name}' {text}")));
+    }
+    let unbounded = matches!(name, "second" | "millisecond");
+    if unbounded && MAX_TIME_PART < value.unsigned_abs() {
+        return Err(fail(
+            159,
+            "Overflow casting from a lower-precision duration to a higher-precision duration",
+        ));
+    }
+    if !unbounded && !(-32768..=32767).contains(&value) {
+        let text = "must evaluate to a value in the range [-32768, 32767]; value";
+        return Err(fail(31034, format!("'{name}' {text} {value} is not in range")));
+    }
+    Ok(Some(value))
+}
+
+fn from_parts(call: &In<'_>) -> Answer {
+    let Some(zone) = Zone::of(call.arg(10), call.name)? else { return NULL };
+    let mut parts = [0; 10];
+    let iso = !call.arg(3).is_absent();
+    for (index, part) in parts.iter_mut().enumerate() {
+        let used = if iso { !(0..3).contains(&index) } else { !(3..6).contains(&index) };
+        if used {
+            let Some(value) = given(call, index, i64::from(index < 6))? else { return NULL };
+            *part = value;
+        }
+    }
+    let [mut year, mut month, mut day, iso_year, week, weekday, hour, minute, second, millisecond] =
+        parts;
+    if iso {
+        let monday = calendar::iso_year_start(iso_year).unwrap_or(0);
+        (year, month, day) = calendar::date_of_days(monday + (week - 1) * 7 + weekday - 1);
+    }
+    let moment = Moment { year, month, day, hour, minute, second, millisecond };
+    match moment.to_ms() {
+        Some(local) => Ok(Some(Value::DateTime(zone.instant(local)))),
+        None => Err(fail(31034, "the date that $dateFromParts describes is out of range")),
+    }
+}

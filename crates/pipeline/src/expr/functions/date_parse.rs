@@ -1,0 +1,399 @@
+//! Text read as dates: ISO 8601 and the usual written forms, or by a given format.
+
+use evaluation::{
+    Error,
+    calendar::{self, DAY_MS, days_in_month},
+};
+
+use super::date_text::month_named;
+use super::zone::{Zone, offset_ms};
+use crate::failure::fail;
+
+/// Text under the cursor.
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip(&mut self, c: char) -> bool {
+        let found = self.peek() == Some(c);
+        if found {
+            self.at += c.len_utf8();
+        }
+        found
+    }
+
+    fn blanks(&mut self) {
+        let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
+        while self.peek().is_some_and(blank) {
+            self.at += 1;
+        }
+    }
+
+    /// Digits, at least and at most so many.
+    fn digits(&mut self, least: usize, most: usize) -> Option<(i64, usize)> {
+        let rest = self.rest();
+        let count = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        if count < least {
+            return None;
+        }
+        self.at += count;
+        Some((rest.get(..count)?.parse().ok()?, count))
+    }
+
+    fn word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let count = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        self.at += count;
+        rest.get(..count).unwrap_or_default()
+    }
+
+    fn wrong(&self, reason: &str) -> Error {
+        let (text, at) = (self.text, self.at);
+        let found = self.peek().map_or_else(|| " ".to_owned(), |c| c.to_string());
+        fail(241, format!("Error parsing date string '{text}'; {at}: {reason} '{found}'"))
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Parts {
+    year: Option<i64>,
+    month: Option<i64>,
+    day: Option<i64>,
+    day_of_year: Option<i64>,
+    iso: (Option<i64>, Option<i64>, Option<i64>),
+    time: [i64; 4],
+    offset: Option<i64>,
+    zone_text: String,
+}
+
+impl Parts {
+    /// The instant they describe.
+    fn instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
+        if self.offset.is_some() && zone.is_some() {
+            let text = "you cannot pass in a date/time string with time zone information";
+            let zone = self.zone_text;
+            return Err(fail(241, format!("{text} ('{zone}') together with a timezone argument")));
+        }
+        let days = self.days(cursor)?;
+        let [hour, minute, second, millisecond] = self.time;
+        let fits = hour <= 23 && minute <= 59 && second <= 59;
+        if !fits {
+            return Err(cursor.wrong("The parsed time was invalid"));
+        }
+        let time = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond;
+        let local = days * DAY_MS + time;
+        Ok(match (self.offset, zone) {
+            (Some(offset), _) => local - offset,
+            (None, Some(zone)) => zone.instant(local),
+            (None, None) => local,
+        })
+    }
+
+    fn days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
+        let incomplete = || {
+            let text = "an incomplete date/time string has been found, with elements missing:";
+            fail(241, format!("{text} \"{}\"", cursor.text))
+        };
+        if let (Some(year), week, weekday) = self.iso {
+            let monday = calendar::iso_year_start(year).ok_or_else(incomplete)?;
+            return Ok(monday + (week.unwrap_or(1) - 1) * 7 + weekday.unwrap_or(1) - 1);
+        }
+        let year = self.year.ok_or_else(incomplete)?;
+        if let Some(day) = self.day_of_year {
+            return Ok(calendar::days_of_date(year, 1, 1).ok_or_else(incomplete)? + day - 1);
+        }
+        let (month, day) = (self.month.ok_or_else(incomplete)?, self.day.unwrap_or(1));
+        let valid = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
+        if !valid {
+            return Err(cursor.wrong("The parsed date was invalid"));
+        }
+        calendar::days_of_date(year, month, day).ok_or_else(incomplete)
+    }
+}
+
+/// Reads a date in one of the usual forms.
+pub(super) fn free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut parts = Parts::default();
+    cursor.blanks();
+    let starts_with_digit = cursor.peek().is_some_and(|c| c.is_ascii_digit());
+    let clock_first = text.as_bytes().get(2) == Some(&b':');
+    if !(starts_with_digit && clock_first) {
+        let read = if starts_with_digit { numeric_date(&mut cursor) } else { None };
+        let read = match read {
+            Some(read) => Some(read),
+            None => {
+                cursor.at = 0;
+                named_date(&mut cursor)?
+            }
+        };
+        if let Some(read) = read {
+            parts = read;
+        }
+    }
+    let before = cursor.at;
+    let _ = cursor.skip('T') || cursor.skip('t');
+    cursor.blanks();
+    let joined = cursor.at == before && 0 < before;
+    if joined && cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        cursor.at = text.len();
+        return Err(cursor.wrong("The parsed date was invalid"));
+    }
+    if cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        clock(&mut cursor, &mut parts)?;
+    }
+    cursor.blanks();
+    zone_suffix(&mut cursor, &mut parts)?;
+    cursor.blanks();
+    if !cursor.rest().is_empty() {
+        return Err(cursor.wrong("Unexpected character"));
+    }
+    parts.instant(&cursor, zone)
+}
+
+/// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`.
+fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
+    let mut parts = Parts::default();
+    let (first, count) = cursor.digits(1, 8)?;
+    if count == 8 {
+        parts.year = Some(first / 10_000);
+        parts.month = Some(first / 100 % 100);
+        parts.day = Some(first % 100);
+        return Some(parts);
+    }
+    if count == 4 {
+        if cursor.skip('-') && cursor.skip('W') {
+            let (week, _) = cursor.digits(2, 2)?;
+            let weekday = if cursor.skip('-') { Some(cursor.digits(1, 1)?.0) } else { None };
+            parts.iso = (Some(first), Some(week), weekday);
+            return Some(parts);
+        }
+        let _ = cursor.skip('/');
+        let (month, _) = cursor.digits(1, 2)?;
+        parts.year = Some(first);
+        parts.month = Some(month);
+        if cursor.skip('-') || cursor.skip('/') {
+            parts.day = Some(cursor.digits(1, 2)?.0);
+        }
+        return Some(parts);
+    }
+    if count <= 2 && cursor.skip('/') {
+        let (day, _) = cursor.digits(1, 2)?;
+        let year = if cursor.skip('/') { cursor.digits(4, 4)?.0 } else { return None };
+        parts.year = Some(year);
+        parts.month = Some(first);
+        parts.day = Some(day);
+        return Some(parts);
+    }
+    None
+}
+
+/// `July 4th, 2017`, `Fri, 01 Mar 2024`, `4 July 2017`; `None` when no date is written.
+fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
+    let mut parts = Parts::default();
+    loop {
+        cursor.blanks();
+        let before = cursor.at;
+        if let Some((number, count)) = cursor.digits(1, 4) {
+            if cursor.peek() == Some(':') {
+                cursor.at = before;
+                break;
+            }
+            if count >= 3 {
+                parts.year = Some(number);
+                break;
+            }
+            parts.day = Some(number);
+            for suffix in ["st", "nd", "rd", "th"] {
+                if cursor.rest().starts_with(suffix) {
+                    cursor.at += 2;
+                }
+            }
+            let _ = cursor.skip('-') || cursor.skip('.');
+            continue;
+        }
+        let word = cursor.word();
+        if word.is_empty() {
+            break;
+        }
+        let weekday = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+            .iter()
+            .any(|day| word.to_ascii_lowercase().starts_with(day));
+        match month_named(word) {
+            Some(month) => parts.month = Some(month),
+            None if weekday => {}
+            None => {
+                cursor.at = before;
+                let reason = "passing a time zone identifier as part of the string is not allowed";
+                return Err(cursor.wrong(reason));
+            }
+        }
+        let _ = cursor.skip('-') || cursor.skip('.');
+    }
+    Ok(Some(parts))
+}
+
+/// `hh[:mm[:ss[.fraction]]]`, with or without colons.
+fn clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
+    let bad = |cursor: &Cursor<'_>| cursor.wrong("Unexpected character");
+    let (hour, _) = cursor.digits(1, 2).ok_or_else(|| bad(cursor))?;
+    parts.time = [hour, 0, 0, 0];
+    clock_rest(cursor, parts)?;
+    meridian(cursor, parts);
+    Ok(())
+}
+
+/// `am` or `pm` behind the time.
+fn meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
+    let rest = cursor.rest().trim_start().to_ascii_lowercase();
+    let afternoon = rest.starts_with("pm");
+    if (afternoon || rest.starts_with("am")) && (1..=12).contains(&parts.time[0]) {
+        cursor.blanks();
+        cursor.at += 2;
+        parts.time[0] = parts.time[0] % 12 + if afternoon { 12 } else { 0 };
+    }
+}
+
+/// What follows the hour.
+fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
+    let bad = |cursor: &Cursor<'_>| cursor.wrong("Unexpected character");
+    let colon = cursor.skip(':');
+    if !colon && !cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        return Ok(());
+    }
+    parts.time[1] = cursor.digits(2, 2).ok_or_else(|| bad(cursor))?.0;
+    let second =
+        if colon { cursor.skip(':') } else { cursor.peek().is_some_and(|c| c.is_ascii_digit()) };
+    if !second {
+        return Ok(());
+    }
+    parts.time[2] = cursor.digits(2, 2).ok_or_else(|| bad(cursor))?.0;
+    if cursor.skip('.') || cursor.skip(',') {
+        let from = cursor.at;
+        let (_, count) = cursor.digits(1, 9).ok_or_else(|| bad(cursor))?;
+        let fraction = cursor.text.get(from..from + count).unwrap_or_default();
+        let padded = format!("{fraction:0<3}");
+        parts.time[3] = padded.get(..3).and_then(|text| text.parse().ok()).unwrap_or(0);
+    }
+    Ok(())
+}
+
+/// `Z`, `UTC`, `GMT` or a numeric offset.
+fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
+    let rest = cursor.rest();
+    for name in ["UTC", "GMT", "Z", "z"] {
+        if rest.starts_with(name) {
+            cursor.at += name.len();
+            parts.offset = Some(0);
+            parts.zone_text = name.to_owned();
+            return Ok(());
+        }
+    }
+    if rest.starts_with(['+', '-']) {
+        for count in [6, 5, 3] {
+            let text = rest.get(..count).unwrap_or_default();
+            if let Some(offset) = offset_ms(text) {
+                cursor.at += count;
+                parts.offset = Some(offset);
+                parts.zone_text = text.to_owned();
+                return Ok(());
+            }
+        }
+    }
+    if rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        let reason = "passing a time zone identifier as part of the string is not allowed";
+        return Err(cursor.wrong(reason));
+    }
+    Ok(())
+}
+
+/// Reads a date that is written in a format.
+pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result<i64, Error> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut parts = Parts::default();
+    let mut fields = format.chars();
+    while let Some(c) = fields.next() {
+        if c == '%' {
+            let Some(field) = fields.next() else {
+                return Err(fail(18535, "Unmatched '%' at end of format string"));
+            };
+            read_field(&mut cursor, &mut parts, field)?;
+        } else if !cursor.skip(c) {
+            return Err(cursor.wrong("Format literal not found"));
+        }
+    }
+    if !cursor.rest().is_empty() {
+        return Err(cursor.wrong("Trailing data"));
+    }
+    parts.instant(&cursor, zone)
+}
+
+fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
+    let (least, most) = match field {
+        'Y' | 'G' => (4, 4),
+        'L' => (1, 3),
+        'j' => (1, 3),
+        'u' => (1, 1),
+        'm' | 'd' | 'H' | 'M' | 'S' | 'V' => (1, 2),
+        '%' | 'z' | 'Z' | 'b' | 'B' => (0, 0),
+        other => {
+            let text = format!("Invalid format character '%{other}' in format string");
+            return Err(fail(18536, text));
+        }
+    };
+    match field {
+        '%' if cursor.skip('%') => return Ok(()),
+        '%' => return Err(cursor.wrong("Format literal not found")),
+        'z' => {
+            let before = cursor.at;
+            zone_suffix(cursor, parts)?;
+            let read = cursor.at > before;
+            return if read { Ok(()) } else { Err(cursor.wrong("No timezone offset found")) };
+        }
+        'Z' => {
+            let negative = cursor.skip('-');
+            if !negative && !cursor.skip('+') {
+                return Err(cursor.wrong("No timezone offset found"));
+            }
+            let (minutes, _) =
+                cursor.digits(1, 4).ok_or_else(|| cursor.wrong("No timezone offset found"))?;
+            parts.offset = Some(if negative { -minutes } else { minutes } * 60_000);
+            return Ok(());
+        }
+        'b' | 'B' => {
+            let month = month_named(cursor.word());
+            parts.month =
+                Some(month.ok_or_else(|| cursor.wrong("A textual month could not be found"))?);
+            return Ok(());
+        }
+        _ => {}
+    }
+    let Some((value, count)) = cursor.digits(least, most) else {
+        return Err(cursor.wrong("A number could not be found"));
+    };
+    match field {
+        'Y' => parts.year = Some(value),
+        'm' => parts.month = Some(value),
+        'd' => parts.day = Some(value),
+        'H' => parts.time[0] = value,
+        'M' => parts.time[1] = value,
+        'S' => parts.time[2] = value,
+        'L' => parts.time[3] = value * [100, 10, 1].get(count - 1).copied().unwrap_or(1),
+        'j' => parts.day_of_year = Some(value),
+        'G' => parts.iso.0 = Some(value),
+        'V' => parts.iso.1 = Some(value),
+        _ => parts.iso.2 = Some(value),
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Dates as text and text as dates, by format.
+
+use std::fmt::Write;
+
+use document::{Value, ValueRef};
+use evaluation::{
+    Error,
+    calendar::{self, DAY_MS, MONTHS, Moment},
+};
+
+use super::super::Answer;
+use super::arithmetic::NULL;
+use super::number::need_date;
+use super::zone::Zone;
+use super::{Function, In, Takes::Named, date_parse, may, need, row};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row(
+        "$dateFromString",
+        Named(&[need("dateString"), may("format"), may("timezone"), may("onError"), may("onNull")]),
+        from_string,
+        "a date read from text",
+    ),
+    row(
+        "$dateToString",
+        Named(&[need("date"), may("format"), may("timezone"), may("onNull")]),
+        to_string,
+        "a date as text",
+    ),
+];
+
+/// The format argument; `None` when it is null.
+fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
+    match call.value(1) {
+        value if value.is_nullish() => Ok(None),
+        ValueRef::String(format) => Ok(Some(format)),
+        value => {
+            let (name, kind, value) = (call.name, value.kind().name(), shown(value));
+            let text = format!("be a string, found: {kind} with value {value}");
+            Err(mismatch(code, format!("{name} requires that 'format' {text}")))
+        }
+    }
+}
+
+fn to_string(call: &In<'_>) -> Answer {
+    let format = match call.arg(1).is_absent() {
+        true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
+        false => format_arg(call, 18533)?,
+    };
+    let zone = Zone::of(call.arg(2), call.name)?;
+    if call.arg(0).is_nullish() {
+        let otherwise = call.arg(3);
+        return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
+    }
+    let at = need_date(call.value(0))?;
+    let (Some(format), Some(zone)) = (format, zone) else { return NULL };
+    let offset = zone.offset_at(at);
+    written(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
+}
+
+fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
+    let (at, days) = (Moment::of(local), local.div_euclid(DAY_MS));
+    if !(0..=9999).contains(&at.year) {
+        let text = "$dateToString is only defined on year 0-9999, tried to use year";
+        return Err(fail(18537, format!("{text} {}", at.year)));
+    }
+    let month = usize::try_from(at.month - 1).unwrap_or(0);
+    let month = MONTHS.get(month).copied().unwrap_or_default();
+    let mut out = String::new();
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let Some(field) = rest.next() else {
+            return Err(fail(18535, "Unmatched '%' at end of format string"));
+        };
+        let minutes = offset / 60_000;
+        let sign = if minutes < 0 { '-' } else { '+' };
+        // Writing to a string cannot fail.
+        let _ = match field {
+            '%' => write!(out, "%"),
+            'Y' => write!(out, "{:04}", at.year),
+            'm' => write!(out, "{:02}", at.month),
+            'd' => write!(out, "{:02}", at.day),
+            'H' => write!(out, "{:02}", at.hour),
+            'M' => write!(out, "{:02}", at.minute),
+            'S' => write!(out, "{:02}", at.second),
+            'L' => write!(out, "{:03}", at.millisecond),
+            'j' => write!(out, "{:03}", calendar::day_of_year(days)),
+            'w' => write!(out, "{}", calendar::iso_weekday(days) % 7 + 1),
+            'u' => write!(out, "{}", calendar::iso_weekday(days)),
+            'U' => write!(out, "{:02}", calendar::week(days)),
+            'V' => write!(out, "{:02}", calendar::iso_week(days).1),
+            'G' => write!(out, "{:04}", calendar::iso_week(days).0),
+            'z' => write!(out, "{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60),
+            'Z' => write!(out, "{minutes}"),
+            'B' => write!(out, "{month}"),
+            'b' => write!(out, "{}", month.get(..3).unwrap_or(month)),
+            other => {
+                let text = format!("Invalid format character '%{other}' in format string");
+                return Err(fail(18536, text));
+            }
+        };
+    }
+    Ok(out)
+}
+
+fn from_string(call: &In<'_>) -> Answer {
+    let format = match call.arg(1).is_absent() {
+        true => None,
+        false => match format_arg(call, 40684)? {
+            Some(format) => Some(format),
+            None if call.arg(0).is_nullish() => None,
+            None => return NULL,
+        },
+    };
+    let input = call.arg(0);
+    if input.is_nullish() {
+        let otherwise = call.arg(4);
+        return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
+    }
+    let zone = match call.arg(2).is_absent() {
+        true => None,
+        false => match Zone::of(call.arg(2), call.name)? {
+            Some(zone) => Some(zone),
+            None => return NULL,
+        },
+    };
+    let read = match (input.operand(), format) {
+        (ValueRef::String(text), Some(format)) => {
+            date_parse::by_format(text, format, zone.as_ref())
+        }
+        (ValueRef::String(text), None) => date_parse::free(text, zone.as_ref()),
+        (value, _) => {
+            let (kind, value) = (value.kind().name(), shown(value));
+            let text = format!("be a string, found: {kind} with value {value}");
+            Err(fail(241, format!("$dateFromString requires that 'dateString' {text}")))
+        }
+    };
+    match read {
+        Err(error) if error.number == 241 && !call.arg(3).is_absent() => {
+            Ok(call.arg(3).value().map(Into::into))
+        }
+        read => read.map(|at| Some(Value::DateTime(at))),
+    }
+}
+
+/// The number of a month's name, or of its first three letters or more.
+pub(super) fn month_named(text: &str) -> Option<i64> {
+    let wanted = text.to_ascii_lowercase();
+    let fits = |month: &str| wanted.len() >= 3 && month.to_ascii_lowercase().starts_with(&wanted);
+    i64::try_from(MONTHS.iter().position(|month| fits(month))? + 1).ok()
+}

@@ -1,0 +1,90 @@
+//! Fields that a function puts together: each name once, where it came first, with its last value.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    hash::{BuildHasher, RandomState},
+};
+
+use document::{Value, ValueRef};
+use evaluation::{Effort, Error, Growth, Size};
+
+use super::In;
+
+/// Few fields are looked through; more are found by their hash.
+const FEW: usize = 16;
+/// Work of a new field beside its copy.
+const FIELD: usize = 64;
+/// Memory of a place.
+const PLACE: Size = Size { bytes: 0, memory: 48 };
+
+/// Fields put together, bounded while they grow.
+pub(super) struct Fields<'a> {
+    effort: &'a Effort,
+    growth: Growth<'a>,
+    fields: Vec<(String, Value)>,
+    state: RandomState,
+    /// Places by the hash of the name; the few names whose hash another has are not in it.
+    places: HashMap<u64, usize>,
+    others: Vec<usize>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(call: &In<'a>) -> Self {
+        Self {
+            effort: &call.env.context.effort,
+            growth: call.growth(),
+            fields: Vec::new(),
+            state: RandomState::new(),
+            places: HashMap::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// Sets a field where it stands, or appends it.
+    pub(super) fn insert(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
+        let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
+        match self.place(name, hash) {
+            Some(at) => {
+                // What it replaces stays counted: it was built.
+                let value = self.growth.copy(value)?;
+                if let Some(held) = self.fields.get_mut(at) {
+                    held.1 = value;
+                }
+            }
+            None => {
+                self.effort.charge(FIELD)?;
+                self.growth.name(name)?;
+                let value = self.growth.copy(value)?;
+                if FEW <= self.fields.len() {
+                    self.growth.add(PLACE)?;
+                    self.note(hash);
+                }
+                self.fields.push((name.to_owned(), value));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next field goes where its hash leads.
+    fn note(&mut self, hash: u64) {
+        let at = self.fields.len();
+        match self.places.entry(hash) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(at);
+            }
+            Entry::Occupied(_) => self.others.push(at),
+        }
+    }
+
+    fn place(&self, name: &str, hash: u64) -> Option<usize> {
+        let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
+        let first = (0..self.fields.len().min(FEW)).find(is);
+        first
+            .or_else(|| self.places.get(&hash).copied().filter(is))
+            .or_else(|| self.others.iter().copied().find(is))
+    }
+
+    pub(super) fn finish(self) -> Value {
+        Value::Document(self.fields.into_iter().collect())
+    }
+}

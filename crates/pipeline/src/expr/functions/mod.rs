@@ -1,0 +1,211 @@
+//! The table of functions: a row each with its name, what it takes and how it is evaluated.
+//! Arguments come evaluated; forms that decide what to evaluate are not here.
+
+mod accumulate;
+mod arithmetic;
+mod array;
+mod array_make;
+mod bits;
+mod boolean;
+mod comparison;
+mod convert;
+mod date;
+mod date_math;
+mod date_parse;
+mod date_text;
+mod decimal_logs;
+mod fields;
+mod number;
+mod object;
+mod powers;
+mod rounding;
+mod set;
+mod string;
+mod substring;
+mod trigonometry;
+mod type_;
+mod zone;
+
+use document::{Value, ValueRef};
+use evaluation::{Error, Got, Growth, check_built, fitted_value, owned, reach};
+
+use super::{Answer, Env, Expr};
+
+/// What a function takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// So many arguments, an array of them or, for one, the argument alone.
+    Exactly(usize),
+    /// At least and at most so many.
+    Between(usize, usize),
+    /// Any number.
+    Any,
+    /// Arguments by name, in the order in which the function gets them.
+    Named(&'static [Param]),
+    /// One argument, or a document with `date` and `timezone`.
+    DateOrNamed,
+}
+
+/// A named argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it has to be given.
+    pub required: bool,
+}
+
+/// A required argument.
+pub(crate) const fn need(name: &'static str) -> Param {
+    Param { name, required: true }
+}
+
+/// An optional argument.
+pub(crate) const fn may(name: &'static str) -> Param {
+    Param { name, required: false }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub struct Function {
+    /// Its name, with the `$`.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is for.
+    pub about: &'static str,
+    eval: fn(&In<'_>) -> Answer,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A row.
+pub(crate) const fn row(
+    name: &'static str,
+    takes: Takes,
+    eval: fn(&In<'_>) -> Answer,
+    about: &'static str,
+) -> Function {
+    Function { name, takes, about, eval }
+}
+
+/// One evaluation of a function.
+#[derive(Debug)]
+pub struct In<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) args: &'a [Got<'a>],
+    pub(crate) env: &'a Env<'a>,
+}
+
+impl<'a> In<'a> {
+    /// An argument; absent past the end.
+    pub(crate) fn arg(&self, index: usize) -> &'a Got<'a> {
+        self.args.get(index).unwrap_or(&Got::Absent)
+    }
+
+    /// What it is building: nothing yet.
+    pub(crate) fn growth(&self) -> Growth<'a> {
+        self.env.growth()
+    }
+
+    /// Whether any argument is null or missing.
+    pub(crate) fn any_nullish(&self) -> bool {
+        self.args.iter().any(Got::is_nullish)
+    }
+
+    /// An argument's value, undefined for nothing.
+    pub(crate) fn value(&self, index: usize) -> ValueRef<'a> {
+        self.arg(index).operand()
+    }
+}
+
+/// Work of one call.
+const CALL: usize = 128;
+
+impl Function {
+    /// Evaluates the arguments, then the function.
+    pub(crate) fn call<'e>(
+        &'static self,
+        args: &'e [Expr],
+        env: &Env<'e>,
+    ) -> Result<Got<'e>, Error> {
+        match args {
+            [a] => {
+                let a = a.get(env)?;
+                let held = owned(&a);
+                self.run(&[a], env, held)
+            }
+            [a, b] => {
+                let a = a.get(env)?;
+                let held = owned(&a);
+                let b = b.get(&env.holding(held)?)?;
+                self.run(&[a, b], env, held)
+            }
+            _ => {
+                let mut got = Vec::with_capacity(args.len());
+                let mut held = 0;
+                for arg in args {
+                    let value = arg.get(&env.holding(held)?)?;
+                    held += owned(&value);
+                    got.push(value);
+                }
+                self.run(&got, env, held)
+            }
+        }
+    }
+
+    /// Runs it while so many bytes of arguments are held.
+    fn run<'e>(
+        &'static self,
+        args: &[Got<'_>],
+        env: &Env<'_>,
+        held: usize,
+    ) -> Result<Got<'e>, Error> {
+        let effort = &env.context.effort;
+        let read: usize = args.iter().map(|arg| reach(arg.operand())).sum();
+        effort.pass(read)?;
+        effort.charge(CALL)?;
+        let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
+        if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
+            effort.charge(check_built(value.as_ref())?.memory)?;
+        }
+        let answer = answer.map(fitted_value);
+        Ok(Got::from(answer))
+    }
+}
+
+static FAMILIES: [&[Function]; 19] = [
+    accumulate::FUNCTIONS,
+    arithmetic::FUNCTIONS,
+    array::FUNCTIONS,
+    array_make::FUNCTIONS,
+    bits::FUNCTIONS,
+    boolean::FUNCTIONS,
+    comparison::FUNCTIONS,
+    convert::FUNCTIONS,
+    date::FUNCTIONS,
+    date_math::FUNCTIONS,
+    date_text::FUNCTIONS,
+    object::FUNCTIONS,
+    powers::FUNCTIONS,
+    rounding::FUNCTIONS,
+    set::FUNCTIONS,
+    string::FUNCTIONS,
+    substring::FUNCTIONS,
+    trigonometry::FUNCTIONS,
+    type_::FUNCTIONS,
+];
+
+/// Every function.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The function of this name (with the `$`).
+pub fn find(name: &str) -> Option<&'static Function> {
+    all().find(|function| function.name == name)
+}

@@ -1,0 +1,188 @@
+//! Powers and logarithms. Decimals have no such functions of their own: whole powers are products,
+//! everything else goes through doubles.
+
+use document::{Decimal128, Number, Value};
+use evaluation::Error;
+
+use super::super::Answer;
+use super::{
+    Function, In,
+    Takes::Exactly,
+    arithmetic::{NULL, some, unary},
+    decimal_logs,
+    number::{is_int, number_value, to_decimal},
+    row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$exp", Exactly(1), exp, "e to a power"),
+    row("$ln", Exactly(1), ln, "natural logarithm"),
+    row("$log", Exactly(2), log, "logarithm to a base"),
+    row("$log10", Exactly(1), log10, "logarithm to base 10"),
+    row("$pow", Exactly(2), pow, "power"),
+    row("$sqrt", Exactly(1), sqrt, "square root"),
+    row("$sigmoid", Exactly(1), sigmoid, "logistic function"),
+];
+
+/// A function of doubles; decimals go through doubles and come back to 15 digits.
+pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
+    let result = function(number.to_f64());
+    match number {
+        Number::Decimal(_) => Value::Decimal128(Decimal128::from_f64_short(result)),
+        _ => Value::Double(result),
+    }
+}
+
+fn exp(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    match number {
+        Number::Decimal(v) => some(decimal_logs::exp(v)),
+        _ => some(through_double(number, f64::exp)),
+    }
+}
+
+fn sigmoid(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    some(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
+}
+
+fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
+    let is_positive = match number {
+        Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
+        number => number.to_f64() > 0.0,
+    };
+    if number.is_nan() || is_positive {
+        return Ok(());
+    }
+    Err(fail(
+        code,
+        format!(
+            "{}'s argument must be a positive number, but is {}",
+            call.name,
+            shown(call.value(0))
+        ),
+    ))
+}
+
+/// A logarithm of a decimal or a double; what is no number has a double.
+fn logarithm(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
+    match number {
+        Number::Decimal(v) if !v.is_nan() => {
+            Value::Decimal128(Decimal128::from_f64_short(decimal(v)))
+        }
+        number => Value::Double(double(number.to_f64())),
+    }
+}
+
+fn ln(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    positive(call, number, 28766)?;
+    some(logarithm(number, decimal_logs::ln, f64::ln))
+}
+
+fn log10(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    positive(call, number, 28761)?;
+    some(logarithm(number, decimal_logs::log10, f64::log10))
+}
+
+fn log(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let part = |index: usize, what: &str, code: i32| {
+        Number::of(call.value(index)).ok_or_else(|| {
+            let kind = call.arg(index).type_name();
+            mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
+        })
+    };
+    let (number, base) = (part(0, "argument", 28756)?, part(1, "base", 28757)?);
+    positive(call, number, 28758)?;
+    let value = base.to_f64();
+    if !value.is_nan() && (value <= 0.0 || value == 1.0) {
+        let text = "$log's base must be a positive number not equal to 1, but is";
+        return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
+    }
+    let natural = |number| match number {
+        Number::Decimal(v) => decimal_logs::ln(v),
+        number => number.to_f64().ln(),
+    };
+    let result = match number {
+        Number::Decimal(v) if value == 10.0 => decimal_logs::log10(v),
+        number if value == 10.0 => number.to_f64().log10(),
+        number => natural(number) / natural(base),
+    };
+    match (number, base) {
+        _ if result.is_nan() => some(result),
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            some(Decimal128::from_f64_short(result))
+        }
+        _ => some(result),
+    }
+}
+
+fn sqrt(call: &In<'_>) -> Answer {
+    let Some(number) = unary(call)? else { return NULL };
+    if !number.is_nan() && number.to_f64() < 0.0 {
+        return Err(fail(28714, "$sqrt's argument must be greater than or equal to 0"));
+    }
+    match number {
+        Number::Decimal(v) => some(v.sqrt()),
+        other => some(other.to_f64().sqrt()),
+    }
+}
+
+fn pow(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let part = |index: usize, what: &str, code: i32| {
+        Number::of(call.value(index)).ok_or_else(|| {
+            let kind = call.arg(index).type_name();
+            mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
+        })
+    };
+    let (base, exponent) = (part(0, "base", 28762)?, part(1, "exponent", 28763)?);
+    if base.to_f64() == 0.0 && exponent.to_f64() < 0.0 {
+        return Err(fail(28764, "$pow cannot take a base of 0 and a negative exponent"));
+    }
+    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    match (base, exponent) {
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(decimal_pow(base, exponent)),
+        (Number::Int(b), Number::Int(e)) => {
+            let power = match (b, u32::try_from(e)) {
+                (1, _) => Some(1),
+                (-1, _) => Some(if e % 2 == 0 { 1 } else { -1 }),
+                (_, Ok(e)) => b.checked_pow(e),
+                (_, Err(_)) => None,
+            };
+            match power {
+                Some(power) => some(number_value(Number::Int(power), narrow)),
+                None => some((b as f64).powf(e as f64)),
+            }
+        }
+        (b, e) => some(b.to_f64().powf(e.to_f64())),
+    }
+}
+
+/// Whole exponents by squaring, others through doubles.
+fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
+    let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
+    let Some(whole) = whole else {
+        return Decimal128::from_f64_short(base.to_f64().powf(exponent.to_f64()));
+    };
+    let (mut square, mut left) = (to_decimal(base), whole.unsigned_abs());
+    let mut power = Decimal128::from_i64(1);
+    while left > 0 {
+        if left % 2 == 1 {
+            power = power.multiply(square);
+        }
+        square = square.multiply(square);
+        left /= 2;
+    }
+    if whole < 0 { Decimal128::from_i64(1).divide(power) } else { power }
+}

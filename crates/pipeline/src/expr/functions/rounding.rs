@@ -1,0 +1,125 @@
+//! Numbers rounded or cut at a decimal place.
+
+use document::{Decimal128, Number, Rounding};
+use evaluation::Error;
+
+use super::super::Answer;
+use super::arithmetic::{NULL, some};
+use super::number::{is_int, number_value};
+use super::{Function, In, Takes::Between, row};
+use crate::failure::{fail, mismatch};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$round", Between(1, 2), round, "rounded half to even at a place"),
+    row("$trunc", Between(1, 2), trunc, "cut at a place"),
+];
+
+fn round(call: &In<'_>) -> Answer {
+    at_place(call, Rounding::HalfEven)
+}
+
+fn trunc(call: &In<'_>) -> Answer {
+    at_place(call, Rounding::Down)
+}
+
+/// The place argument of `$round` and `$trunc`; `None` when it is null.
+fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
+    let arg = call.arg(1);
+    if arg.is_absent() {
+        return Ok(Some(0));
+    }
+    if arg.is_nullish() {
+        return Ok(None);
+    }
+    let Some(number) = Number::of(arg.operand()) else {
+        let text = format!("can't convert from BSON type {} to long", arg.type_name());
+        return Err(mismatch(16004, text));
+    };
+    let Some(whole) = number.to_i64_exact() else {
+        let text = format!("precision argument to  {} must be a integral value", call.name);
+        return Err(fail(51082, text));
+    };
+    match i32::try_from(whole) {
+        Ok(place) if (-20..=100).contains(&place) => Ok(Some(place)),
+        _ => Err(fail(
+            51083,
+            format!(
+                "cannot apply {} with precision value {whole} value must be in [-20, 100]",
+                call.name
+            ),
+        )),
+    }
+}
+
+fn at_place(call: &In<'_>, rounding: Rounding) -> Answer {
+    if call.arg(0).is_nullish() {
+        return NULL;
+    }
+    let Some(number) = Number::of(call.value(0)) else {
+        let kind = call.arg(0).type_name();
+        let text = format!("{} only supports numeric types, not {kind}", call.name);
+        return Err(mismatch(51081, text));
+    };
+    let Some(place) = place(call)? else { return NULL };
+    match number {
+        Number::Int(v) if place >= 0 => some(number_value(Number::Int(v), is_int(call.value(0)))),
+        Number::Int(v) => {
+            let rounded = int_at_place(v, place, rounding);
+            let rounded = rounded.ok_or_else(|| {
+                fail(51080, "invalid conversion from Decimal128 result in $round resulting from arguments: [value, precision]")
+            })?;
+            some(number_value(Number::Int(rounded), is_int(call.value(0))))
+        }
+        Number::Double(v) => some(double_at_place(v, place, rounding)),
+        Number::Decimal(v) => some(decimal_at_place(v, place, rounding)),
+    }
+}
+
+fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
+    let unit = 10_i128.pow(place.unsigned_abs());
+    let value = i128::from(value);
+    let (mut whole, rest) = (value / unit, value % unit);
+    if rounding == Rounding::HalfEven {
+        let twice = rest.abs() * 2;
+        if twice > unit || (twice == unit && whole % 2 != 0) {
+            whole += rest.signum();
+        }
+    }
+    i64::try_from(whole * unit).ok()
+}
+
+fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    if place == 0 {
+        return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
+    }
+    // As exactly as a decimal can: 5.015 is a little less than that.
+    let exact = Decimal128::parse(&format!("{value:.33e}")).unwrap_or(Decimal128::NAN);
+    decimal_at_place(exact, place, rounding).to_f64()
+}
+
+/// A decimal written with at least so many places, if it has the digits for them.
+pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
+    match value.parts() {
+        Some((_, _, exponent)) if -places < exponent => {
+            let longer = value.quantize(-places);
+            if longer.is_nan() { value } else { longer }
+        }
+        _ => value,
+    }
+}
+
+fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
+    let Some((_, _, exponent)) = value.parts() else { return value };
+    if exponent >= -place {
+        return at_least_to(value, place);
+    }
+    if rounding == Rounding::HalfEven {
+        return value.quantize(-place);
+    }
+    // Moving the point keeps every digit: only the exponent changes.
+    let shift = |by: i32| Decimal128::parse(&format!("1E{by}")).unwrap_or(Decimal128::ZERO);
+    value.multiply(shift(place)).round(rounding).multiply(shift(-place))
+}

@@ -1,0 +1,180 @@
+//! Strings: joined, cased, trimmed, replaced, split.
+
+use std::cmp::Ordering;
+
+use document::{Value, ValueRef};
+use evaluation::{Error, Got, Size, check_text};
+
+use super::super::Answer;
+use super::arithmetic::NULL;
+use super::{
+    Function, In, Param,
+    Takes::{Any, Exactly, Named},
+    may, need, row,
+};
+use crate::{
+    failure::{fail, mismatch},
+    shown::{shown, shown_or_missing},
+    text::{date_text, double_text},
+};
+
+const TRIM: &[Param] = &[need("input"), may("chars")];
+const REPLACE: &[Param] = &[need("input"), need("find"), need("replacement")];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("$concat", Any, concat, "strings joined"),
+    row("$ltrim", Named(TRIM), |c| trim(c, true, false), "without leading characters"),
+    row("$replaceAll", Named(REPLACE), |c| replace(c, true), "every occurrence replaced"),
+    row("$replaceOne", Named(REPLACE), |c| replace(c, false), "first occurrence replaced"),
+    row("$rtrim", Named(TRIM), |c| trim(c, false, true), "without trailing characters"),
+    row("$split", Exactly(2), split, "parts between separators"),
+    row("$strcasecmp", Exactly(2), strcasecmp, "order without regard to case"),
+    row("$toLower", Exactly(1), |c| cased(c, str::to_ascii_lowercase), "in lower case"),
+    row("$toUpper", Exactly(1), |c| cased(c, str::to_ascii_uppercase), "in upper case"),
+    row("$trim", Named(TRIM), |c| trim(c, true, true), "without characters at both ends"),
+];
+
+/// The text of a string or symbol.
+pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
+    match value {
+        ValueRef::String(text) | ValueRef::Symbol(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Text for functions that take other scalars too; empty for null.
+pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
+    Ok(match got.operand() {
+        value if value.is_nullish() => String::new(),
+        ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
+        ValueRef::Int32(v) => v.to_string(),
+        ValueRef::Int64(v) => v.to_string(),
+        ValueRef::Double(v) if v.is_nan() && v.is_sign_negative() => "-nan".to_owned(),
+        ValueRef::Double(v) if v.is_nan() => "nan".to_owned(),
+        ValueRef::Double(v) => double_text(v, 6),
+        ValueRef::Decimal128(v) => v.to_string(),
+        ValueRef::DateTime(v) => date_text(v)?,
+        ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
+        value => {
+            let text = format!("can't convert from BSON type {} to String", value.kind().name());
+            return Err(fail(16007, text));
+        }
+    })
+}
+
+fn concat(call: &In<'_>) -> Answer {
+    let mut parts = Vec::with_capacity(call.args.len());
+    let (mut length, mut growth) = (0_usize, call.growth());
+    for arg in call.args {
+        match arg.operand() {
+            value if value.is_nullish() => return NULL,
+            ValueRef::String(v) | ValueRef::Symbol(v) => {
+                length = v.len().saturating_add(length);
+                check_text(length)?;
+                growth.add(Size { bytes: v.len(), memory: v.len() })?;
+                parts.push(v);
+            }
+            value => {
+                let text = format!("$concat only supports strings, not {}", value.kind().name());
+                return Err(mismatch(16702, text));
+            }
+        }
+    }
+    Ok(Some(Value::String(parts.concat())))
+}
+
+fn cased(call: &In<'_>, change: fn(&str) -> String) -> Answer {
+    Ok(Some(Value::String(change(&coerced(call.arg(0))?))))
+}
+
+fn strcasecmp(call: &In<'_>) -> Answer {
+    let (a, b) = (coerced(call.arg(0))?, coerced(call.arg(1))?);
+    let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
+    Ok(Some(Value::Int32(order as i32)))
+}
+
+/// What counts as white space when no characters are given.
+const BLANK: &[char] = &[
+    '\0', ' ', '\t', '\n', '\u{b}', '\u{c}', '\r', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
+    '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
+    '\u{200a}',
+];
+
+fn trim(call: &In<'_>, left: bool, right: bool) -> Answer {
+    let (input, chars) = (call.arg(0), call.arg(1));
+    if input.is_nullish() {
+        return NULL;
+    }
+    let wrong = |code: i32, what: &str, got: &Got<'_>| {
+        let (name, kind) = (call.name, got.type_name());
+        let value = shown_or_missing(got);
+        mismatch(
+            code,
+            format!("{name} requires {what} to be a string, got {value} (of type {kind}) instead."),
+        )
+    };
+    let text = text_of(input.operand()).ok_or_else(|| wrong(50699, "its input", input))?;
+    let set: Vec<char> = match chars.value() {
+        _ if chars.is_absent() => BLANK.to_vec(),
+        _ if chars.is_nullish() => return NULL,
+        Some(ValueRef::String(chars)) => chars.chars().collect(),
+        _ => return Err(wrong(50700, "'chars'", chars)),
+    };
+    let mut text = text;
+    if left {
+        text = text.trim_start_matches(&set[..]);
+    }
+    if right {
+        text = text.trim_end_matches(&set[..]);
+    }
+    Ok(Some(Value::from(text)))
+}
+
+fn replace(call: &In<'_>, all: bool) -> Answer {
+    let part = |index: usize, code: i32, what: &str| match call.value(index) {
+        value if value.is_nullish() => Ok(None),
+        value => text_of(value).map(Some).ok_or_else(|| {
+            let (name, value) = (call.name, shown(value));
+            mismatch(code, format!("{name} requires that '{what}' be a string, found: {value}"))
+        }),
+    };
+    let input = part(0, 51746, "input")?;
+    let find = part(1, 51745, "find")?;
+    let replacement = part(2, 51744, "replacement")?;
+    let (Some(input), Some(find), Some(replacement)) = (input, find, replacement) else {
+        return NULL;
+    };
+    if !all && !input.contains(find) {
+        return Ok(Some(Value::from(input)));
+    }
+    if !all {
+        check_text(input.len().saturating_add(replacement.len()).saturating_sub(find.len()))?;
+        return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
+    }
+    call.env.context.effort.charge(input.len().saturating_mul(4))?;
+    let places = input.matches(find).count();
+    let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
+    check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
+    call.growth().add(Size::of_text(grown))?;
+    Ok(Some(Value::String(input.replace(find, replacement))))
+}
+
+fn split(call: &In<'_>) -> Answer {
+    if call.any_nullish() {
+        return NULL;
+    }
+    let part = |index: usize, code: i32, which: &str| {
+        text_of(call.value(index)).ok_or_else(|| {
+            let kind = call.arg(index).type_name();
+            let text = "$split requires an expression that evaluates to a string as a";
+            mismatch(code, format!("{text} {which} argument, found: {kind}"))
+        })
+    };
+    let (text, separator) = (part(0, 40085, "first")?, part(1, 40086, "second")?);
+    if separator.is_empty() {
+        return Err(fail(40087, "$split requires a non-empty separator"));
+    }
+    let mut growth = call.growth();
+    let part = |part: &str| growth.copy(ValueRef::String(part));
+    Ok(Some(Value::Array(text.split(separator).map(part).collect::<Result<_, _>>()?)))
+}

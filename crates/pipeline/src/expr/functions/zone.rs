@@ -1,0 +1,142 @@
+//! Time zones: fixed offsets and names of the bundled tz database.
+
+use document::ValueRef;
+use evaluation::{
+    Error, Got,
+    calendar::{DAY_MS, Moment},
+};
+use jiff::{
+    Timestamp,
+    civil::DateTime,
+    tz::{AmbiguousOffset, TimeZone},
+};
+
+use crate::{
+    failure::{fail, mismatch},
+    shown::shown,
+};
+
+/// A time zone.
+#[derive(Clone, Debug)]
+pub(crate) enum Zone {
+    /// Milliseconds east of UTC.
+    Fixed(i64),
+    /// A zone of the database.
+    Named(Box<TimeZone>),
+}
+
+impl Zone {
+    /// UTC.
+    pub(crate) const UTC: Self = Self::Fixed(0);
+
+    /// The zone of an argument; `None` when it is null.
+    pub(crate) fn of(got: &Got<'_>, function: &str) -> Result<Option<Self>, Error> {
+        if got.is_absent() {
+            return Ok(Some(Self::UTC));
+        }
+        match got.operand() {
+            value if value.is_nullish() => Ok(None),
+            ValueRef::String(text) => Self::parse(text).map(Some),
+            value if function.starts_with("$date") => {
+                let kind = value.kind().name();
+                Err(mismatch(40517, format!("timezone must evaluate to a string, found {kind}")))
+            }
+            value => {
+                let (kind, value) = (value.kind().name(), shown(value));
+                let text = "requires a string for the timezone argument, but was given a";
+                Err(mismatch(40533, format!("{function} {text} {kind} ({value})")))
+            }
+        }
+    }
+
+    /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        if let Some(offset) = offset_ms(text) {
+            return Ok(Self::Fixed(offset));
+        }
+        if matches!(text, "UTC" | "GMT" | "Etc/UTC") {
+            return Ok(Self::UTC);
+        }
+        match TimeZone::get(text) {
+            Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
+            _ => Err(fail(40485, format!("unrecognized time zone identifier: \"{text}\""))),
+        }
+    }
+
+    /// Milliseconds that local time is ahead of UTC at an instant.
+    pub(crate) fn offset_at(&self, ms: i64) -> i64 {
+        match self {
+            Self::Fixed(offset) => *offset,
+            Self::Named(zone) => Timestamp::from_millisecond(within(ms))
+                .map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000),
+        }
+    }
+
+    /// Local time as milliseconds.
+    pub(crate) fn local(&self, ms: i64) -> i64 {
+        ms.saturating_add(self.offset_at(ms))
+    }
+
+    /// The instant of a local time; in a gap the clock is taken as not yet changed,
+    /// and of two instants the later one is meant.
+    pub(crate) fn instant(&self, local: i64) -> i64 {
+        let offset = match self {
+            Self::Fixed(offset) => *offset,
+            Self::Named(zone) => civil(local).map_or(0, |at| {
+                let offset = match zone.to_ambiguous_zoned(at).offset() {
+                    AmbiguousOffset::Unambiguous { offset } => offset,
+                    AmbiguousOffset::Gap { before, .. } => before,
+                    AmbiguousOffset::Fold { after, .. } => after,
+                };
+                i64::from(offset.seconds()) * 1000
+            }),
+        };
+        local.saturating_sub(offset)
+    }
+}
+
+/// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
+/// every 400 years.
+fn within(ms: i64) -> i64 {
+    const CYCLE: i64 = 146_097 * DAY_MS;
+    const YEAR_9999: i64 = 253_370_764_800_000;
+    const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
+    if ms < YEAR_9999 {
+        return ms.max(YEAR_9998_BEFORE);
+    }
+    ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
+}
+
+fn civil(local: i64) -> Option<DateTime> {
+    let at = Moment::of(within(local));
+    DateTime::new(
+        i16::try_from(at.year).ok()?,
+        i8::try_from(at.month).ok()?,
+        i8::try_from(at.day).ok()?,
+        i8::try_from(at.hour).ok()?,
+        i8::try_from(at.minute).ok()?,
+        i8::try_from(at.second).ok()?,
+        i32::try_from(at.millisecond).ok()? * 1_000_000,
+    )
+    .ok()
+}
+
+/// Milliseconds of a numeric offset.
+pub(crate) fn offset_ms(text: &str) -> Option<i64> {
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let digits: String = text.get(1..)?.chars().filter(|c| *c != ':').collect();
+    let shape = matches!(text.len(), 3 | 5) || (text.len() == 6 && text.get(3..4) == Some(":"));
+    if !shape || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let hours: i64 = digits.get(..2)?.parse().ok()?;
+    let minutes: i64 = digits
+        .get(2..)
+        .filter(|rest| !rest.is_empty())
+        .map_or(Some(0), |rest| rest.parse().ok())?;
+    Some(sign * (hours * 60 + minutes) * 60_000)
+}

@@ -1,0 +1,121 @@
+//! Expressions over a document and variables: a tree of literals, field paths, forms that decide
+//! what to evaluate, and calls of functions from one table.
+
+mod env;
+mod form;
+pub mod functions;
+mod regular;
+mod sorted;
+#[cfg(test)]
+mod tests;
+mod visit;
+
+pub use env::Env;
+pub(crate) use env::scope;
+pub use form::{Filtering, Mapping};
+pub use functions::Function;
+pub use regular::{Compiled, RegexCall, RegexForm};
+pub use sorted::{SortBy, sort_values};
+
+use std::sync::Arc;
+
+use document::{Path, Value};
+use evaluation::{Error, Got, Size, fitted, reach};
+
+use crate::path::read_path;
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// A constant.
+    Literal(Value),
+    /// An optional argument that was not given.
+    Absent,
+    /// The whole document: `$$ROOT`.
+    Root,
+    /// A path of the document.
+    Field(Path),
+    /// A variable, or what lies below it.
+    Variable(Arc<str>, Option<Path>),
+    /// The operation's instant.
+    Now,
+    /// The operation's second as a timestamp.
+    ClusterTime,
+    /// Nothing: in an object or a computed field, the field is left out.
+    Remove,
+    /// A document of computed fields.
+    Object(Vec<(String, Expr)>),
+    /// An array of computed elements; a missing element is null.
+    Array(Vec<Expr>),
+    /// A function of evaluated arguments.
+    Call(&'static Function, Vec<Expr>),
+    /// True when all are.
+    And(Vec<Expr>),
+    /// True when one is.
+    Or(Vec<Expr>),
+    /// Condition, then, else.
+    Cond(Box<[Expr; 3]>),
+    /// The first pair whose condition holds, else the default.
+    Switch(Vec<(Expr, Expr)>, Option<Box<Expr>>),
+    /// The first that is neither null nor missing, else the last.
+    IfNull(Vec<Expr>),
+    /// Variables for a body; all are evaluated before any is bound.
+    Let(Vec<(Arc<str>, Expr)>, Box<Expr>),
+    /// A body for each element.
+    Map(Box<Mapping>),
+    /// The elements that meet a condition.
+    Filter(Box<Filtering>),
+    /// Input, initial value, body over `value` and `this`.
+    Reduce(Box<[Expr; 3]>),
+    /// A regular expression applied to text.
+    Regex(Box<RegexCall>),
+    /// An array in another order.
+    SortArray(Box<Expr>, SortBy),
+}
+
+/// What functions answer: a value or nothing.
+pub type Answer = Result<Option<Value>, Error>;
+
+impl Expr {
+    /// Its value over a document; `None` is a missing value, which is neither null nor undefined.
+    pub fn eval(&self, env: &Env<'_>) -> Answer {
+        Ok(self.get(env)?.into_value())
+    }
+
+    /// Whether its value counts as true.
+    pub fn is_true(&self, env: &Env<'_>) -> Result<bool, Error> {
+        Ok(self.get(env)?.is_truthy())
+    }
+
+    /// Its value, borrowed from the document or the expression where that is possible.
+    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+        match self {
+            Self::Literal(value) => Ok(Got::Ref(value.as_ref())),
+            Self::Absent => Ok(Got::Absent),
+            Self::Root => Ok(Got::Ref(document::ValueRef::Document(env.root))),
+            Self::Field(path) => {
+                env.context.effort.pass(reach(document::ValueRef::Document(env.root)) / 64)?;
+                found(read_path(env.root, path, 0), env)
+            }
+            Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
+            Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
+            Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
+            Self::Remove => Ok(Got::Missing),
+            Self::Call(function, args) => function.call(args, env),
+            _ => form::get(self, env).map(fitted),
+        }
+    }
+
+    /// The constant it is, when it is one without evaluation.
+    pub fn as_literal(&self) -> Option<&Value> {
+        if let Self::Literal(value) = self { Some(value) } else { None }
+    }
+}
+
+/// What a path led to; values that were gathered from an array are new ones.
+fn found<'e>(got: Got<'e>, env: &Env<'_>) -> Result<Got<'e>, Error> {
+    if let Got::Own(value) = &got {
+        env.context.effort.charge(Size::of(value.as_ref()).memory)?;
+    }
+    Ok(got)
+}

@@ -1,0 +1,207 @@
+//! Regular expressions applied to text (`$regexMatch`, `$regexFind`, `$regexFindAll`).
+
+use std::sync::Arc;
+
+use document::{Document, Value, ValueRef};
+use evaluation::{Context, Error, Got, Kind, Pattern, Size};
+
+use super::{Env, Expr};
+use crate::failure::{fail, mismatch};
+
+/// What is asked about the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegexForm {
+    /// Whether it matches.
+    Match,
+    /// The first match.
+    Find,
+    /// Every match.
+    FindAll,
+}
+
+impl RegexForm {
+    /// The operator's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Match => "$regexMatch",
+            Self::Find => "$regexFind",
+            Self::FindAll => "$regexFindAll",
+        }
+    }
+}
+
+/// A compiled regular expression.
+#[derive(Clone, Debug)]
+pub struct Compiled(Arc<Pattern>);
+
+/// A regular expression applied to text.
+#[derive(Clone, Debug)]
+pub struct RegexCall {
+    /// What is asked.
+    pub form: RegexForm,
+    /// The text.
+    pub input: Expr,
+    /// The pattern, with options if it is a regular expression value.
+    pub regex: Expr,
+    /// More options.
+    pub options: Expr,
+    /// The pattern compiled once, when it is constant.
+    pub ready: Option<Compiled>,
+}
+
+impl RegexCall {
+    /// A call; constant patterns are compiled here, and wrong ones found.
+    pub fn new(form: RegexForm, input: Expr, regex: Expr, options: Expr) -> Result<Self, Error> {
+        let constant = |expr: &Expr| matches!(expr, Expr::Literal(_) | Expr::Absent);
+        let mut call = Self { form, input, regex, options, ready: None };
+        if constant(&call.regex) && constant(&call.options) {
+            let nothing = Document::new();
+            let context = Context::default();
+            let env = Env::new(document::DocRef::Tree(&nothing), &context);
+            call.ready = call.compile(&env)?;
+        }
+        Ok(call)
+    }
+
+    pub(super) fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+        let input = self.input.get(env)?;
+        let compiled = match &self.ready {
+            Some(ready) => Some(ready.clone()),
+            None => self.compile(env)?,
+        };
+        let text = match input.value() {
+            None => None,
+            Some(value) if value.is_nullish() => None,
+            Some(ValueRef::String(text) | ValueRef::Symbol(text)) => Some(text),
+            Some(_) => {
+                let name = self.form.name();
+                let text = format!("{name} needs 'input' to be of type string");
+                return Err(mismatch(51104, text));
+            }
+        };
+        let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
+            return Ok(Got::Own(match self.form {
+                RegexForm::Match => Value::Bool(false),
+                RegexForm::Find => Value::Null,
+                RegexForm::FindAll => Value::Array(Vec::new()),
+            }));
+        };
+        env.context.effort.charge(text.len())?;
+        let count = |units: usize| env.context.effort.charge(units);
+        let value = match self.form {
+            RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
+            RegexForm::Find => {
+                let found = pattern.finder(text, &count)?.find_at(0, &count)?;
+                found.map_or(Value::Null, |found| described(&found, text, 0, 0).0)
+            }
+            RegexForm::FindAll => find_all(&pattern, text, env)?,
+        };
+        Ok(Got::Own(value))
+    }
+
+    /// The compiled pattern; `None` when it is null or missing.
+    fn compile(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
+        let name = self.form.name();
+        let regex = self.regex.get(env)?;
+        let options = self.options.get(env)?;
+        let options = match options.value() {
+            None => None,
+            Some(value) if value.is_nullish() => None,
+            Some(ValueRef::String(options)) => Some(options),
+            Some(_) => {
+                let text = format!("{name} needs 'options' to be of type string");
+                return Err(mismatch(51106, text));
+            }
+        };
+        let (pattern, own) = match regex.value() {
+            None => return Ok(None),
+            Some(value) if value.is_nullish() => return Ok(None),
+            Some(ValueRef::String(pattern)) => (pattern, ""),
+            Some(ValueRef::Regex { pattern, options }) => (pattern, options),
+            Some(_) => {
+                let text = format!("{name} needs 'regex' to be of type string or regex");
+                return Err(mismatch(51105, text));
+            }
+        };
+        if !own.is_empty() && options.is_some() {
+            return Err(fail(
+                51107,
+                format!(
+                    "{name}: found regex option(s) specified in both 'regex' and 'option' fields"
+                ),
+            ));
+        }
+        let options = options.unwrap_or(own);
+        compile(self.form, pattern, options).map(Some)
+    }
+}
+
+fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
+    let name = form.name();
+    match Pattern::with_look_ahead(pattern, options) {
+        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => {
+            Err(fail(51111, format!("{name} does not support look-ahead with groups in it")))
+        }
+        Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
+        // The pattern is good, but there is no room for it.
+        Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),
+        Err(error) if error.number == 51108 => {
+            Err(Error { message: format!("{name} {}", error.message), ..error })
+        }
+        Err(error) => {
+            let reason = error.message.trim_start_matches("Regular expression is invalid: ");
+            Err(fail(51111, format!("Invalid Regex in {name}: {reason}")))
+        }
+    }
+}
+
+/// A match as a document, and how many characters lie before its start, counting on from
+/// `counted` characters at byte `from`.
+fn described(
+    found: &[Option<(usize, usize)>],
+    text: &str,
+    from: usize,
+    counted: usize,
+) -> (Value, usize, usize) {
+    let part = |(start, end): (usize, usize)| text.get(start..end).unwrap_or_default();
+    let (start, matched) = whole(found).map_or((0, ""), |span| (span.0, part(span)));
+    let before = text.get(from..start).unwrap_or_default().chars().count() + counted;
+    let captures = found
+        .iter()
+        .skip(1)
+        .map(|group| group.map_or(Value::Null, |group| Value::from(part(group))))
+        .collect();
+    let mut fields = Document::new();
+    fields.push("match", matched);
+    fields.push("idx", i32::try_from(before).unwrap_or(i32::MAX));
+    fields.push("captures", Value::Array(captures));
+    (Value::Document(fields), start, before)
+}
+
+/// The span of a whole match.
+fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
+    found.first().copied().flatten()
+}
+
+fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
+    let count = |units: usize| env.context.effort.charge(units);
+    let finder = pattern.finder(text, &count)?;
+    let mut all = Vec::new();
+    let mut growth = env.growth();
+    let (mut next, mut from, mut counted) = (0, 0, 0);
+    while let Some(found) = finder.find_at(next, &count)? {
+        let end = whole(&found).map_or(text.len(), |(_, end)| end);
+        let (value, start, before) = described(&found, text, from, counted);
+        (from, counted) = (start, before);
+        let size = Size::of(value.as_ref());
+        env.context.effort.charge(size.memory)?;
+        growth.add(size)?;
+        all.push(value);
+        let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        next = if end == start { end + step } else { end };
+        if text.len() <= next {
+            break;
+        }
+    }
+    Ok(Value::Array(all))
+}

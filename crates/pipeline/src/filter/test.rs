@@ -1,0 +1,188 @@
+//! Tests of the values at a path.
+
+use document::{ArrayRef, DocRef, Document, Path, Value, ValueRef};
+use evaluation::{Context, Error, Pattern};
+
+use super::{BitTest, Comparison, Filter, InSet, TypeSet, bits, compare};
+use crate::path::{Leaf, any_value};
+
+/// A test of the values at a path. Where the path ends at an array, `ElemMatch`, `ElemValue` and
+/// `Size` look at the array; all others at its elements and at the array itself.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// Comparison with a value (`null` equals missing).
+    Compare(Comparison, Value),
+    /// One of a set of values and patterns.
+    In(InSet),
+    /// There is a value; missing is the negation.
+    Exists,
+    /// Its type is one of a set.
+    Type(TypeSet),
+    /// A whole number leaves this remainder.
+    Mod {
+        /// Never zero.
+        divisor: i64,
+        /// With the dividend's sign.
+        remainder: i64,
+    },
+    /// Text matches a pattern.
+    Pattern(Pattern),
+    /// Bits are set or clear.
+    Bits(BitTest),
+    /// An array of this length.
+    Size(i64),
+    /// An array with an element, itself a document or array, that meets a filter.
+    ElemMatch(Box<Filter>),
+    /// An array with an element that meets a condition on values.
+    ElemValue(Condition),
+}
+
+/// Work of one test, about.
+const TEST: usize = 64;
+
+/// A condition on values without a path: what an element of an array has to meet, or, put at a
+/// path, a filter.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// All of them.
+    All(Vec<Condition>),
+    /// Not this one.
+    Not(Box<Condition>),
+    /// A test.
+    Test(Box<Test>),
+    /// Never true.
+    Never,
+}
+
+impl Test {
+    fn leaf(&self) -> Leaf {
+        match self {
+            Self::Size(_) | Self::ElemMatch(_) | Self::ElemValue(_) => Leaf::Whole,
+            _ => Leaf::Elements,
+        }
+    }
+
+    /// Whether one of the values at a path meets the test; `index` is set to the array index that
+    /// led there.
+    pub(super) fn meets_at(
+        &self,
+        path: &Path,
+        document: DocRef<'_>,
+        context: &Context,
+        index: &mut Option<usize>,
+    ) -> Result<bool, Error> {
+        any_value(document, path, self.leaf(), &mut |seen| {
+            let mut inner = None;
+            let met = self.meets(seen.value, context, &mut inner)?;
+            if met {
+                *index = seen.index.or(inner).or(*index);
+            }
+            Ok(met)
+        })
+    }
+
+    /// Whether one value (`None`: missing) meets the test; arrays are not walked, except by the
+    /// tests of arrays, which set `index`.
+    pub fn meets(
+        &self,
+        value: Option<ValueRef<'_>>,
+        context: &Context,
+        index: &mut Option<usize>,
+    ) -> Result<bool, Error> {
+        match (self, value) {
+            (Self::Compare(comparison, operand), value) => {
+                return Ok(compare::meets(*comparison, value, operand.as_ref()));
+            }
+            (Self::In(set), value) => return set.meets(value, context),
+            (Self::Exists, value) => return Ok(value.is_some()),
+            _ => {}
+        }
+        let Some(value) = value else { return Ok(false) };
+        Ok(match (self, value) {
+            (Self::Type(types), value) => types.contains(value.kind()),
+            (Self::Mod { divisor, remainder }, value) => bits::truncated(value)
+                .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
+            (Self::Pattern(pattern), value) => {
+                return pattern.meets(value, &|units| context.effort.pass(units));
+            }
+            (Self::Bits(test), value) => test.meets(value),
+            (Self::Size(size), ValueRef::Array(array)) => {
+                usize::try_from(*size).is_ok_and(|size| array.len() == size)
+            }
+            (Self::ElemMatch(filter), ValueRef::Array(array)) => {
+                return first(array, index, |element| element_meets(filter, element, context));
+            }
+            (Self::ElemValue(condition), ValueRef::Array(array)) => {
+                return first(array, index, |element| condition.meets(element, context));
+            }
+            _ => false,
+        })
+    }
+}
+
+impl Test {
+    /// Work of meeting it once, about.
+    pub(crate) fn work(&self) -> usize {
+        match self {
+            Self::In(set) => TEST + TEST * set.patterns().len(),
+            _ => TEST,
+        }
+    }
+}
+
+impl Condition {
+    /// The condition on the values at a path.
+    pub fn at(self, path: &Path) -> Filter {
+        match self {
+            Self::All(all) => Filter::all(all.into_iter().map(|one| one.at(path)).collect()),
+            Self::Not(condition) => Filter::Not(Box::new(condition.at(path))),
+            Self::Test(test) => Filter::Path(path.clone(), *test),
+            Self::Never => Filter::Never,
+        }
+    }
+
+    /// Whether one element meets the condition.
+    pub fn meets(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
+        match self {
+            Self::All(all) => {
+                for condition in all {
+                    if !condition.meets(value, context)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Self::Not(condition) => Ok(!condition.meets(value, context)?),
+            Self::Test(test) => test.meets(Some(value), context, &mut None),
+            Self::Never => Ok(false),
+        }
+    }
+}
+
+fn first(
+    array: ArrayRef<'_>,
+    index: &mut Option<usize>,
+    mut meets: impl FnMut(ValueRef<'_>) -> Result<bool, Error>,
+) -> Result<bool, Error> {
+    for (at, element) in array.iter().enumerate() {
+        if meets(element)? {
+            *index = Some(at);
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Arrays inside arrays are met as documents with the fields "0", "1", ...
+fn element_meets(filter: &Filter, element: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
+    match element {
+        ValueRef::Document(inner) => filter.matches(inner, context),
+        ValueRef::Array(ArrayRef::Raw(bytes)) => filter.matches(DocRef::Raw(bytes), context),
+        ValueRef::Array(ArrayRef::Tree(values)) => {
+            let named =
+                values.iter().enumerate().map(|(at, value)| (at.to_string(), value.clone()));
+            filter.matches(DocRef::Tree(&named.collect::<Document>()), context)
+        }
+        _ => Ok(false),
+    }
+}

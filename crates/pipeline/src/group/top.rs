@@ -1,0 +1,72 @@
+//! Accumulators of the first or last rows by an order: `$top`, `$bottom` and their like.
+
+use std::collections::VecDeque;
+
+use document::Value;
+use evaluation::{Error, memory};
+
+use super::Taken;
+use crate::{
+    expr::Env,
+    path::read_path,
+    sort::{Part, Sort, SortKey},
+};
+
+/// What a row is ranked by: values of expressions, so that arrays are not looked into.
+fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
+    let value = |part: &Part| match read_path(env.root, &part.path, 0).into_value() {
+        None => Value::Null,
+        Some(Value::Array(values)) if values.is_empty() => Value::Undefined,
+        Some(value) => value,
+    };
+    SortKey(sort.parts.iter().map(value).collect())
+}
+
+/// Outputs of the first or last rows by an order.
+#[derive(Debug)]
+pub struct Top {
+    most: usize,
+    one: bool,
+    bottom: bool,
+    pub(super) held: VecDeque<(SortKey, Value)>,
+}
+
+impl Top {
+    pub(super) fn new(_taken: &Taken, most: usize, bottom: bool) -> Self {
+        Self { most, one: false, bottom, held: VecDeque::new() }
+    }
+
+    pub(super) fn one(taken: &Taken, bottom: bool) -> Self {
+        Self { one: true, ..Self::new(taken, 1, bottom) }
+    }
+
+    pub(super) fn add(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
+        let key = key_of(&taken.sort, env);
+        let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
+        let at = self.held.partition_point(after);
+        let full = self.held.len() >= self.most;
+        // Among equals the ones that came first stay.
+        let first = self.held.front().filter(|_| self.bottom);
+        let beaten =
+            first.map_or(at >= self.most, |(least, _)| taken.sort.compare(&key, least).is_le());
+        if full && beaten {
+            return Ok(0);
+        }
+        let value = taken.input.eval(env)?.unwrap_or(Value::Null);
+        let mut grown = memory(value.as_ref());
+        self.held.insert(at, (key, value));
+        if self.held.len() > self.most {
+            let dropped = if self.bottom { self.held.pop_front() } else { self.held.pop_back() };
+            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory(value.as_ref())));
+        }
+        Ok(grown)
+    }
+
+    pub(super) fn value(self) -> Value {
+        let mut values = self.held.into_iter().map(|(_, value)| value);
+        match self.one {
+            true => values.next().unwrap_or(Value::Null),
+            false => Value::Array(values.collect()),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Sets the computed fields of a projection in what was copied.
+
+use document::{Document, Value};
+use evaluation::{Error, Growth, Size};
+
+use super::{Item, Node};
+use crate::expr::Env;
+
+/// Sets the computed fields of a document, bounded while they grow.
+pub(super) fn document(
+    out: &mut Document,
+    node: &Node,
+    env: &Env<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    if !node.has_computed() {
+        return Ok(());
+    }
+    for (name, item) in node.fields() {
+        match item {
+            Item::Computed(computed) => {
+                // Its place is looked for among all fields.
+                env.context.effort.charge(out.len())?;
+                let got = computed.value(&env.holding(growth.memory())?)?;
+                if let Some(value) = got.value() {
+                    growth.name(name)?;
+                    growth.add(Size::of(value))?;
+                }
+                match got.into_value() {
+                    Some(value) => out.insert(name.as_str(), value),
+                    None => drop(out.remove(name)),
+                }
+            }
+            Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
+                Some(held) => value(held, inner, env, growth)?,
+                None => {
+                    let mut made = Document::new();
+                    document(&mut made, inner, env, growth)?;
+                    out.push(name.as_str(), made);
+                }
+            },
+            Item::Node(_) | Item::Named => {}
+        }
+    }
+    Ok(())
+}
+
+/// Sets them in every document of an array; what is no document becomes one.
+fn value(
+    held: &mut Value,
+    node: &Node,
+    env: &Env<'_>,
+    growth: &mut Growth<'_>,
+) -> Result<(), Error> {
+    match held {
+        Value::Document(inner) => document(inner, node, env, growth),
+        Value::Array(values) => {
+            values.iter_mut().try_for_each(|held| value(held, node, env, growth))
+        }
+        other => {
+            let mut made = Document::new();
+            document(&mut made, node, env, growth)?;
+            *other = Value::Document(made);
+            Ok(())
+        }
+    }
+}

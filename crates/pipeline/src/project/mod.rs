@@ -1,0 +1,108 @@
+//! Projections: which part of a document is returned, and what is computed beside it.
+
+mod compute;
+mod copy;
+mod node;
+mod special;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef};
+use evaluation::{Context, Error, limits::MAX_MADE_BYTES, too_large};
+
+use crate::{expr::Env, filter::Filter};
+
+pub use node::{Collision, Computed, Item, Node};
+pub use special::Special;
+
+/// What the named fields are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The ones that stay.
+    Inclusion,
+    /// The ones that go.
+    Exclusion,
+}
+
+/// A projection.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    mode: Mode,
+    node: Node,
+    specials: Vec<Special>,
+    /// The filter that rows of a pipeline met, for the positional `$`.
+    over: Option<Arc<Filter>>,
+}
+
+impl Projection {
+    /// Includes or excludes the fields of a tree, computes others, then does what is special.
+    pub fn new(mode: Mode, node: Node, specials: Vec<Special>) -> Self {
+        Self { mode, node, specials, over: None }
+    }
+
+    /// The same projection of rows that met this filter.
+    pub fn over(mut self, filter: &Filter) -> Self {
+        if self.needs_filter() {
+            self.over = Some(Arc::new(filter.clone()));
+        }
+        self
+    }
+
+    /// What the named fields are.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The named fields.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Whether every document stays as it is.
+    pub fn is_identity(&self) -> bool {
+        self.mode == Mode::Exclusion && self.node.is_empty() && self.specials.is_empty()
+    }
+
+    /// Whether the filter that a document met is needed to project it.
+    pub fn needs_filter(&self) -> bool {
+        self.specials.iter().any(|special| matches!(special, Special::Positional { .. }))
+    }
+
+    /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
+    pub fn needs(&self) -> Option<Vec<String>> {
+        let pure =
+            self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();
+        pure.then(|| self.node.paths())
+    }
+
+    /// The projected document. `filter` is the one that the document met, for the positional `$`.
+    pub fn apply(
+        &self,
+        document: DocRef<'_>,
+        filter: Option<&Filter>,
+        context: &Context,
+    ) -> Result<DocBuf, Error> {
+        if self.is_identity() {
+            return Ok(document.to_buf());
+        }
+        let filter = filter.or(self.over.as_deref());
+        let copied = copy::document(document, &self.node, self.mode);
+        if self.specials.is_empty() && !self.node.has_computed() {
+            return Ok(copied);
+        }
+        let _held = context.holding.tree(copied.as_ref())?;
+        let mut tree = copied.as_ref().to_tree();
+        let env = Env::new(document, context);
+        compute::document(&mut tree, &self.node, &env, &mut env.growth())?;
+        for special in &self.specials {
+            special.apply(&mut tree, document, filter, context)?;
+        }
+        let projected = tree.to_buf();
+        if projected.bytes().len() > MAX_MADE_BYTES {
+            return Err(too_large(projected.bytes().len()));
+        }
+        Ok(projected)
+    }
+}

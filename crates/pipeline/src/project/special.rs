@@ -1,0 +1,97 @@
+//! What a find's projection does beyond fields: parts of arrays by position.
+
+use document::{DocRef, Document, Path, Value};
+use evaluation::{Context, Error, Kind};
+
+use crate::filter::Filter;
+
+/// One such step, done in place on the projected document.
+#[derive(Clone, Debug)]
+pub enum Special {
+    /// Keeps a run of an array's elements.
+    Slice {
+        /// Where the array is.
+        path: Path,
+        /// Where the run begins, from the end when negative; without it the run begins at the
+        /// start, or at the end when `limit` is negative.
+        skip: Option<i64>,
+        /// How many elements.
+        limit: i64,
+    },
+    /// Keeps the element that met the filter.
+    Positional {
+        /// Where the array is, without the `$`.
+        path: Path,
+    },
+}
+
+impl Special {
+    pub(super) fn apply(
+        &self,
+        out: &mut Document,
+        original: DocRef<'_>,
+        filter: Option<&Filter>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Slice { path, skip, limit } => {
+                slice(out, path, 0, *skip, *limit);
+                Ok(())
+            }
+            Self::Positional { path } => {
+                let Some(values) = first_array(out, path, 0) else { return Ok(()) };
+                let index = filter.map(|filter| filter.matched_index(original, context));
+                let Some(index) = index.transpose()?.flatten() else {
+                    let text =
+                        "positional operator '.$' couldn't find a matching element in the array";
+                    return Err(Error::new(Kind::Invalid, 51246, text));
+                };
+                if index >= values.len() {
+                    let text = "positional operator '.$' element mismatch";
+                    return Err(Error::new(Kind::Invalid, 51247, text));
+                }
+                values.truncate(index + 1);
+                values.drain(..index);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn slice(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
+    let last = part + 1 == path.len();
+    match out.get_mut(path.part(part)) {
+        Some(Value::Array(values)) if last => cut(values, skip, limit),
+        Some(Value::Document(inner)) if !last => slice(inner, path, part + 1, skip, limit),
+        Some(Value::Array(values)) => {
+            for value in values {
+                if let Value::Document(inner) = value {
+                    slice(inner, path, part + 1, skip, limit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn cut(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
+    let len = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    let (start, count) = match skip {
+        Some(skip) if skip < 0 => (len.saturating_add(skip).max(0), limit),
+        Some(skip) => (skip.min(len), limit),
+        None if limit < 0 => (len.saturating_add(limit).max(0), limit.saturating_neg()),
+        None => (0, limit),
+    };
+    let end = start.saturating_add(count).min(len);
+    values.truncate(usize::try_from(end).unwrap_or(0));
+    values.drain(..usize::try_from(start).unwrap_or(0).min(values.len()));
+}
+
+/// The first array on a path.
+fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
+    match out.get_mut(path.part(part))? {
+        Value::Array(values) => Some(values),
+        Value::Document(inner) if part + 1 < path.len() => first_array(inner, path, part + 1),
+        _ => None,
+    }
+}

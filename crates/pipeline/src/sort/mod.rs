@@ -1,0 +1,104 @@
+//! Sort orders over documents: keys by dotted path, arrays by their least or greatest element.
+
+mod keys;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use document::{DocRef, Path, Value, compare};
+
+use evaluation::{Error, Kind};
+
+/// Most keys a sort may have.
+pub const MAX_SORT_PARTS: usize = 32;
+
+/// One key of a sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where the value is.
+    pub path: Path,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+/// A sort order: the first part decides, then the second, and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// Its keys.
+    pub parts: Vec<Part>,
+}
+
+/// The values a document sorts by, one a part.
+#[derive(Clone, Debug)]
+pub struct SortKey(pub Vec<Value>);
+
+impl Sort {
+    /// What a document sorts by: of all combinations of values that an index over these paths
+    /// would hold for it, the one that this order puts first. A missing value reads as null, an
+    /// empty array as undefined. Paths through different arrays are taken one by one. A sort by
+    /// `_id` alone takes it whole: a stored one is no array, and a group's may be one.
+    pub fn key(&self, document: DocRef<'_>) -> SortKey {
+        SortKey(keys::first(self, document).0)
+    }
+
+    /// The same, but paths through different arrays are refused.
+    pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
+        match keys::first(self, document) {
+            (values, false) => Ok(SortKey(values)),
+            (_, true) => {
+                let text = "cannot sort with keys that are parallel arrays";
+                Err(Error::new(Kind::Invalid, 2, text))
+            }
+        }
+    }
+
+    /// The values at the paths as they are: an array at the end counts as an array.
+    pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
+        let whole = |part: &Part| keys::whole(document, &part.path).to_value();
+        SortKey(self.parts.iter().map(whole).collect())
+    }
+
+    /// Orders two keys made by this sort.
+    pub fn compare(&self, a: &SortKey, b: &SortKey) -> Ordering {
+        for ((part, a), b) in self.parts.iter().zip(&a.0).zip(&b.0) {
+            let order = compare(a.as_ref(), b.as_ref());
+            if order.is_ne() {
+                return if part.descending { order.reverse() } else { order };
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// Orders two documents; keys that are used more than once are better kept.
+    pub fn compare_documents(&self, a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+        self.compare(&self.key(a), &self.key(b))
+    }
+}
+
+impl SortKey {
+    /// About how much memory the key holds, in bytes.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + self.0.iter().map(value_size).sum::<usize>()
+    }
+}
+
+/// About how much memory a value holds, in bytes.
+fn value_size(value: &Value) -> usize {
+    let held = match value {
+        Value::String(text) | Value::JavaScript(text) | Value::Symbol(text) => text.len(),
+        Value::Document(fields) => {
+            fields.fields().iter().map(|(name, value)| 24 + name.len() + value_size(value)).sum()
+        }
+        Value::Array(values) => values.iter().map(value_size).sum(),
+        Value::Binary { bytes, .. } => bytes.len(),
+        Value::Regex { pattern, options } => pattern.len() + options.len(),
+        Value::DbPointer { namespace, .. } => namespace.len(),
+        Value::JavaScriptWithScope { code, scope } => {
+            let fields = scope.fields().iter();
+            code.len() + fields.map(|(name, value)| name.len() + value_size(value)).sum::<usize>()
+        }
+        _ => 0,
+    };
+    size_of::<Value>() + held
+}

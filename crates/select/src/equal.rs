@@ -1,0 +1,90 @@
+//! Whether two JSON values are the same: numbers by value, arrays by position, objects by their
+//! properties in whatever order they stand.
+
+use document::{ArrayRef, DocRef, ValueRef};
+
+use crate::{
+    order::compare,
+    properties::{by_name, count},
+};
+
+/// Whether two values are the same; as [`compare`] has it.
+pub fn equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    match (a, b) {
+        (ValueRef::String(a), ValueRef::String(b)) => a == b,
+        (ValueRef::Array(a), ValueRef::Array(b)) => arrays(a, b),
+        (ValueRef::Document(a), ValueRef::Document(b)) => objects(a, b),
+        _ => compare(a, b).is_eq(),
+    }
+}
+
+fn arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
+    let mut rest = b.iter();
+    a.iter().all(|a| rest.next().is_some_and(|b| equal(a, b))) && rest.next().is_none()
+}
+
+fn objects(a: DocRef<'_>, b: DocRef<'_>) -> bool {
+    // Names first: values are looked at once, however deep it goes.
+    if a.iter().map(|(name, _)| name).eq(b.iter().map(|(name, _)| name)) {
+        return a.iter().zip(b.iter()).all(|((_, a), (_, b))| equal(a, b));
+    }
+    if count(a, b).is_ne() {
+        return false;
+    }
+    let (a, b) = (by_name(a), by_name(b));
+    a.iter().zip(&b).all(|(a, b)| a.0 == b.0) && a.iter().zip(&b).all(|(a, b)| equal(a.1, b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::parse;
+
+    use super::*;
+
+    #[test]
+    fn values_are_the_same_by_value_and_not_by_form() {
+        for (a, b, same) in [
+            ("1", "1.0", true),
+            ("0", "-0.0", true),
+            ("9007199254740993", "9007199254740992.0", false),
+            ("1", "\"1\"", false),
+            ("1", "true", false),
+            ("null", "false", false),
+            ("null", "null", true),
+            ("\"a\"", "\"A\"", false),
+            ("[1,[2]]", "[1.0,[2.0]]", true),
+            ("[1,2]", "[2,1]", false),
+            ("[1]", "[1,1]", false),
+            ("[]", "{}", false),
+            ("{\"a\":1,\"b\":{\"c\":1,\"d\":2}}", "{\"b\":{\"d\":2.0,\"c\":1},\"a\":1}", true),
+            ("{\"a\":1,\"b\":2}", "{\"a\":2,\"b\":1}", false),
+            ("{\"a\":1}", "{\"a\":1,\"b\":1}", false),
+            ("{\"a\":1}", "{\"b\":1}", false),
+            ("{\"a\":null}", "{}", false),
+            ("[{\"a\":1,\"b\":2}]", "[{\"b\":2,\"a\":1}]", true),
+        ] {
+            let (left, right) = (parse(a.as_bytes(), 9).unwrap(), parse(b.as_bytes(), 9).unwrap());
+            let raw = document::doc! { "a": left.clone(), "b": right.clone() }.to_buf();
+            for (left, right) in [
+                (left.as_ref(), right.as_ref()),
+                (right.as_ref(), left.as_ref()),
+                (raw.get("a").unwrap(), right.as_ref()),
+                (raw.get("a").unwrap(), raw.get("b").unwrap()),
+            ] {
+                assert_eq!(equal(left, right), same, "{a} {b}");
+                assert_eq!(compare(left, right).is_eq(), same, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn deep_objects_in_another_order_are_compared_in_one_pass() {
+        let (mut a, mut b) = ("1".to_owned(), "1".to_owned());
+        for _ in 0..60 {
+            a = format!("{{\"x\":{a},\"y\":0}}");
+            b = format!("{{\"y\":0,\"x\":{b}}}");
+        }
+        let (a, b) = (parse(a.as_bytes(), 99).unwrap(), parse(b.as_bytes(), 99).unwrap());
+        assert!(equal(a.as_ref(), b.as_ref()));
+    }
+}

@@ -1,0 +1,77 @@
+//! Bitwise operators, on 32 bits as the dialect's host language has them: a number is cut to its
+//! whole part and taken modulo 2^32.
+
+use document::ValueRef;
+use evaluation::Got;
+
+use crate::{
+    number::{integer, to_f64, to_i64},
+    plan::Binary,
+};
+
+const RANGE: f64 = 4_294_967_296.0;
+
+/// The 32 bits of a number.
+fn bits(value: &Got<'_>) -> Option<u32> {
+    let value: ValueRef<'_> = value.value()?;
+    if let Some(whole) = to_i64(value) {
+        return u32::try_from(whole.rem_euclid(1 << 32)).ok();
+    }
+    let cut = to_f64(value)?.trunc();
+    cut.is_finite().then(|| cut.rem_euclid(RANGE) as u32)
+}
+
+fn signed<'a>(bits: u32) -> Got<'a> {
+    integer(i64::from(bits.cast_signed()))
+}
+
+/// What an operator makes of two numbers; others make nothing.
+pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
+    let (Some(a), Some(b)) = (bits(a), bits(b)) else { return Got::Missing };
+    match operator {
+        Binary::BitAnd => signed(a & b),
+        Binary::BitOr => signed(a | b),
+        Binary::BitXor => signed(a ^ b),
+        Binary::ShiftLeft => signed(a.wrapping_shl(b)),
+        Binary::ShiftRight => integer(i64::from(a.cast_signed().wrapping_shr(b))),
+        _ => integer(i64::from(a.wrapping_shr(b))),
+    }
+}
+
+/// `~`
+pub(super) fn not<'a>(value: &Got<'_>) -> Got<'a> {
+    bits(value).map_or(Got::Missing, |bits| signed(!bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::operators::tests::{got, shown};
+
+    #[test]
+    fn numbers_are_cut_to_32_bits() {
+        use Binary as B;
+        for (operator, a, b, want) in [
+            (B::BitAnd, "6", "3", "2"),
+            (B::BitOr, "6", "3", "7"),
+            (B::BitXor, "6", "3", "5"),
+            (B::BitAnd, "4294967295", "-1", "-1"),
+            (B::BitOr, "4294967296", "1", "1"),
+            (B::BitOr, "2.9", "0", "2"),
+            (B::BitOr, "-2.9", "0", "-2"),
+            (B::BitOr, "1e300", "0", "0"),
+            (B::ShiftLeft, "1", "31", "-2147483648"),
+            (B::ShiftLeft, "1", "32", "1"),
+            (B::ShiftRight, "-8", "1", "-4"),
+            (B::ShiftRightZero, "-8", "1", "2147483644"),
+            (B::BitOr, "\"1\"", "1", "undefined"),
+            (B::BitOr, "1", "undefined", "undefined"),
+            (B::BitOr, "null", "1", "undefined"),
+        ] {
+            assert_eq!(shown(&apply(operator, &got(a), &got(b))), want, "{operator:?} {a} {b}");
+        }
+        for (value, want) in [("0", "-1"), ("-1", "0"), ("2.5", "-3"), ("true", "undefined")] {
+            assert_eq!(shown(&not(&got(value))), want);
+        }
+    }
+}

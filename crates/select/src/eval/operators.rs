@@ -1,0 +1,172 @@
+//! Comparison and arithmetic of two values. Operands of other types make nothing.
+
+use std::cmp::Ordering;
+
+use document::ValueRef;
+use evaluation::Got;
+
+use crate::{
+    equal::equal as is_equal,
+    eval::bits,
+    logic,
+    number::{integer, number, to_f64},
+    order::{self, simple_class},
+    plan::Binary,
+};
+
+/// What an operator makes of two values.
+pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
+    match operator {
+        Binary::Equal => logic::got(equal(a, b)),
+        Binary::NotEqual => logic::got(equal(a, b).map(|equal| !equal)),
+        Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual => {
+            logic::got(compared(operator, a, b))
+        }
+        Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Modulo => {
+            arithmetic(operator, a, b).unwrap_or(Got::Missing)
+        }
+        _ => bits::apply(operator, a, b),
+    }
+}
+
+/// Whether two values are the same; nothing when one is nothing.
+pub(super) fn equal(a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+    Some(is_equal(a.value()?, b.value()?))
+}
+
+/// Whether two values of one simple type stand in this order; else nothing.
+pub(super) fn compared(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+    let (a, b) = (a.value()?, b.value()?);
+    if simple_class(a)? != simple_class(b)? {
+        return None;
+    }
+    let order = order::compare(a, b);
+    Some(match operator {
+        Binary::Less => order == Ordering::Less,
+        Binary::LessOrEqual => order != Ordering::Greater,
+        Binary::Greater => order == Ordering::Greater,
+        _ => order != Ordering::Less,
+    })
+}
+
+fn whole(value: ValueRef<'_>) -> Option<i64> {
+    match value {
+        ValueRef::Int32(v) => Some(i64::from(v)),
+        ValueRef::Int64(v) => Some(v),
+        _ => None,
+    }
+}
+
+fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>> {
+    let (a, b) = (a.value()?, b.value()?);
+    if let (Some(a), Some(b)) = (whole(a), whole(b)) {
+        let exact = match operator {
+            Binary::Add => a.checked_add(b),
+            Binary::Subtract => a.checked_sub(b),
+            Binary::Multiply => a.checked_mul(b),
+            Binary::Divide => (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten(),
+            _ => a.checked_rem(b),
+        };
+        if let Some(exact) = exact {
+            return Some(integer(exact));
+        }
+    }
+    let (a, b) = (to_f64(a)?, to_f64(b)?);
+    Some(number(match operator {
+        Binary::Add => a + b,
+        Binary::Subtract => a - b,
+        Binary::Multiply => a * b,
+        Binary::Divide => a / b,
+        _ => a % b,
+    }))
+}
+
+/// `-`
+pub(super) fn negate<'a>(value: &Got<'_>) -> Got<'a> {
+    let Some(value) = value.value() else { return Got::Missing };
+    if let Some(negated) = whole(value).and_then(i64::checked_neg) {
+        return integer(negated);
+    }
+    to_f64(value).map_or(Got::Missing, |value| number(-value))
+}
+
+/// `+`
+pub(super) fn plus<'a>(value: &Got<'_>) -> Got<'a> {
+    match value.value() {
+        Some(value) if value.is_number() => Got::Own(value.to_value()),
+        _ => Got::Missing,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use document::json::{parse, to_string};
+
+    use super::*;
+
+    /// A value as JSON has it, or nothing.
+    pub(in crate::eval) fn got(text: &str) -> Got<'static> {
+        match text {
+            "undefined" => Got::Missing,
+            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+        }
+    }
+
+    /// The text of a value.
+    pub(in crate::eval) fn shown(got: &Got<'_>) -> String {
+        got.value().map_or("undefined".to_owned(), to_string)
+    }
+
+    #[test]
+    fn types_are_never_mixed() {
+        use Binary as B;
+        for (a, operator, b, want) in [
+            ("1", B::Equal, "1.0", "true"),
+            ("1", B::Equal, "\"1\"", "false"),
+            ("null", B::NotEqual, "0", "true"),
+            ("undefined", B::Equal, "undefined", "undefined"),
+            ("undefined", B::NotEqual, "1", "undefined"),
+            ("{\"a\":1,\"b\":2}", B::Equal, "{\"b\":2,\"a\":1}", "true"),
+            ("[1,2]", B::Equal, "[2,1]", "false"),
+            ("1", B::Less, "2", "true"),
+            ("9007199254740993", B::Greater, "9007199254740992", "true"),
+            ("\"a\"", B::LessOrEqual, "\"b\"", "true"),
+            ("\"a\"", B::Less, "1", "undefined"),
+            ("null", B::Less, "null", "false"),
+            ("null", B::GreaterOrEqual, "null", "true"),
+            ("false", B::Less, "true", "true"),
+            ("[1]", B::Less, "[2]", "undefined"),
+            ("{}", B::LessOrEqual, "{}", "undefined"),
+            ("undefined", B::Less, "1", "undefined"),
+            ("1", B::Add, "2", "3"),
+            ("0.5", B::Add, "0.5", "1"),
+            ("9223372036854775807", B::Add, "1", "9.223372036854776e+18"),
+            ("9223372036854775807", B::Subtract, "1", "9223372036854775806"),
+            ("4611686018427387904", B::Multiply, "2", "9.223372036854776e+18"),
+            ("6", B::Divide, "3", "2"),
+            ("1", B::Divide, "4", "0.25"),
+            ("1", B::Divide, "0", "undefined"),
+            ("-9223372036854775808", B::Divide, "-1", "9.223372036854776e+18"),
+            ("7", B::Modulo, "-4", "3"),
+            ("-7", B::Modulo, "4", "-3"),
+            ("7.5", B::Modulo, "2", "1.5"),
+            ("7", B::Modulo, "0", "undefined"),
+            ("1e308", B::Multiply, "10", "undefined"),
+            ("1", B::Add, "true", "undefined"),
+            ("\"a\"", B::Add, "\"b\"", "undefined"),
+        ] {
+            let value = apply(operator, &got(a), &got(b));
+            assert_eq!(shown(&value), want, "{a} {operator:?} {b}");
+        }
+        for (value, negated, same) in [
+            ("1", "-1", "1"),
+            ("-9223372036854775808", "9.223372036854776e+18", "-9223372036854775808"),
+            ("2.5", "-2.5", "2.5"),
+            ("\"1\"", "undefined", "undefined"),
+            ("undefined", "undefined", "undefined"),
+        ] {
+            assert_eq!(shown(&negate(&got(value))), negated);
+            assert_eq!(shown(&plus(&got(value))), same);
+        }
+    }
+}

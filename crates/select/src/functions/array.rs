@@ -1,0 +1,174 @@
+//! Arrays: their length, parts and joins, and what their elements come to.
+
+use document::{ArrayRef, Value, ValueRef};
+use evaluation::{Error, Got};
+
+use super::{ANY, Call, Function, UNDEFINED, row, types::is_primitive};
+use crate::{
+    number::{integer, number, to_f64},
+    order::compare,
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("ARRAY_AVG", 1..=1, |call| numbers(call, average)),
+    row("ARRAY_CONCAT", 2..=ANY, concat),
+    row("ARRAY_LENGTH", 1..=1, length),
+    row("ARRAY_MAX", 1..=1, |call| extreme(call, |best, value| compare(best, value).is_lt())),
+    row("ARRAY_MEDIAN", 1..=1, |call| numbers(call, median)),
+    row("ARRAY_MIN", 1..=1, |call| extreme(call, |best, value| compare(best, value).is_gt())),
+    row("ARRAY_SLICE", 2..=3, slice),
+    row("ARRAY_SUM", 1..=1, |call| numbers(call, |values| Some(values.iter().sum()))),
+];
+
+/// Work of one number among others.
+const ONE: usize = 32;
+
+/// The length of an array as a number.
+fn count(array: ArrayRef<'_>) -> i64 {
+    i64::try_from(array.len()).unwrap_or(i64::MAX)
+}
+
+fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    Ok(call.array(0).map_or(Got::Missing, |array| integer(count(array))))
+}
+
+fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let mut growth = call.growth();
+    let mut all = Vec::new();
+    for at in 0..call.args.len() {
+        let Some(array) = call.array(at) else { return UNDEFINED };
+        for value in array.iter() {
+            let value = growth.copy(value)?;
+            growth.push(&mut all, value)?;
+        }
+    }
+    Ok(Got::Own(Value::Array(all)))
+}
+
+/// From a position, which counts from the end when it is negative, so many elements at most.
+fn slice<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(array), Some(start), Some(most)) =
+        (call.array(0), call.integer(1), call.integer_or(2, i64::MAX))
+    else {
+        return UNDEFINED;
+    };
+    let start = if start < 0 { start.saturating_add(count(array)) } else { start };
+    let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
+    let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
+    let values = call.growth().copies(array.iter().skip(start).take(most))?;
+    Ok(Got::Own(Value::Array(values)))
+}
+
+/// What numbers come to; an element that is none makes it undefined.
+fn numbers<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(&mut [f64]) -> Option<f64>,
+) -> Result<Got<'a>, Error> {
+    let Some(array) = call.array(0) else { return UNDEFINED };
+    call.charge(array.len().saturating_mul(ONE))?;
+    let Some(mut values) = array.iter().map(to_f64).collect::<Option<Vec<f64>>>() else {
+        return UNDEFINED;
+    };
+    Ok(function(&mut values).map_or(Got::Missing, number))
+}
+
+fn average(values: &mut [f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    values.get(middle.checked_sub(1)?).map(|lower| (lower + upper) / 2.0)
+}
+
+/// The element that no other one is better than; arrays and objects make it undefined.
+fn extreme<'a>(
+    call: &Call<'_, 'a>,
+    better: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
+) -> Result<Got<'a>, Error> {
+    let Some(array) = call.array(0) else { return UNDEFINED };
+    let mut best = None;
+    for value in array.iter() {
+        if !is_primitive(value) {
+            return UNDEFINED;
+        }
+        if best.is_none_or(|best| better(best, value)) {
+            best = Some(value);
+        }
+    }
+    Ok(Got::from(best.map(ValueRef::to_value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+
+    #[test]
+    fn arrays_are_joined_and_cut() {
+        check(&[
+            ("ARRAY_LENGTH([1,[2,3],'a'])", "3"),
+            ("ARRAY_LENGTH([])", "0"),
+            ("ARRAY_LENGTH('abc')", "undefined"),
+            ("ARRAY_LENGTH(undefined)", "undefined"),
+            ("ARRAY_CONCAT([1],['a',[2]],[])", "[1,'a',[2]]"),
+            ("ARRAY_CONCAT([1],2)", "undefined"),
+            ("ARRAY_CONCAT([1],undefined)", "undefined"),
+            ("ARRAY_SLICE([1,2,3,4],1)", "[2,3,4]"),
+            ("ARRAY_SLICE([1,2,3,4],0)", "[1,2,3,4]"),
+            ("ARRAY_SLICE([1,2,3,4],-1)", "[4]"),
+            ("ARRAY_SLICE([1,2,3,4],-9)", "[1,2,3,4]"),
+            ("ARRAY_SLICE([1,2,3,4],-9223372036854775808,1)", "[1]"),
+            ("ARRAY_SLICE([1,2,3,4],-2,1)", "[3]"),
+            ("ARRAY_SLICE([1,2,3,4],1,12)", "[2,3,4]"),
+            ("ARRAY_SLICE([1,2,3,4],4)", "[]"),
+            ("ARRAY_SLICE([1,2,3,4],1,0)", "[]"),
+            ("ARRAY_SLICE([1,2,3,4],1,-1)", "[]"),
+            ("ARRAY_SLICE([1,2,3,4],0.5)", "undefined"),
+            ("ARRAY_SLICE([1,2,3,4],1,undefined)", "undefined"),
+            ("ARRAY_SLICE('abc',1)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn elements_come_to_a_number() {
+        check(&[
+            ("ARRAY_AVG([1,2,3,4])", "2.5"),
+            ("ARRAY_AVG([1,-2.7,3,-4])", "-0.675"),
+            ("ARRAY_AVG([])", "undefined"),
+            ("ARRAY_AVG([12,'abc',null])", "undefined"),
+            ("ARRAY_SUM([1,2.5])", "3.5"),
+            ("ARRAY_SUM([])", "0"),
+            ("ARRAY_SUM([1,true])", "undefined"),
+            ("ARRAY_SUM([1e308,1e308])", "undefined"),
+            ("ARRAY_MEDIAN([4,1,3,2])", "2.5"),
+            ("ARRAY_MEDIAN([7.8,1.0,2.0,3.3,4.7])", "3.3"),
+            ("ARRAY_MEDIAN([1,-2.7,3,-4])", "-0.8500000000000001"),
+            ("ARRAY_MEDIAN([])", "undefined"),
+            ("ARRAY_MEDIAN(['a'])", "undefined"),
+            ("ARRAY_MEDIAN(1)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn the_largest_is_found_among_types() {
+        check(&[
+            ("ARRAY_MAX([1,4,2])", "4"),
+            ("ARRAY_MAX(['abc','ABC','aBc'])", "'abc'"),
+            ("ARRAY_MAX([false,true])", "true"),
+            ("ARRAY_MAX([null,null])", "null"),
+            ("ARRAY_MAX([12,'abc',true,null])", "'abc'"),
+            ("ARRAY_MAX([])", "undefined"),
+            ("ARRAY_MAX([1,[2]])", "undefined"),
+            ("ARRAY_MAX([1,{}])", "undefined"),
+            ("ARRAY_MIN([3,1,2])", "1"),
+            ("ARRAY_MIN([12,'abc',true,false,null])", "null"),
+            ("ARRAY_MIN(['b','a'])", "'a'"),
+            ("ARRAY_MIN({})", "undefined"),
+        ]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Whether an array has a value, or an object that is larger than the one asked for.
+
+use document::{ArrayRef, DocRef, Value, ValueRef};
+use evaluation::{Error, Got};
+
+use super::{
+    ANY, Call, Function, UNDEFINED, glance, row,
+    set::{PLACE, set_of},
+};
+use crate::{
+    equal::equal,
+    logic,
+    order::InOrder,
+    work::{comparing, placing, touching, weight},
+};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    glance("ARRAY_CONTAINS", 2..=3, contains),
+    row("ARRAY_CONTAINS_ALL", 2..=ANY, |call| several(call, false)),
+    row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| several(call, true)),
+];
+
+/// Up to so many values are looked for one by one.
+const FEW: usize = 3;
+/// Work of one element, beside what is read of it. They are counted one by one: many searches end
+/// early.
+const ONE: usize = 48;
+
+/// Work of sorting properties, for each byte of an array.
+const SORTED: usize = 4;
+
+fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
+    else {
+        return UNDEFINED;
+    };
+    if !partial {
+        return Ok(Got::Own(Value::Bool(has(call, array, wanted, equal)?)));
+    }
+    // Of each object all properties may be sorted.
+    call.charge(weight(ValueRef::Array(array)).saturating_mul(SORTED))?;
+    Ok(Got::Own(Value::Bool(has(call, array, wanted, within)?)))
+}
+
+/// Whether an array has an element that meets what is wanted.
+fn has(
+    call: &Call<'_, '_>,
+    array: ArrayRef<'_>,
+    wanted: ValueRef<'_>,
+    meets: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
+) -> Result<bool, Error> {
+    for value in array.iter() {
+        call.charge(ONE + touching(value) + comparing(wanted, value))?;
+        if meets(wanted, value) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a value is the same as another one or an object that the other has all of, at every
+/// depth.
+fn within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
+    match (wanted, value) {
+        (ValueRef::Document(wanted), ValueRef::Document(value)) => object_within(wanted, value),
+        _ => equal(wanted, value),
+    }
+}
+
+fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
+    // Names are looked at no further than the smaller object goes.
+    let (mut few, mut many) = (wanted.iter(), value.iter());
+    while few.next().is_some() {
+        if many.next().is_none() {
+            return false;
+        }
+    }
+    let mut wanted: Vec<_> = wanted.iter().collect();
+    let mut fields: Vec<_> = value.iter().collect();
+    wanted.sort_by_key(|(name, _)| *name);
+    fields.sort_by_key(|(name, _)| *name);
+    let mut rest = fields.into_iter();
+    wanted.into_iter().all(|(name, wanted)| {
+        rest.find(|(field, _)| name <= *field)
+            .is_some_and(|(field, value)| name == field && within(wanted, value))
+    })
+}
+
+/// Whether an array has one or all of several values. What is undefined among them leaves the
+/// answer open unless the others decide it.
+fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
+    let Some(array) = call.array(0) else { return UNDEFINED };
+    let wanted = call.args.get(1..).unwrap_or_default();
+    let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
+    let found = wanted.iter().map(|wanted| {
+        let Some(wanted) = wanted.value() else { return Ok(None) };
+        Ok(Some(match &set {
+            Some(set) => {
+                call.charge(PLACE.saturating_add(placing(wanted, set.len())))?;
+                set.contains(&InOrder(wanted))
+            }
+            None => has(call, array, wanted, equal)?,
+        }))
+    });
+    Ok(logic::got(logic::decided(found, decides)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, evaluate};
+
+    #[test]
+    fn values_are_found_by_value() {
+        check(&[
+            ("ARRAY_CONTAINS(['coats','jackets'],'coats')", "true"),
+            ("ARRAY_CONTAINS(['coats','jackets'],'hoodies')", "false"),
+            ("ARRAY_CONTAINS([1,2],1.0)", "true"),
+            ("ARRAY_CONTAINS([1,2],'1')", "false"),
+            ("ARRAY_CONTAINS([[1,2]],[1,2])", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'b':2,'a':1})", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1})", "false"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1},false)", "false"),
+            ("ARRAY_CONTAINS([],1)", "false"),
+            ("ARRAY_CONTAINS([null],null)", "true"),
+            ("ARRAY_CONTAINS([1],undefined)", "undefined"),
+            ("ARRAY_CONTAINS(undefined,1)", "undefined"),
+            ("ARRAY_CONTAINS('abc','a')", "undefined"),
+            ("ARRAY_CONTAINS([1],1,'true')", "undefined"),
+            ("ARRAY_CONTAINS([1],1,undefined)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn a_part_of_an_object_is_found_at_every_depth() {
+        check(&[
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'b':2.0},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':2},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1,'b':2}],{'a':1,'c':3},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1}],{'a':1,'b':2},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':1}],{},true)", "true"),
+            ("ARRAY_CONTAINS([1],{},true)", "false"),
+            ("ARRAY_CONTAINS([1,2],2,true)", "true"),
+            ("ARRAY_CONTAINS([{'a':{'b':1,'c':2},'d':3}],{'a':{'c':2}},true)", "true"),
+            ("ARRAY_CONTAINS([{'a':{'b':1,'c':2},'d':3}],{'a':{'c':3}},true)", "false"),
+            ("ARRAY_CONTAINS([{'a':[1,2]}],{'a':[1]},true)", "false"),
+        ]);
+    }
+
+    #[test]
+    fn several_values_are_found() {
+        check(&[
+            ("ARRAY_CONTAINS_ALL([1,true,'3',[1,2,3]],1,true,'3',[1,2,3])", "true"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],2,3,4,5)", "false"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],1,undefined)", "undefined"),
+            ("ARRAY_CONTAINS_ALL([1,2,3,4],5,undefined)", "false"),
+            ("ARRAY_CONTAINS_ALL([],1,2,3)", "false"),
+            ("ARRAY_CONTAINS_ALL(1,1)", "undefined"),
+            ("ARRAY_CONTAINS_ANY([1,true,'3',[1,2,3]],1,true,'3',[1,2,3])", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],2,3,4,5)", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],1,undefined)", "true"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],5,undefined)", "undefined"),
+            ("ARRAY_CONTAINS_ANY([1,2,3,4],5,6,7,8)", "false"),
+            ("ARRAY_CONTAINS_ANY([{'a':1,'b':2}],5,6,7,{'b':2,'a':1.0})", "true"),
+            ("ARRAY_CONTAINS_ANY([],1,2,3)", "false"),
+        ]);
+    }
+
+    #[test]
+    fn many_values_are_found_among_many() {
+        let many: Vec<String> = (0..3_000).map(|at| at.to_string()).collect();
+        let many = many.join(",");
+        let call = format!("ARRAY_CONTAINS_ALL([{many}],{many})");
+        assert_eq!(evaluate(&call).unwrap(), "true");
+    }
+}

@@ -1,0 +1,145 @@
+//! Choosing among arguments, objects as arrays, and an item's own number.
+
+use document::{Document, Value, ValueRef};
+use evaluation::{Error, Got, Size};
+
+use super::{ANY, Call, Function, UNDEFINED, glance, row};
+use crate::number::integer;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    glance("CHOOSE", 2..=ANY, choose),
+    glance("DOCUMENTID", 1..=1, document_id),
+    glance("IIF", 3..=3, iif),
+    row("OBJECTTOARRAY", 1..=3, object_to_array),
+];
+
+/// An argument as it is.
+fn argument<'a>(call: &Call<'_, 'a>, at: usize) -> Got<'a> {
+    call.args.get(at).cloned().unwrap_or(Got::Missing)
+}
+
+/// The argument at a position that counts from 1.
+fn choose<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let at = call.integer(0).filter(|at| 0 < *at).and_then(|at| usize::try_from(at).ok());
+    Ok(at.map_or(Got::Missing, |at| argument(call, at)))
+}
+
+/// Only true is true.
+fn iif<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let is_true = matches!(call.value(0), Some(ValueRef::Bool(true)));
+    Ok(argument(call, if is_true { 1 } else { 2 }))
+}
+
+/// An array with an object for each property, of its name and its value.
+fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let name = |at: usize, default: &'static str| {
+        if call.is_given(at) { call.text(at) } else { Some(default) }
+    };
+    let (Some(object), Some(key), Some(value)) = (call.object(0), name(1, "k"), name(2, "v"))
+    else {
+        return UNDEFINED;
+    };
+    if key == value || key.contains('\0') || value.contains('\0') {
+        return UNDEFINED;
+    }
+    let mut growth = call.growth();
+    let mut pairs = Vec::new();
+    for (field, held) in object.iter() {
+        growth.name(key)?;
+        growth.name(value)?;
+        growth.add(Size::of_text(field.len()))?;
+        let mut pair = Document::new();
+        pair.push(key, field);
+        pair.push(value, growth.copy(held)?);
+        pairs.push(Value::Document(pair));
+    }
+    Ok(Got::Own(Value::Array(pairs)))
+}
+
+/// Where an item's number begins in its resource id.
+const NUMBER_AT: usize = 8;
+
+/// The number of an item: the last eight bytes of its resource id.
+fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let id = call.object(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
+    let bytes = id.and_then(resource_id);
+    let number = bytes.as_deref().and_then(|bytes| bytes.get(NUMBER_AT..)?.try_into().ok());
+    let number = number.and_then(|bytes| i64::try_from(u64::from_le_bytes(bytes)).ok());
+    Ok(number.map_or(Got::Missing, integer))
+}
+
+/// The bytes of a resource id: sixteen, in base 64 with a `-` in place of `/`.
+fn resource_id(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_suffix("==").filter(|digits| digits.len() == 22)?;
+    let mut bytes = Vec::with_capacity(16);
+    let (mut held, mut bits) = (0_u32, 0);
+    for digit in digits.bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'-' | b'/' => 63,
+            _ => return None,
+        };
+        held = (held << 6) | u32::from(value);
+        bits += 6;
+        if 8 <= bits {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+            held &= (1 << bits) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+
+    #[test]
+    fn arguments_are_chosen() {
+        check(&[
+            ("CHOOSE(1,'a','b')", "'a'"),
+            ("CHOOSE(2,'a',{'b':[1]})", "{'b':[1]}"),
+            ("CHOOSE(0,'a','b')", "undefined"),
+            ("CHOOSE(3,'a','b')", "undefined"),
+            ("CHOOSE(-1,'a','b')", "undefined"),
+            ("CHOOSE(1.5,'a','b')", "undefined"),
+            ("CHOOSE(2,'a',undefined)", "undefined"),
+            ("CHOOSE('1','a','b')", "undefined"),
+            ("IIF(true,123,456)", "123"),
+            ("IIF(false,123,456)", "456"),
+            ("IIF(123,123,456)", "456"),
+            ("IIF(undefined,123,[456])", "[456]"),
+            ("IIF(true,undefined,456)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn objects_become_pairs() {
+        check(&[
+            ("OBJECTTOARRAY({'a':'1','b':[2]})", "[{'k':'a','v':'1'},{'k':'b','v':[2]}]"),
+            ("OBJECTTOARRAY({'a':1},'name','value')", "[{'name':'a','value':1}]"),
+            ("OBJECTTOARRAY({'a':1},'name')", "[{'name':'a','v':1}]"),
+            ("OBJECTTOARRAY({})", "[]"),
+            ("OBJECTTOARRAY({'a':1},'x','x')", "undefined"),
+            ("OBJECTTOARRAY({'a':1},'x\\u0000','y')", "undefined"),
+            ("OBJECTTOARRAY({'a':1},1)", "undefined"),
+            ("OBJECTTOARRAY([1])", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn an_item_has_the_number_of_its_resource_id() {
+        check(&[
+            ("DOCUMENTID({'_rid':'36ZyAPW+uN8NAAAAAAAAAA=='})", "13"),
+            ("DOCUMENTID({'_rid':'-----------------------'})", "undefined"),
+            ("DOCUMENTID({'_rid':'36ZyAA=='})", "undefined"),
+            ("DOCUMENTID({'_rid':'36ZyAPW!uN8NAAAAAAAAAA=='})", "undefined"),
+            ("DOCUMENTID({'_rid':7})", "undefined"),
+            ("DOCUMENTID({})", "undefined"),
+            ("DOCUMENTID('36ZyAPW+uN8NAAAAAAAAAA==')", "undefined"),
+        ]);
+    }
+}

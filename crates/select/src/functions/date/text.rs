@@ -1,0 +1,175 @@
+//! Instants as text: ISO 8601 in UTC, seven decimal places. An instant is a number of ticks, 100
+//! nanoseconds each, since 1970; years 1 to 9999 have a text.
+
+use evaluation::calendar::{date_of_days, days_in_month, days_of_date};
+
+pub(super) const TICKS_PER_MS: i64 = 10_000;
+const TICKS_PER_SECOND: i64 = 10_000_000;
+const TICKS_PER_DAY: i64 = 86_400 * TICKS_PER_SECOND;
+
+/// Most decimal places of a second.
+const PLACES: usize = 7;
+
+/// An instant in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    pub(super) hour: i64,
+    pub(super) minute: i64,
+    pub(super) second: i64,
+    /// Ticks of the second.
+    pub(super) fraction: i64,
+}
+
+impl Parts {
+    /// The parts of an instant.
+    pub(super) fn of(ticks: i64) -> Self {
+        let (year, month, day) = date_of_days(ticks.div_euclid(TICKS_PER_DAY));
+        let rest = ticks.rem_euclid(TICKS_PER_DAY);
+        let seconds = rest / TICKS_PER_SECOND;
+        Self {
+            year,
+            month,
+            day,
+            hour: seconds / 3600,
+            minute: seconds / 60 % 60,
+            second: seconds % 60,
+            fraction: rest % TICKS_PER_SECOND,
+        }
+    }
+
+    /// The instant; none when a part is out of its range.
+    pub(super) fn to_ticks(self) -> Option<i64> {
+        let valid = (1..=9999).contains(&self.year)
+            && (1..=12).contains(&self.month)
+            && (1..=days_in_month(self.year, self.month)).contains(&self.day)
+            && (0..24).contains(&self.hour)
+            && (0..60).contains(&self.minute)
+            && (0..60).contains(&self.second)
+            && (0..TICKS_PER_SECOND).contains(&self.fraction);
+        if !valid {
+            return None;
+        }
+        let days = days_of_date(self.year, self.month, self.day)?;
+        let seconds = self.hour * 3600 + self.minute * 60 + self.second;
+        Some(days * TICKS_PER_DAY + seconds * TICKS_PER_SECOND + self.fraction)
+    }
+}
+
+/// The text of an instant, if it has one.
+pub(super) fn write(ticks: i64) -> Option<String> {
+    let at = Parts::of(ticks);
+    (1..=9999).contains(&at.year).then(|| {
+        format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}Z",
+            at.year, at.month, at.day, at.hour, at.minute, at.second, at.fraction
+        )
+    })
+}
+
+/// The instant of a text: a date, alone or with a time that has at most seven decimal places. A
+/// `Z` may stand at the end.
+pub(in super::super) fn parse(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let bytes = bytes.strip_suffix(b"Z").unwrap_or(bytes);
+    let (date, time) = bytes.split_at_checked(10)?;
+    let [year, month, day] = numbers(date, b'-', [4, 2, 2])?;
+    let mut parts = Parts { year, month, day, hour: 0, minute: 0, second: 0, fraction: 0 };
+    if let Some((mark, time)) = time.split_first() {
+        if !matches!(mark, b'T' | b' ') {
+            return None;
+        }
+        let (time, fraction) = time.split_at_checked(8)?;
+        [parts.hour, parts.minute, parts.second] = numbers(time, b':', [2, 2, 2])?;
+        parts.fraction = decimals(fraction)?;
+    }
+    parts.to_ticks()
+}
+
+/// Three numbers of so many digits with something between them.
+fn numbers(bytes: &[u8], between: u8, widths: [usize; 3]) -> Option<[i64; 3]> {
+    let mut found = [0; 3];
+    let mut pieces = bytes.split(|byte| *byte == between);
+    for (number, width) in found.iter_mut().zip(widths) {
+        *number = digits(pieces.next().filter(|piece| piece.len() == width)?)?;
+    }
+    pieces.next().is_none().then_some(found)
+}
+
+fn digits(bytes: &[u8]) -> Option<i64> {
+    bytes.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
+    })
+}
+
+/// Nothing, or a point and the decimal places of a second, in ticks.
+fn decimals(bytes: &[u8]) -> Option<i64> {
+    let Some((point, places)) = bytes.split_first() else { return Some(0) };
+    if *point != b'.' || places.is_empty() || PLACES < places.len() {
+        return None;
+    }
+    let missing = u32::try_from(PLACES - places.len()).ok()?;
+    Some(digits(places)? * 10_i64.pow(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_instants_and_back() {
+        for (text, want) in [
+            ("2024-12-12", "2024-12-12T00:00:00.0000000Z"),
+            ("2024-12-12Z", "2024-12-12T00:00:00.0000000Z"),
+            ("2024-12-12 20:21:25", "2024-12-12T20:21:25.0000000Z"),
+            ("2024-12-12T20:21:25.123", "2024-12-12T20:21:25.1230000Z"),
+            ("2024-02-29T23:59:59.9999999Z", "2024-02-29T23:59:59.9999999Z"),
+            ("0001-01-01", "0001-01-01T00:00:00.0000000Z"),
+            ("9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999Z"),
+            ("1969-12-31T23:59:59.9999999", "1969-12-31T23:59:59.9999999Z"),
+        ] {
+            assert_eq!(parse(text).and_then(write).as_deref(), Some(want), "{text}");
+        }
+        for text in [
+            "",
+            "Z",
+            "2024",
+            "2024-12",
+            "2024-12-1",
+            "2024-12-12T",
+            "2024-12-12T20Z",
+            "2024-12-12T20:21Z",
+            "2024-12-12 20:21:25.",
+            "2024-12-12t20:21:25",
+            "2024-12-12T20:21:25.12345678",
+            "2024-12-12T20:21:25+01:00",
+            "2023-02-29",
+            "2024-13-01",
+            "2024-00-01",
+            "2024-01-00",
+            "0000-01-01",
+            "2024-01-01T24:00:00",
+            "2024-01-01T23:60:00",
+            "2024-01-01T23:00:60",
+            "20240101",
+            "2024-1-001",
+            "٢024-01-01",
+            "2024-01-0١",
+            "+024-01-01",
+            "2024-01-01T00:00:00ZZ",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_years_of_four_digits_have_a_text() {
+        let first = parse("0001-01-01").unwrap();
+        let last = parse("9999-12-31T23:59:59.9999999").unwrap();
+        assert!(write(first).is_some() && write(last).is_some());
+        assert!(write(first - 1).is_none() && write(last + 1).is_none());
+        assert!(write(i64::MIN).is_none() && write(i64::MAX).is_none());
+    }
+}

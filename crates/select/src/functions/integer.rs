@@ -1,0 +1,83 @@
+//! Arithmetic and bits of 64-bit integers: arguments have to be whole and in range, what overflows
+//! is undefined.
+
+use evaluation::{Error, Got};
+
+use super::{Call, Function, UNDEFINED, row};
+use crate::number::integer;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("INTADD", 2..=2, |call| binary(call, i64::checked_add)),
+    row("INTBITAND", 2..=2, |call| binary(call, |a, b| Some(a & b))),
+    row("INTBITLEFTSHIFT", 2..=2, |call| shift(call, i64::checked_shl)),
+    row("INTBITNOT", 1..=1, not),
+    row("INTBITOR", 2..=2, |call| binary(call, |a, b| Some(a | b))),
+    row("INTBITRIGHTSHIFT", 2..=2, |call| shift(call, i64::checked_shr)),
+    row("INTBITXOR", 2..=2, |call| binary(call, |a, b| Some(a ^ b))),
+    row("INTDIV", 2..=2, |call| binary(call, i64::checked_div)),
+    row("INTMOD", 2..=2, |call| binary(call, i64::checked_rem)),
+    row("INTMUL", 2..=2, |call| binary(call, i64::checked_mul)),
+    row("INTSUB", 2..=2, |call| binary(call, i64::checked_sub)),
+];
+
+fn binary<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(i64, i64) -> Option<i64>,
+) -> Result<Got<'a>, Error> {
+    let (Some(a), Some(b)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
+    Ok(function(a, b).map_or(Got::Missing, integer))
+}
+
+/// By 0 to 63 bits; bits that are shifted out are lost, the sign is kept to the right.
+fn shift<'a>(call: &Call<'_, 'a>, function: fn(i64, u32) -> Option<i64>) -> Result<Got<'a>, Error> {
+    let (Some(value), Some(bits)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
+    let shifted = u32::try_from(bits).ok().and_then(|bits| function(value, bits));
+    Ok(shifted.map_or(Got::Missing, integer))
+}
+
+fn not<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    Ok(call.integer(0).map_or(Got::Missing, |value| integer(!value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+
+    #[test]
+    fn integers_are_exact_and_overflow_is_undefined() {
+        check(&[
+            ("INTADD(20,10)", "30"),
+            ("INTADD(9007199254740993,0)", "9007199254740993"),
+            ("INTADD(9223372036854775807,1)", "undefined"),
+            ("INTADD(1,0.5)", "undefined"),
+            ("INTADD(1,2.0)", "3"),
+            ("INTADD(1,'2')", "undefined"),
+            ("INTADD(1,undefined)", "undefined"),
+            ("INTSUB(20,30)", "-10"),
+            ("INTSUB(-9223372036854775808,1)", "undefined"),
+            ("INTMUL(5,-2)", "-10"),
+            ("INTMUL(9223372036854775807,2)", "undefined"),
+            ("INTDIV(10,-2)", "-5"),
+            ("INTDIV(7,2)", "3"),
+            ("INTDIV(-7,2)", "-3"),
+            ("INTDIV(10,0)", "undefined"),
+            ("INTDIV(10,0.1)", "undefined"),
+            ("INTDIV(-9223372036854775808,-1)", "undefined"),
+            ("INTMOD(12,5)", "2"),
+            ("INTMOD(-12,5)", "-2"),
+            ("INTMOD(12,0)", "undefined"),
+            ("INTBITAND(15,25)", "9"),
+            ("INTBITOR(56,100)", "124"),
+            ("INTBITXOR(56,100)", "92"),
+            ("INTBITNOT(65)", "-66"),
+            ("INTBITNOT(0.5)", "undefined"),
+            ("INTBITLEFTSHIFT(16,4)", "256"),
+            ("INTBITLEFTSHIFT(1,63)", "-9223372036854775808"),
+            ("INTBITLEFTSHIFT(1,64)", "undefined"),
+            ("INTBITLEFTSHIFT(1,-1)", "undefined"),
+            ("INTBITLEFTSHIFT(16,0.4)", "undefined"),
+            ("INTBITRIGHTSHIFT(16,4)", "1"),
+            ("INTBITRIGHTSHIFT(-16,2)", "-4"),
+        ]);
+    }
+}

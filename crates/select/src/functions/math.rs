@@ -1,0 +1,209 @@
+//! Numbers to numbers: roots, powers, rounding, bins. Whole numbers that need no computing stay
+//! exactly what they are.
+
+use document::ValueRef;
+use evaluation::{Error, Got};
+
+use super::{Call, Function, UNDEFINED, row};
+use crate::number::{integer, number};
+
+/// Decimal places that rounding may be asked for.
+const MAX_PLACES: u64 = 15;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("ABS", 1..=1, abs),
+    row("CEILING", 1..=1, |call| whole(call, f64::ceil)),
+    row("EXP", 1..=1, |call| unary(call, f64::exp)),
+    row("FLOOR", 1..=1, |call| whole(call, f64::floor)),
+    row("LOG", 1..=2, log),
+    row("LOG10", 1..=1, |call| unary(call, f64::log10)),
+    row("NUMBERBIN", 1..=2, bin),
+    row("PI", 0..=0, |_| Ok(number(std::f64::consts::PI))),
+    row("POWER", 2..=2, |call| binary(call, f64::powf)),
+    row("RAND", 0..=0, |call| Ok(number(call.context.random.fraction()))),
+    row("ROUND", 1..=2, round),
+    row("SIGN", 1..=1, sign),
+    row("SQRT", 1..=1, |call| unary(call, f64::sqrt)),
+    row("SQUARE", 1..=1, |call| unary(call, |value| value * value)),
+    row("TRUNC", 1..=1, |call| whole(call, f64::trunc)),
+];
+
+/// A function of one number.
+pub(super) fn unary<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
+    Ok(call.number(0).map_or(Got::Missing, |value| number(function(value))))
+}
+
+/// A function of two numbers.
+pub(super) fn binary<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(f64, f64) -> f64,
+) -> Result<Got<'a>, Error> {
+    let (Some(a), Some(b)) = (call.number(0), call.number(1)) else { return UNDEFINED };
+    Ok(number(function(a, b)))
+}
+
+/// The argument where it is stored as a whole number.
+fn stored_integer(call: &Call<'_, '_>) -> Option<i64> {
+    match call.value(0)? {
+        ValueRef::Int32(value) => Some(i64::from(value)),
+        ValueRef::Int64(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// A function that whole numbers are left alone by.
+fn whole<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
+    match stored_integer(call) {
+        Some(value) => Ok(integer(value)),
+        None => unary(call, function),
+    }
+}
+
+fn abs<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    match stored_integer(call).and_then(i64::checked_abs) {
+        Some(value) => Ok(integer(value)),
+        None => unary(call, f64::abs),
+    }
+}
+
+fn sign<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    unary(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
+}
+
+/// The natural logarithm, or the one to a base.
+fn log<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    if !call.is_given(1) {
+        return unary(call, f64::ln);
+    }
+    binary(call, |value, base| match base {
+        2.0 => value.log2(),
+        10.0 => value.log10(),
+        base => value.ln() / base.ln(),
+    })
+}
+
+/// To the closest whole number, halves away from zero, or to so many decimal places.
+fn round<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some(places) = call.integer_or(1, 0) else { return UNDEFINED };
+    if places == 0 {
+        return whole(call, f64::round);
+    }
+    let Some(value) = call.number(0) else { return UNDEFINED };
+    if MAX_PLACES < places.unsigned_abs() {
+        return UNDEFINED;
+    }
+    let scale = 10_f64.powi(i32::try_from(places.unsigned_abs()).unwrap_or(0));
+    Ok(number(if 0 < places {
+        (value * scale).round() / scale
+    } else {
+        (value / scale).round() * scale
+    }))
+}
+
+/// Down to a multiple of a size; a negative size makes it up.
+fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    if !call.is_given(1) {
+        return whole(call, f64::floor);
+    }
+    binary(call, |value, size| (value / size).floor() * size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+
+    #[test]
+    fn numbers_are_computed_and_normalised() {
+        check(&[
+            ("ABS(-5)", "5"),
+            ("ABS(-1.5)", "1.5"),
+            ("ABS(9223372036854775807)", "9223372036854775807"),
+            ("ABS(-9223372036854775808)", "9.223372036854776e+18"),
+            ("ABS('1')", "undefined"),
+            ("ABS(undefined)", "undefined"),
+            ("ABS(null)", "undefined"),
+            ("CEILING(4.2)", "5"),
+            ("CEILING(-4.8)", "-4"),
+            ("CEILING(9007199254740993)", "9007199254740993"),
+            ("FLOOR(62.6)", "62"),
+            ("FLOOR(-62.6)", "-63"),
+            ("FLOOR(0.2)", "0"),
+            ("FLOOR(1e300)", "1e+300"),
+            ("TRUNC(2.9)", "2"),
+            ("TRUNC(-2.9)", "-2"),
+            ("EXP(0)", "1"),
+            ("EXP(1000)", "undefined"),
+            ("LOG(1)", "0"),
+            ("LOG(0)", "undefined"),
+            ("LOG(-1)", "undefined"),
+            ("LOG(8,2)", "3"),
+            ("LOG(1000,10)", "3"),
+            ("LOG(81,3)", "4"),
+            ("LOG(8,1)", "undefined"),
+            ("LOG(8,undefined)", "undefined"),
+            ("LOG10(100)", "2"),
+            ("PI()", "3.141592653589793"),
+            ("POWER(2,10)", "1024"),
+            ("POWER(-8,0.5)", "undefined"),
+            ("POWER(2,'1')", "undefined"),
+            ("SIGN(-2)", "-1"),
+            ("SIGN(0)", "0"),
+            ("SIGN(-0)", "0"),
+            ("SIGN(0.5)", "1"),
+            ("SQRT(9)", "3"),
+            ("SQRT(2)", "1.4142135623730951"),
+            ("SQRT(-1)", "undefined"),
+            ("SQUARE(3)", "9"),
+            ("SQUARE(1.5)", "2.25"),
+            ("SQUARE(1e200)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        check(&[
+            ("ROUND(2.4)", "2"),
+            ("ROUND(2.6)", "3"),
+            ("ROUND(2.5)", "3"),
+            ("ROUND(-2.5)", "-3"),
+            ("ROUND(-0.5)", "-1"),
+            ("ROUND(-2.4)", "-2"),
+            ("ROUND(9007199254740993)", "9007199254740993"),
+            ("ROUND(3.14159,2)", "3.14"),
+            ("ROUND(1234,-2)", "1200"),
+            ("ROUND(1.5,0)", "2"),
+            ("ROUND(1.5,99)", "undefined"),
+            ("ROUND(1.5,-9223372036854775808)", "undefined"),
+            ("ROUND(1.5,0.5)", "undefined"),
+            ("ROUND('a')", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn bins_are_multiples_of_their_size() {
+        check(&[
+            ("NUMBERBIN(37.752,-100)", "100"),
+            ("NUMBERBIN(37.752,10)", "30"),
+            ("NUMBERBIN(37.752,1)", "37"),
+            ("NUMBERBIN(37.752)", "37"),
+            ("NUMBERBIN(37.752,0)", "undefined"),
+            ("NUMBERBIN(37.752,0.1)", "37.7"),
+            ("NUMBERBIN(37.752,0.01)", "37.75"),
+            ("NUMBERBIN(-1,2)", "-2"),
+            ("NUMBERBIN(1,undefined)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn random_numbers_lie_below_one() {
+        let context = evaluation::Context::default();
+        let random = super::super::find("rand").unwrap();
+        let mut last = -1.0;
+        for _ in 0..100 {
+            let got = random.run(&[], &context, 0).unwrap();
+            let value = got.value().and_then(crate::number::to_f64).unwrap();
+            assert!((0.0..1.0).contains(&value) && value != last);
+            last = value;
+        }
+    }
+}

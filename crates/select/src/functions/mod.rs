@@ -1,0 +1,128 @@
+//! Built-in functions by name, one table; a family is one file. What is undefined or of a wrong
+//! type makes an answer undefined, not an error.
+
+mod array;
+mod array_search;
+mod call;
+mod choice;
+mod conversion;
+mod date;
+mod integer;
+mod math;
+mod names;
+mod set;
+mod text;
+mod trigonometry;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use document::Value;
+use evaluation::{Context, Error, Got, check_built, check_held, fitted};
+
+use crate::work::reading;
+
+pub use names::{LATER, is_later};
+
+/// A call: arguments are evaluated already, one that is undefined is [`Got::Missing`].
+#[derive(Debug)]
+pub struct Call<'c, 'a> {
+    /// Arguments in order.
+    pub args: &'c [Got<'a>],
+    /// The operation: its instant, random numbers and effort.
+    pub context: &'c Context,
+    /// Bytes that are held around it, those of its arguments included.
+    held: usize,
+}
+
+/// Evaluates a call; undefined is [`Got::Missing`].
+pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Got<'a>, Error>;
+
+/// A function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name in capitals.
+    pub name: &'static str,
+    /// How many arguments it takes.
+    pub args: RangeInclusive<usize>,
+    /// What it does; [`Function::run`] also counts the work.
+    pub eval: Eval,
+    /// Whether it looks at its arguments as a whole, and not at their types alone.
+    pub reads: bool,
+}
+
+/// Work of one call.
+const CALL: usize = 128;
+
+impl Function {
+    /// Evaluates a call while so many bytes are held, counts what it reads and builds, and refuses
+    /// what is too large.
+    pub fn run<'a>(
+        &self,
+        args: &[Got<'a>],
+        context: &Context,
+        held: usize,
+    ) -> Result<Got<'a>, Error> {
+        context.effort.charge(CALL)?;
+        if self.reads {
+            context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
+        }
+        let got = fitted((self.eval)(&Call { args, context, held })?);
+        if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
+            let size = check_built(value.as_ref())?;
+            context.effort.charge(size.memory)?;
+            check_held(held.saturating_add(size.memory), &context.holding)?;
+        }
+        Ok(got)
+    }
+}
+
+/// A row of a table.
+const fn row(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
+    Function { name, args, eval, reads: true }
+}
+
+/// A row of a table: a function that does not look into its arguments.
+const fn glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
+    Function { name, args, eval, reads: false }
+}
+
+/// Most arguments of a function that takes any number.
+const ANY: usize = usize::MAX;
+
+/// The undefined answer.
+const UNDEFINED: Result<Got<'static>, Error> = Ok(Got::Missing);
+
+/// All families.
+const FAMILIES: &[&[Function]] = &[
+    array::FUNCTIONS,
+    array_search::FUNCTIONS,
+    choice::FUNCTIONS,
+    conversion::FUNCTIONS,
+    date::FUNCTIONS,
+    integer::FUNCTIONS,
+    math::FUNCTIONS,
+    set::FUNCTIONS,
+    text::CASES,
+    text::JOINS,
+    text::PATTERNS,
+    text::SEARCHES,
+    text::SLICES,
+    text::TRIMS,
+    trigonometry::FUNCTIONS,
+    types::FUNCTIONS,
+];
+
+/// Every function.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// The function of this name or of the one it stands for; case does not count.
+pub fn find(name: &str) -> Option<&'static Function> {
+    let name = names::resolve(name);
+    all().find(|function| function.name.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,128 @@
+//! Arrays as sets: an element counts once, by value. Answers are in the order of first appearance.
+
+use std::collections::BTreeSet;
+
+use document::{ArrayRef, Value};
+use evaluation::{Error, Got};
+
+use super::{Call, Function, UNDEFINED, row};
+use crate::{order::InOrder, work::placing};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    row("SETDIFFERENCE", 2..=2, difference),
+    row("SETEQUAL", 2..=2, same),
+    row("SETINTERSECT", 2..=2, intersection),
+    row("SETUNION", 2..=2, union),
+];
+
+/// Work of finding a value's place among others.
+pub(super) const PLACE: usize = 256;
+
+pub(super) type Set<'v> = BTreeSet<InOrder<'v>>;
+
+/// Both arrays.
+fn sides<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
+    Some((call.array(0)?, call.array(1)?))
+}
+
+pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
+    let mut set = Set::new();
+    for value in array.iter() {
+        call.charge(PLACE.saturating_add(placing(value, set.len())))?;
+        set.insert(InOrder(value));
+    }
+    Ok(set)
+}
+
+/// The elements that a test takes, once each; the test may remember them.
+fn filtered<'v, 'a>(
+    call: &Call<'_, '_>,
+    array: ArrayRef<'v>,
+    others: usize,
+    mut takes: impl FnMut(InOrder<'v>) -> bool,
+) -> Result<Got<'a>, Error> {
+    let mut growth = call.growth();
+    let mut taken = Vec::new();
+    for value in array.iter() {
+        call.charge(PLACE.saturating_add(placing(value, others)))?;
+        if takes(InOrder(value)) {
+            taken.push(growth.copy(value)?);
+        }
+    }
+    Ok(Got::Own(Value::Array(taken)))
+}
+
+fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((left, right)) = sides(call) else { return UNDEFINED };
+    let mut growth = call.growth();
+    let (mut seen, mut all) = (Set::new(), Vec::new());
+    for value in left.iter().chain(right.iter()) {
+        call.charge(PLACE.saturating_add(placing(value, seen.len())))?;
+        if seen.insert(InOrder(value)) {
+            all.push(growth.copy(value)?);
+        }
+    }
+    Ok(Got::Own(Value::Array(all)))
+}
+
+/// What both have, in the order of the second.
+fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((left, right)) = sides(call) else { return UNDEFINED };
+    let mut left = set_of(call, left)?;
+    let others = left.len();
+    filtered(call, right, others, |value| left.remove(&value))
+}
+
+/// What only the first has.
+fn difference<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((left, right)) = sides(call) else { return UNDEFINED };
+    let mut seen = set_of(call, right)?;
+    let others = seen.len().saturating_add(left.len());
+    filtered(call, left, others, |value| seen.insert(value))
+}
+
+fn same<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((left, right)) = sides(call) else { return UNDEFINED };
+    let same = set_of(call, left)? == set_of(call, right)?;
+    Ok(Got::Own(Value::Bool(same)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, evaluate};
+
+    #[test]
+    fn an_element_counts_once() {
+        check(&[
+            ("SETUNION([1,2,3],[3,4])", "[1,2,3,4]"),
+            ("SETUNION([3,1,1.0],['a',3])", "[3,1,'a']"),
+            ("SETUNION([{'a':1,'b':2}],[{'b':2,'a':1}])", "[{'a':1,'b':2}]"),
+            ("SETUNION([],[])", "[]"),
+            ("SETUNION([1],1)", "undefined"),
+            ("SETUNION([1],undefined)", "undefined"),
+            ("SETINTERSECT([1,2,3,4],[3,4,5,6])", "[3,4]"),
+            ("SETINTERSECT([1,2,3,4],[1,1,1,1])", "[1]"),
+            ("SETINTERSECT([1,2,'A','B'],['A',1])", "['A',1]"),
+            ("SETINTERSECT([1,2],[])", "[]"),
+            ("SETINTERSECT('a',[])", "undefined"),
+            ("SETDIFFERENCE([1,2,2,3],[3,4])", "[1,2]"),
+            ("SETDIFFERENCE([],[1])", "[]"),
+            ("SETDIFFERENCE([1],null)", "undefined"),
+            ("SETEQUAL([1,2,3],[3,2,1,1])", "true"),
+            ("SETEQUAL([1,true,'abc'],[true,1.0,'abc'])", "true"),
+            ("SETEQUAL([],[1])", "false"),
+            ("SETEQUAL([1],{})", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn large_sets_are_joined() {
+        let left: Vec<String> = (0..3_000).map(|at| format!("{{'a':{at}}}")).collect();
+        let right: Vec<String> = (1_500..4_500).map(|at| format!("{{'a':{at}}}")).collect();
+        let (left, right) = (left.join(","), right.join(","));
+        let all = evaluate(&format!("SETUNION([{left}],[{right}])")).unwrap();
+        assert_eq!(all.matches("'a'").count(), 4_500);
+        let both = evaluate(&format!("SETINTERSECT([{left}],[{right}])")).unwrap();
+        assert_eq!(both.matches("'a'").count(), 1_500);
+    }
+}

@@ -1,0 +1,46 @@
+//! Functions of strings. Positions and lengths count UTF-16 code units.
+
+mod case;
+mod join;
+mod pattern;
+mod search;
+mod slice;
+mod trim;
+mod utf16;
+
+pub(super) use case::FUNCTIONS as CASES;
+pub(super) use join::FUNCTIONS as JOINS;
+pub(super) use pattern::FUNCTIONS as PATTERNS;
+pub(super) use search::FUNCTIONS as SEARCHES;
+pub(super) use slice::FUNCTIONS as SLICES;
+pub(super) use trim::FUNCTIONS as TRIMS;
+
+use document::Value;
+use evaluation::{Error, Got, Size};
+
+use super::Call;
+
+/// A string as an answer.
+fn string(text: impl Into<String>) -> Got<'static> {
+    Got::Own(Value::String(text.into()))
+}
+
+/// Strings as an answer, bounded while they are gathered.
+fn strings<'t>(
+    call: &Call<'_, '_>,
+    texts: impl Iterator<Item = Result<&'t str, Error>>,
+) -> Result<Got<'static>, Error> {
+    let mut growth = call.growth();
+    let mut all = Vec::new();
+    for text in texts {
+        let text = text?;
+        growth.add(Size::of_text(text.len()))?;
+        growth.push(&mut all, Value::from(text))?;
+    }
+    Ok(Got::Own(Value::Array(all)))
+}
+
+/// A boolean as an answer.
+fn bool(value: bool) -> Got<'static> {
+    Got::Own(Value::Bool(value))
+}

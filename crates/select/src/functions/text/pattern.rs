@@ -1,0 +1,130 @@
+//! Regular expressions: whether a string meets one, and which parts of it do.
+
+use std::sync::Arc;
+
+use evaluation::{Error, Got, Kind, Pattern};
+use regex::Captures;
+
+use super::{
+    super::{Call, Function, UNDEFINED, row},
+    bool, string, strings,
+};
+
+pub(in super::super) const FUNCTIONS: &[Function] = &[
+    row("REGEXEXTRACT", 2..=4, extract),
+    row("REGEXEXTRACTALL", 2..=4, extract_all),
+    row("REGEXMATCH", 2..=3, matches),
+];
+
+/// Letters that change how a pattern is read.
+const MODIFIERS: &str = "imsx";
+/// Finding one of many matches may read much of the string again; this part of it counts.
+const READ_AGAIN: usize = 256;
+
+/// A string and the pattern for it; none where an argument is no string.
+fn operands<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, Error> {
+    let modifiers = if call.is_given(2) { call.text(2) } else { Some("") };
+    let (Some(text), Some(pattern), Some(modifiers)) = (call.text(0), call.text(1), modifiers)
+    else {
+        return Ok(None);
+    };
+    if let Some(other) = modifiers.chars().find(|c| !MODIFIERS.contains(*c)) {
+        let text = format!("invalid modifier of a regular expression: {other}");
+        return Err(Error::new(Kind::Invalid, 51108, text));
+    }
+    let pattern = call.context.patterns.get(pattern, modifiers, &call.context.effort)?;
+    call.charge(text.len())?;
+    Ok(Some((text, pattern)))
+}
+
+fn matches<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
+    Ok(bool(pattern.regex().is_match(text)))
+}
+
+/// Which group of a pattern is asked for; 0 is the whole match.
+fn group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
+    let group = usize::try_from(call.integer_or(3, 0)?).ok()?;
+    (group < pattern.regex().captures_len()).then_some(group)
+}
+
+/// The text of a group, empty where the group has no part in the match.
+fn part<'t>(found: &Captures<'t>, group: usize) -> &'t str {
+    found.get(group).map_or("", |part| part.as_str())
+}
+
+/// The first match, or a group of it.
+fn extract<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
+    let Some(group) = group(call, &pattern) else { return UNDEFINED };
+    let found = pattern.regex().captures(text);
+    Ok(found.map_or(Got::Missing, |found| string(part(&found, group))))
+}
+
+/// All matches, or a group of each.
+fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
+    let Some(group) = group(call, &pattern) else { return UNDEFINED };
+    let parts = pattern.regex().captures_iter(text).map(|found| {
+        let part = part(&found, group);
+        call.charge(text.len() / READ_AGAIN + part.len())?;
+        Ok(part)
+    });
+    strings(call, parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{check, evaluate};
+    use evaluation::Kind;
+
+    #[test]
+    fn patterns_are_met_or_not() {
+        check(&[
+            ("REGEXMATCH('abcd','ABC')", "false"),
+            ("REGEXMATCH('abcd','ABC','i')", "true"),
+            ("REGEXMATCH('abcd','ab.','')", "true"),
+            ("REGEXMATCH('abcd','ab c','x')", "true"),
+            ("REGEXMATCH('abcd','aB c','ix')", "true"),
+            ("REGEXMATCH('03a','[0-9]')", "true"),
+            ("REGEXMATCH('salt3824908','salt{1}')", "true"),
+            ("REGEXMATCH('shame','s....','i')", "true"),
+            ("REGEXMATCH('a\\nb','^b')", "false"),
+            ("REGEXMATCH('a\\nb','^b','m')", "true"),
+            ("REGEXMATCH('a\\nb','a.b')", "false"),
+            ("REGEXMATCH('a\\nb','a.b','s')", "true"),
+            ("REGEXMATCH(1,'a')", "undefined"),
+            ("REGEXMATCH('a',null)", "undefined"),
+            ("REGEXMATCH('a','a',undefined)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn parts_are_taken_out() {
+        check(&[
+            ("REGEXEXTRACT('SKU-93821-BLUE','[0-9]+')", "'93821'"),
+            ("REGEXEXTRACT('sku-93821','SKU-([0-9]+)','i',1)", "'93821'"),
+            ("REGEXEXTRACT('abc','(b)|(x)','',2)", "''"),
+            ("REGEXEXTRACT('abc','b','',1)", "undefined"),
+            ("REGEXEXTRACT('abc','b','',-1)", "undefined"),
+            ("REGEXEXTRACT('abc','x')", "undefined"),
+            ("REGEXEXTRACTALL('A12-B34-C56','[0-9]+')", "['12','34','56']"),
+            ("REGEXEXTRACTALL('A12-B34','[A-Z]([0-9])','',1)", "['1','3']"),
+            ("REGEXEXTRACTALL('abc','x')", "[]"),
+            ("REGEXEXTRACTALL('abc',1)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn wrong_patterns_are_errors() {
+        for (call, kind) in [
+            ("REGEXMATCH('a','(')", Kind::Invalid),
+            ("REGEXMATCH('a','a','g')", Kind::Invalid),
+            ("REGEXMATCH('a','a','u')", Kind::Invalid),
+            ("REGEXMATCH('a','(?=a)')", Kind::Unsupported),
+            ("REGEXMATCH('a','((a{100}){100}){100}')", Kind::TooLarge),
+        ] {
+            assert_eq!(evaluate(call).unwrap_err().kind, kind, "{call}");
+        }
+    }
+}

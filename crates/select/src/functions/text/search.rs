@@ -1,0 +1,163 @@
+//! Strings in strings: whether and where.
+
+use evaluation::{Error, Got};
+
+use super::{
+    super::{ANY, Call, Function, UNDEFINED, row},
+    bool,
+    case::folded,
+    utf16,
+};
+use crate::{logic, number::integer};
+
+pub(in super::super) const FUNCTIONS: &[Function] = &[
+    row("CONTAINS", 2..=3, |call| compare(call, |text, part| text.contains(part))),
+    row("CONTAINS_ALL_CI", 2..=ANY, |call| several(call, false, true)),
+    row("CONTAINS_ALL_CS", 2..=ANY, |call| several(call, false, false)),
+    row("CONTAINS_ANY_CI", 2..=ANY, |call| several(call, true, true)),
+    row("CONTAINS_ANY_CS", 2..=ANY, |call| several(call, true, false)),
+    row("ENDSWITH", 2..=3, |call| compare(call, |text, part| text.ends_with(part))),
+    row("INDEX_OF", 2..=3, index_of),
+    row("LASTINDEXOF", 2..=3, last_index_of),
+    row("STARTSWITH", 2..=3, |call| compare(call, |text, part| text.starts_with(part))),
+    row("STRINGEQUALS", 2..=3, |call| compare(call, |text, part| text == part)),
+];
+
+/// Work of leaving case out of account, for each byte.
+const FOLDED: usize = 4;
+
+/// A question about two strings; a third argument says whether case does not count.
+fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(part), Some(ignore_case)) = (call.text(0), call.text(1), call.flag(2))
+    else {
+        return UNDEFINED;
+    };
+    if !ignore_case {
+        return Ok(bool(test(text, part)));
+    }
+    call.charge(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
+    Ok(bool(test(&folded(text, true), &folded(part, true))))
+}
+
+/// Whether a string has one or all of several. What is no string among them leaves the answer open
+/// unless the others decide it.
+fn several<'a>(call: &Call<'_, 'a>, decides: bool, ignore_case: bool) -> Result<Got<'a>, Error> {
+    let Some(text) = call.text(0) else { return UNDEFINED };
+    call.charge(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
+    let folded_text = folded(text, ignore_case);
+    let found = (1..call.args.len()).map(|at| {
+        let Some(part) = call.text(at) else { return Ok(None) };
+        call.charge(text.len())?;
+        Ok(Some(folded_text.contains(&*folded(part, ignore_case))))
+    });
+    Ok(logic::got(logic::decided(found, decides)?))
+}
+
+/// A byte of a string as a position.
+fn position(text: &str, byte: usize) -> Got<'static> {
+    let units = utf16::len(text.get(..byte).unwrap_or_default());
+    i64::try_from(units).map_or(Got::Missing, integer)
+}
+
+/// Where a string occurs first, from a position on; -1 if nowhere.
+fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(part), Some(start)) = (call.text(0), call.text(1), call.integer_or(2, 0))
+    else {
+        return UNDEFINED;
+    };
+    let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
+    if utf16::len(text) < start {
+        return Ok(integer(-1));
+    }
+    let start = utf16::at_or_after(text, start);
+    let found = text.get(start..).and_then(|rest| rest.find(part));
+    Ok(found.map_or_else(|| integer(-1), |byte| position(text, start + byte)))
+}
+
+/// Where a string occurs last; it has to end at the start position or before it. -1 if nowhere.
+fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(part), Some(start)) =
+        (call.text(0), call.text(1), call.integer_or(2, i64::MAX))
+    else {
+        return UNDEFINED;
+    };
+    let Ok(start) = usize::try_from(start) else { return Ok(integer(-1)) };
+    let end = utf16::at_or_before(text, start.saturating_add(1));
+    let found = text.get(..end).and_then(|before| before.rfind(part));
+    Ok(found.map_or_else(|| integer(-1), |byte| position(text, byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::check;
+
+    #[test]
+    fn parts_are_found_with_or_without_case() {
+        check(&[
+            ("CONTAINS('AdventureWorks','ture')", "true"),
+            ("CONTAINS('AdventureWorks','adventure')", "false"),
+            ("CONTAINS('AdventureWorks','adventure',false)", "false"),
+            ("CONTAINS('AdventureWorks','works',true)", "true"),
+            ("CONTAINS('AdventureWorks','')", "true"),
+            ("CONTAINS('ÉTÉ','été',true)", "true"),
+            ("CONTAINS('abc',1)", "undefined"),
+            ("CONTAINS(undefined,'a')", "undefined"),
+            ("CONTAINS('abc','a',1)", "undefined"),
+            ("CONTAINS('abc','a',undefined)", "undefined"),
+            ("STARTSWITH('AdventureWorks','Adventure')", "true"),
+            ("STARTSWITH('AdventureWorks','adventure',true)", "true"),
+            ("STARTSWITH('AdventureWorks','Works')", "false"),
+            ("ENDSWITH('AdventureWorks','Works')", "true"),
+            ("ENDSWITH('AdventureWorks','wORKS',true)", "true"),
+            ("ENDSWITH('AdventureWorks','Adventure')", "false"),
+            ("ENDSWITH(null,'a')", "undefined"),
+            ("STRINGEQUALS('abc','abc')", "true"),
+            ("STRINGEQUALS('abc','ABC')", "false"),
+            ("STRINGEQUALS('abc','ABC',true)", "true"),
+            ("STRINGEQUALS('1',1)", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn several_parts_are_found() {
+        check(&[
+            ("CONTAINS_ALL_CI('Have a nice day!','HAVE','nice','DAY!')", "true"),
+            ("CONTAINS_ALL_CI('Have a nice day!','had','nice')", "false"),
+            ("CONTAINS_ALL_CI('Have a nice day!',undefined,'nice')", "undefined"),
+            ("CONTAINS_ALL_CI('Have a nice day!',undefined,'had')", "false"),
+            ("CONTAINS_ALL_CS('Have a nice day!','Have','nice')", "true"),
+            ("CONTAINS_ALL_CS('Have a nice day!','HAVE','nice')", "false"),
+            ("CONTAINS_ANY_CI('Have a nice day!','HAD','NICE')", "true"),
+            ("CONTAINS_ANY_CI('Have a nice day!',undefined,'had')", "undefined"),
+            ("CONTAINS_ANY_CS('Have a nice day!','HAVE','NICE')", "false"),
+            ("CONTAINS_ANY_CS('Have a nice day!',undefined,'nice')", "true"),
+            ("CONTAINS_ANY_CS(1,'a')", "undefined"),
+        ]);
+    }
+
+    #[test]
+    fn positions_count_code_units() {
+        check(&[
+            ("INDEX_OF('AdventureWorks','A')", "0"),
+            ("INDEX_OF('AdventureWorks','tureW')", "5"),
+            ("INDEX_OF('AdventureWorks','x')", "-1"),
+            ("INDEX_OF('AdventureWorks','Works',5)", "9"),
+            ("INDEX_OF('AdventureWorks','Adventure',5)", "-1"),
+            ("INDEX_OF('AdventureWorks','A',-3)", "0"),
+            ("INDEX_OF('abc','',3)", "3"),
+            ("INDEX_OF('abc','',4)", "-1"),
+            ("INDEX_OF('\u{1f600}éx','x')", "3"),
+            ("INDEX_OF('\u{1f600}é\u{1f600}','\u{1f600}',1)", "3"),
+            ("INDEX_OF('abc','c',0.5)", "undefined"),
+            ("INDEX_OF('abc',1)", "undefined"),
+            ("LASTINDEXOF('abcdeabc','abc')", "5"),
+            ("LASTINDEXOF('abcdeabc','abc',6)", "0"),
+            ("LASTINDEXOF('abcdeabc','abc',7)", "5"),
+            ("LASTINDEXOF('abcdeabc','abc',1)", "-1"),
+            ("LASTINDEXOF('abcdeabc','abc',-1)", "-1"),
+            ("LASTINDEXOF('abcdeabc','fg')", "-1"),
+            ("LASTINDEXOF('x\u{1f600}x','x')", "3"),
+            ("LASTINDEXOF('abc',undefined)", "undefined"),
+        ]);
+    }
+}

@@ -1,0 +1,122 @@
+//! Parts of strings by position or by delimiter, and strings turned round.
+
+use evaluation::{Error, Got};
+
+use super::{
+    super::{Call, Function, UNDEFINED, row},
+    string, utf16,
+};
+use crate::number::integer;
+
+pub(in super::super) const FUNCTIONS: &[Function] = &[
+    row("LASTSUBSTRINGAFTER", 2..=2, |call| side(call, |text, at| Some(text.rsplit_once(at)?.1))),
+    row("LASTSUBSTRINGBEFORE", 2..=2, |call| side(call, |text, at| Some(text.rsplit_once(at)?.0))),
+    row("LEFT", 2..=2, left),
+    row("LENGTH", 1..=1, length),
+    row("REVERSE", 1..=1, reverse),
+    row("RIGHT", 2..=2, right),
+    row("SUBSTRING", 3..=3, substring),
+    row("SUBSTRINGAFTER", 2..=2, |call| side(call, |text, at| Some(text.split_once(at)?.1))),
+    row("SUBSTRINGBEFORE", 2..=2, |call| side(call, |text, at| Some(text.split_once(at)?.0))),
+];
+
+/// One side of a delimiter; undefined where it does not occur.
+fn side<'a>(
+    call: &Call<'_, 'a>,
+    side: for<'t> fn(&'t str, &str) -> Option<&'t str>,
+) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(delimiter)) = (call.text(0), call.text(1)) else { return UNDEFINED };
+    Ok(side(text, delimiter).map_or(Got::Missing, string))
+}
+
+fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let length = call.text(0).and_then(|text| i64::try_from(utf16::len(text)).ok());
+    Ok(length.map_or(Got::Missing, integer))
+}
+
+/// A whole number as a length; negative ones count as nothing.
+fn size(value: i64) -> usize {
+    usize::try_from(value.max(0)).unwrap_or(usize::MAX)
+}
+
+fn left<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
+    Ok(string(utf16::slice(text, 0, size(count))))
+}
+
+fn right<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
+    let start = utf16::len(text).saturating_sub(size(count));
+    Ok(string(utf16::slice(text, start, usize::MAX)))
+}
+
+/// Nothing begins before the string does.
+fn substring<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    let (Some(text), Some(start), Some(count)) = (call.text(0), call.integer(1), call.integer(2))
+    else {
+        return UNDEFINED;
+    };
+    Ok(string(match usize::try_from(start) {
+        Ok(start) => utf16::slice(text, start, size(count)),
+        Err(_) => "",
+    }))
+}
+
+/// Characters in the opposite order; the halves of one stay together.
+fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+    Ok(call.text(0).map_or(Got::Missing, |text| string(text.chars().rev().collect::<String>())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::check;
+
+    #[test]
+    fn strings_are_cut_by_position() {
+        check(&[
+            ("LENGTH('')", "0"),
+            ("LENGTH('AdventureWorks')", "14"),
+            ("LENGTH('é\u{1f600}')", "3"),
+            ("LENGTH(1)", "undefined"),
+            ("LENGTH(undefined)", "undefined"),
+            ("LEFT('Microsoft',5)", "'Micro'"),
+            ("LEFT('Microsoft',0)", "''"),
+            ("LEFT('Microsoft',-1)", "''"),
+            ("LEFT('Microsoft',100)", "'Microsoft'"),
+            ("LEFT('Microsoft',1.5)", "undefined"),
+            ("LEFT('Microsoft','1')", "undefined"),
+            ("LEFT('\u{1f600}x',1)", "''"),
+            ("RIGHT('Microsoft',4)", "'soft'"),
+            ("RIGHT('Microsoft',0)", "''"),
+            ("RIGHT('Microsoft',-3)", "''"),
+            ("RIGHT('Microsoft',100)", "'Microsoft'"),
+            ("RIGHT('x\u{1f600}',1)", "''"),
+            ("RIGHT(undefined,1)", "undefined"),
+            ("SUBSTRING('AdventureWorks',0,9)", "'Adventure'"),
+            ("SUBSTRING('AdventureWorks',9,5)", "'Works'"),
+            ("SUBSTRING('AdventureWorks',9,99)", "'Works'"),
+            ("SUBSTRING('AdventureWorks',0,-1)", "''"),
+            ("SUBSTRING('AdventureWorks',-1,3)", "''"),
+            ("SUBSTRING('AdventureWorks',99,3)", "''"),
+            ("SUBSTRING('AdventureWorks',0.5,3)", "undefined"),
+            ("SUBSTRING('AdventureWorks',0,null)", "undefined"),
+            ("SUBSTRING('a\u{1f600}b',3,1)", "'b'"),
+            ("SUBSTRING('abc',9223372036854775807,9223372036854775807)", "''"),
+        ]);
+    }
+
+    #[test]
+    fn strings_are_cut_by_delimiter_and_turned_round() {
+        check(&[
+            ("SUBSTRINGAFTER('a/b/c','/')", "'b/c'"),
+            ("SUBSTRINGBEFORE('a/b/c','/')", "'a'"),
+            ("LASTSUBSTRINGAFTER('bike::touring::frame','::')", "'frame'"),
+            ("LASTSUBSTRINGBEFORE('/products/shoes/boots','/')", "'/products/shoes'"),
+            ("LASTSUBSTRINGBEFORE('abc','/')", "undefined"),
+            ("LASTSUBSTRINGAFTER('abc',1)", "undefined"),
+            ("REVERSE('AdventureWorks')", "'skroWerutnevdA'"),
+            ("REVERSE('a\u{1f600}')", "'\u{1f600}a'"),
+            ("REVERSE([])", "undefined"),
+        ]);
+    }
+}

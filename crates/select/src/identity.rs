@@ -1,0 +1,95 @@
+//! Keys of values for sets and groups: two values have the same key exactly when they are the same
+//! value, whatever the order of an object's properties.
+
+use document::{
+    Document, Value, ValueRef,
+    key::{TypeOrder, encode},
+};
+
+use evaluation::Got;
+
+/// Appends the key of a value; nothing has one too.
+pub(super) fn identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
+    let Some(value) = value else {
+        encode(ValueRef::Undefined, TypeOrder::Json, false, out);
+        return;
+    };
+    if has_object(value) {
+        encode(sorted(value).as_ref(), TypeOrder::Json, false, out);
+    } else {
+        encode(value, TypeOrder::Json, false, out);
+    }
+}
+
+/// The key of one value.
+pub(super) fn identity_of(value: &Got<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    identity(value.value(), &mut key);
+    key
+}
+
+fn has_object(value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::Document(_) => true,
+        ValueRef::Array(values) => values.iter().any(has_object),
+        _ => false,
+    }
+}
+
+/// The same value with all properties in the order of their names.
+fn sorted(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Document(fields) => {
+            let mut fields: Vec<(String, Value)> =
+                fields.iter().map(|(name, value)| (name.to_owned(), sorted(value))).collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Document(fields.into_iter().collect::<Document>())
+        }
+        ValueRef::Array(values) => Value::Array(values.iter().map(sorted).collect()),
+        other => other.to_value(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::parse;
+
+    use super::*;
+    use crate::equal::equal;
+
+    #[test]
+    fn keys_are_the_same_exactly_when_values_are() {
+        let texts = [
+            "null",
+            "true",
+            "false",
+            "0",
+            "1",
+            "1.0",
+            "1.5",
+            "\"1\"",
+            "\"\"",
+            "[]",
+            "[1]",
+            "[1,2]",
+            "[2,1]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":1,\"b\":2}",
+            "{\"b\":2,\"a\":1.0}",
+            "[{\"b\":2,\"a\":1}]",
+            "[{\"a\":1,\"b\":2}]",
+            "{\"a\":{\"c\":1,\"d\":2}}",
+            "{\"a\":{\"d\":2,\"c\":1}}",
+        ];
+        let values: Vec<Value> =
+            texts.iter().map(|text| parse(text.as_bytes(), 9).unwrap()).collect();
+        let key = |value: &Value| identity_of(&Got::Ref(value.as_ref()));
+        for a in &values {
+            assert_ne!(key(a), identity_of(&Got::Missing));
+            for b in &values {
+                assert_eq!(key(a) == key(b), equal(a.as_ref(), b.as_ref()), "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! LIKE: `%` is any text, `_` one character, `[a-z]` and `[^a-z]` one of a set. Matching goes from
+//! left to right and never returns further than to the last `%`.
+
+use evaluation::{Effort, Error};
+
+/// Work of one character compared.
+const ONE: usize = 16;
+
+/// What one character of a text may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum One {
+    Any,
+    This(char),
+    Set { ranges: Vec<(char, char)>, negated: bool },
+}
+
+impl One {
+    fn is(&self, c: char) -> bool {
+        match self {
+            Self::Any => true,
+            Self::This(this) => *this == c,
+            Self::Set { ranges, negated } => {
+                ranges.iter().any(|(from, to)| *from <= c && c <= *to) != *negated
+            }
+        }
+    }
+}
+
+/// What stands between two `%`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Ones(Vec<One>),
+}
+
+/// A pattern, ready to be matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Like {
+    /// Pieces with a `%` between any two: one piece is the whole text.
+    pieces: Vec<Piece>,
+}
+
+impl Like {
+    /// Reads a pattern. What is no complete set stands for itself.
+    pub fn new(pattern: &str, escape: Option<char>) -> Self {
+        let mut pieces = Vec::new();
+        let mut ones = Vec::new();
+        let mut rest = pattern.chars();
+        while let Some(c) = rest.next() {
+            if Some(c) == escape {
+                ones.push(One::This(rest.next().unwrap_or(c)));
+                continue;
+            }
+            match c {
+                '%' => pieces.push(piece(std::mem::take(&mut ones))),
+                '_' => ones.push(One::Any),
+                '[' => match set(rest.as_str()) {
+                    Some((one, after)) => {
+                        ones.push(one);
+                        rest = after.chars();
+                    }
+                    None => ones.push(One::This(c)),
+                },
+                c => ones.push(One::This(c)),
+            }
+        }
+        pieces.push(piece(ones));
+        Self { pieces }
+    }
+
+    /// The text that every match begins with, and whether it is all that a match needs.
+    pub fn prefix(&self) -> (String, bool) {
+        let Some(first) = self.pieces.first() else { return (String::new(), false) };
+        let nothing = Piece::Text(String::new());
+        match first {
+            Piece::Text(text) => (text.clone(), self.pieces.get(1..) == Some(&[nothing])),
+            Piece::Ones(ones) => {
+                let fixed = ones.iter().map_while(|one| match one {
+                    One::This(c) => Some(*c),
+                    _ => None,
+                });
+                (fixed.collect(), false)
+            }
+        }
+    }
+
+    /// The only text that matches, when there is no more than one.
+    pub fn exact(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether a text matches.
+    pub fn matches(&self, text: &str, effort: &Effort) -> Result<bool, Error> {
+        effort.charge(text.len())?;
+        let Some((first, more)) = self.pieces.split_first() else { return Ok(text.is_empty()) };
+        let Some(mut rest) = first.strip(text) else { return Ok(false) };
+        let Some((last, middle)) = more.split_last() else { return Ok(rest.is_empty()) };
+        for piece in middle {
+            match piece.find(rest, effort)? {
+                Some(after) => rest = after,
+                None => return Ok(false),
+            }
+        }
+        Ok(last.ends(rest))
+    }
+}
+
+impl Piece {
+    /// What follows when the text begins with it.
+    fn strip<'t>(&self, text: &'t str) -> Option<&'t str> {
+        match self {
+            Self::Text(this) => text.strip_prefix(this.as_str()),
+            Self::Ones(ones) => {
+                let mut rest = text.chars();
+                let is = ones.iter().all(|one| rest.next().is_some_and(|c| one.is(c)));
+                is.then_some(rest.as_str())
+            }
+        }
+    }
+
+    /// What follows its first occurrence.
+    fn find<'t>(&self, text: &'t str, effort: &Effort) -> Result<Option<&'t str>, Error> {
+        let ones = match self {
+            Self::Text(this) => {
+                let at = text.find(this.as_str()).map(|at| at + this.len());
+                return Ok(at.and_then(|at| text.get(at..)));
+            }
+            Self::Ones(ones) => ones,
+        };
+        let mut rest = text;
+        loop {
+            effort.charge(ones.len().saturating_mul(ONE))?;
+            if let Some(after) = self.strip(rest) {
+                return Ok(Some(after));
+            }
+            let mut next = rest.chars();
+            if next.next().is_none() {
+                return Ok(None);
+            }
+            rest = next.as_str();
+        }
+    }
+
+    fn ends(&self, text: &str) -> bool {
+        match self {
+            Self::Text(this) => text.ends_with(this.as_str()),
+            Self::Ones(ones) => {
+                let mut rest = text.chars().rev();
+                ones.iter().rev().all(|one| rest.next().is_some_and(|c| one.is(c)))
+            }
+        }
+    }
+}
+
+fn piece(ones: Vec<One>) -> Piece {
+    let text = ones.iter().map(|one| match one {
+        One::This(c) => Some(*c),
+        _ => None,
+    });
+    text.collect::<Option<String>>().map_or(Piece::Ones(ones), Piece::Text)
+}
+
+/// A set whose `[` was read already, and what follows it.
+fn set(text: &str) -> Option<(One, &str)> {
+    let (inner, negated) = match text.strip_prefix('^') {
+        Some(inner) => (inner, true),
+        None => (text, false),
+    };
+    let end = inner.find(']')?;
+    let (inner, after) = (inner.get(..end)?, inner.get(end + 1..)?);
+    let chars: Vec<char> = inner.chars().collect();
+    let mut ranges = Vec::new();
+    let mut rest = chars.as_slice();
+    loop {
+        match rest {
+            [from, '-', to, more @ ..] => {
+                ranges.push((*from, *to));
+                rest = more;
+            }
+            [one, more @ ..] => {
+                ranges.push((*one, *one));
+                rest = more;
+            }
+            [] => break,
+        }
+    }
+    (!ranges.is_empty()).then_some((One::Set { ranges, negated }, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match() {
+        for (pattern, escape, yes, no) in [
+            ("abc", None, &["abc"][..], &["", "ab", "abcd", "ABC"][..]),
+            ("", None, &[""], &["a"]),
+            ("%", None, &["", "a", "é\n"], &[]),
+            ("a%", None, &["a", "ab", "a%"], &["", "ba"]),
+            ("%a", None, &["a", "ba", "aa"], &["", "ab"]),
+            ("%a%", None, &["a", "bab"], &["", "b"]),
+            ("a%a", None, &["aa", "aba"], &["a", "ab"]),
+            ("%ab%ba%", None, &["abba", "xabyba"], &["aba", "baab"]),
+            ("_", None, &["a", "é", "😀"], &["", "ab"]),
+            ("a_c%", None, &["abc", "axcd"], &["ac", "ab"]),
+            ("%_b", None, &["ab", "xxb"], &["b", "a"]),
+            ("%a_%b", None, &["axb", "aab", "aaxb"], &["ab", "a"]),
+            ("[a-c]x", None, &["ax", "bx", "cx"], &["dx", "x", "-x"]),
+            ("[^a-c]x", None, &["dx", "-x"], &["ax", "x"]),
+            ("%[0-9]%", None, &["a1", "1", "x9y"], &["", "ab"]),
+            ("[abc]", None, &["a", "b", "c"], &["d", "abc"]),
+            ("[a-]", None, &["a", "-"], &["b"]),
+            ("[", None, &["["], &["a"]),
+            ("[]", None, &["[]"], &["", "a"]),
+            ("10!%", Some('!'), &["10%"], &["10", "100"]),
+            ("a!_b!!", Some('!'), &["a_b!"], &["axb!", "a_b"]),
+            ("![a]", Some('!'), &["[a]"], &["a"]),
+            ("a!", Some('!'), &["a!"], &["a"]),
+        ] {
+            let like = Like::new(pattern, escape);
+            for (texts, want) in [(yes, true), (no, false)] {
+                for text in texts {
+                    let got = like.matches(text, &Effort::default()).unwrap();
+                    assert_eq!(got, want, "{pattern:?} {text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prefixes_are_known() {
+        for (pattern, prefix, enough, exact) in [
+            ("abc", "abc", false, Some("abc")),
+            ("abc%", "abc", true, None),
+            ("abc%d", "abc", false, None),
+            ("ab_c%", "ab", false, None),
+            ("%", "", true, None),
+            ("_", "", false, None),
+        ] {
+            let like = Like::new(pattern, None);
+            assert_eq!(like.prefix(), (prefix.to_owned(), enough), "{pattern}");
+            assert_eq!(like.exact(), exact, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_as_regular_expressions_do() {
+        let random = evaluation::Random::new(11);
+        let some = |parts: &[&str], most: u64| {
+            let count = random.next() % (most + 1);
+            let part = |_| parts[usize::try_from(random.next() % parts.len() as u64).unwrap()];
+            (0..count).map(part).collect::<String>()
+        };
+        let mut matched = 0;
+        for _ in 0..5_000 {
+            let pattern = some(&["%", "%", "_", "a", "b", "[ab]", "[^a]"], 7);
+            let text = some(&["a", "b", "c"], 8);
+            let regular = pattern.replace('%', ".*").replace('_', ".");
+            let want = regex::Regex::new(&format!("^(?s:{regular})$")).unwrap().is_match(&text);
+            let got = Like::new(&pattern, None).matches(&text, &Effort::default()).unwrap();
+            assert_eq!(got, want, "{pattern:?} {text:?}");
+            matched += usize::from(got);
+        }
+        assert!(500 < matched, "{matched}");
+    }
+
+    #[test]
+    fn hard_patterns_take_bounded_work() {
+        let text = "a".repeat(200_000);
+        let pattern = format!("{}b", "%a".repeat(1_000));
+        let effort = Effort::default();
+        assert!(!Like::new(&pattern, None).matches(&text, &effort).unwrap());
+        let pattern = format!("%{}b%", "_".repeat(100_000));
+        assert!(Like::new(&pattern, None).matches(&text, &effort).is_err());
+    }
+}

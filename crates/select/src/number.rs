@@ -1,0 +1,77 @@
+//! Numbers as arithmetic over JSON answers them: whole ones are integers, those that JSON cannot
+//! hold are nothing.
+
+use document::{Number, Value, ValueRef};
+
+use evaluation::Got;
+
+/// Up to here every whole number is a double of its own: 2^53.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// What was computed; infinite and no number is nothing.
+pub fn number(value: f64) -> Got<'static> {
+    if !value.is_finite() {
+        return Got::Missing;
+    }
+    if value.fract() == 0.0 && value.abs() < MAX_WHOLE {
+        return integer(value as i64);
+    }
+    Got::Own(Value::Double(value))
+}
+
+/// A whole number, exactly.
+pub fn integer(value: i64) -> Got<'static> {
+    Got::Own(Value::Int64(value))
+}
+
+/// The nearest double of a number.
+pub fn to_f64(value: ValueRef<'_>) -> Option<f64> {
+    Number::of(value).map(Number::to_f64)
+}
+
+/// The integer that a number is, exactly; fractions and what is beyond 64 bits are none.
+pub fn to_i64(value: ValueRef<'_>) -> Option<i64> {
+    Number::of(value).and_then(Number::to_i64_exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::to_string;
+
+    use super::*;
+
+    #[test]
+    fn whole_results_are_integers_and_impossible_ones_nothing() {
+        for (value, want) in [
+            (2.0, "2"),
+            (-2.5, "-2.5"),
+            (-0.0, "0"),
+            (9_007_199_254_740_991.0, "9007199254740991"),
+            (9_007_199_254_740_992.0, "9007199254740992.0"),
+            (-9_007_199_254_740_991.0, "-9007199254740991"),
+            (1e300, "1e+300"),
+            (f64::NAN, "undefined"),
+            (f64::INFINITY, "undefined"),
+            (f64::NEG_INFINITY, "undefined"),
+        ] {
+            let got = number(value).value().map_or("undefined".to_owned(), to_string);
+            assert_eq!(got, want, "{value}");
+        }
+    }
+
+    #[test]
+    fn only_numbers_are_read_as_numbers() {
+        for (value, double, whole) in [
+            (Value::Int64(i64::MAX), Some(9.223_372_036_854_776e18), Some(i64::MAX)),
+            (Value::Int32(3), Some(3.0), Some(3)),
+            (Value::Double(3.0), Some(3.0), Some(3)),
+            (Value::Double(3.5), Some(3.5), None),
+            (Value::Double(1e19), Some(1e19), None),
+            (Value::from("3"), None, None),
+            (Value::Null, None, None),
+        ] {
+            assert_eq!(to_f64(value.as_ref()), double, "{value:?}");
+            assert_eq!(to_i64(value.as_ref()), whole, "{value:?}");
+        }
+    }
+}

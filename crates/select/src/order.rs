@@ -1,0 +1,149 @@
+//! The total order of JSON values: null, false, true, numbers, strings, arrays, objects. Values
+//! are equal in it exactly when they are the same.
+
+use std::cmp::Ordering;
+
+use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
+
+use crate::properties::{by_name, count};
+
+/// Orders two values: strings by code point, arrays element by element and then by length, objects
+/// by how many properties they have and then by these, in the order of names.
+pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    use ValueRef as V;
+    if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
+        return compare_numbers(a, b);
+    }
+    match (a, b) {
+        (V::Bool(a), V::Bool(b)) => a.cmp(&b),
+        (V::String(a), V::String(b)) => a.cmp(b),
+        (V::Array(a), V::Array(b)) => arrays(a, b),
+        (V::Document(a), V::Document(b)) => objects(a, b),
+        _ => class(a).cmp(&class(b)).then_with(|| document::compare(a, b)),
+    }
+}
+
+/// Where a type stands; what JSON has no form for comes last.
+fn class(value: ValueRef<'_>) -> u8 {
+    match value {
+        ValueRef::Null => 0,
+        ValueRef::Bool(_) => 1,
+        value if value.is_number() => 2,
+        ValueRef::String(_) => 3,
+        ValueRef::Array(_) => 4,
+        ValueRef::Document(_) => 5,
+        _ => 6,
+    }
+}
+
+fn arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
+    let mut rest = b.iter();
+    for a in a.iter() {
+        let Some(b) = rest.next() else { return Ordering::Greater };
+        let order = compare(a, b);
+        if order.is_ne() {
+            return order;
+        }
+    }
+    if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
+}
+
+fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let order = count(a, b);
+    if order.is_ne() {
+        return order;
+    }
+    let (a, b) = (by_name(a), by_name(b));
+    for ((a_name, a), (b_name, b)) in a.iter().zip(&b) {
+        let order = a_name.cmp(b_name).then_with(|| compare(*a, *b));
+        if order.is_ne() {
+            return order;
+        }
+    }
+    Ordering::Equal
+}
+
+/// The type of a value that has an order of its own: arrays and objects have none.
+pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
+    match value {
+        ValueRef::Null => Some(0),
+        ValueRef::Bool(_) => Some(1),
+        ValueRef::String(_) => Some(3),
+        other => other.is_number().then_some(2),
+    }
+}
+
+/// A value that sorts by this order, for sets and maps.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'a>(pub ValueRef<'a>);
+
+impl PartialEq for InOrder<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for InOrder<'_> {}
+
+impl PartialOrd for InOrder<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for InOrder<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.0, other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::json::parse;
+
+    use super::*;
+
+    #[test]
+    fn types_and_values_stand_in_one_order() {
+        let ascending = [
+            "null",
+            "false",
+            "true",
+            "-1e300",
+            "-1",
+            "0",
+            "0.5",
+            "9007199254740992.0",
+            "9007199254740993",
+            "1e300",
+            "\"\"",
+            "\"A\"",
+            "\"Z\"",
+            "\"a\"",
+            "\"aa\"",
+            "\"é\"",
+            "\"\u{ffff}\"",
+            "\"\u{1f600}\"",
+            "[]",
+            "[null]",
+            "[1]",
+            "[1,1]",
+            "[2]",
+            "[[]]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":2}",
+            "{\"b\":0}",
+            "{\"b\":0,\"a\":1}",
+            "{\"c\":3,\"a\":1}",
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                let left = parse(a.as_bytes(), 9).unwrap();
+                let right = parse(b.as_bytes(), 9).unwrap();
+                assert_eq!(compare(left.as_ref(), right.as_ref()), i.cmp(&j), "{a} {b}");
+                assert_eq!(super::super::equal(left.as_ref(), right.as_ref()), i == j, "{a} {b}");
+            }
+        }
+    }
+}

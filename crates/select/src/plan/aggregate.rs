@@ -1,0 +1,15 @@
+//! An aggregate of a query: which one, of what, and where its result goes.
+
+use super::Expr;
+use crate::aggregate::Kind;
+
+/// An aggregate of a query.
+#[derive(Debug)]
+pub struct Aggregate {
+    /// Which.
+    pub kind: Kind,
+    /// What is taken of each row.
+    pub of: Expr,
+    /// Where its result goes.
+    pub slot: usize,
+}

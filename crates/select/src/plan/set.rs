@@ -1,0 +1,36 @@
+//! Constants to be found among: a set of keys, so that long lists cost no more than short ones.
+
+use std::collections::HashSet;
+
+use document::Value;
+use evaluation::Got;
+
+use crate::identity::identity_of;
+
+/// A set of constants.
+#[derive(Clone, Debug)]
+pub struct Set {
+    values: Vec<Value>,
+    keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+    has_nothing: bool,
+}
+
+impl Set {
+    /// These constants; `has_nothing` when one of the list was nothing.
+    pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
+        let keys = values.iter().map(|value| identity_of(&Got::Ref(value.as_ref()))).collect();
+        Self { values, keys, has_nothing }
+    }
+
+    /// The constants.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// Whether a value is among them; nothing when that is not known.
+    pub(crate) fn has(&self, value: &Got<'_>) -> Option<bool> {
+        value.value()?;
+        let has = self.keys.contains(&identity_of(value));
+        if has { Some(true) } else { (!self.has_nothing).then_some(false) }
+    }
+}

@@ -1,0 +1,24 @@
+//! The properties of objects, for comparing two of them.
+
+use std::cmp::Ordering;
+
+use document::{DocRef, ValueRef};
+
+/// Which object has more properties. It reads no further than the smaller one goes, so that the
+/// work of comparing is bounded by the smaller value.
+pub(crate) fn count(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    loop {
+        match (a.next().is_some(), b.next().is_some()) {
+            (true, true) => {}
+            (a, b) => return a.cmp(&b),
+        }
+    }
+}
+
+/// The properties by their names.
+pub(crate) fn by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
+    let mut fields: Vec<_> = object.iter().collect();
+    fields.sort_by_key(|(name, _)| *name);
+    fields
+}

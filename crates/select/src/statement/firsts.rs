@@ -1,0 +1,44 @@
+//! DISTINCT with an ORDER BY that the selected value does not decide: each value stands where it
+//! would come first.
+
+use std::collections::HashMap;
+
+use super::Output;
+use crate::form::precedes;
+
+/// About what a value holds beside itself, its key and its place.
+const ENTRY_BYTES: usize = 160;
+
+/// Values by key, each with its first place.
+#[derive(Debug, Default)]
+pub(super) struct Firsts {
+    values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
+    bytes: usize,
+}
+
+impl Firsts {
+    /// About the bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes
+    }
+
+    /// A value at a place.
+    pub(super) fn add(&mut self, key: Vec<u8>, place: Vec<u8>, ordinal: u64, value: Output) {
+        if let Some(first) = self.values.get_mut(&key) {
+            if (&place, ordinal) < (&first.0, first.1) {
+                (first.0, first.1) = (place, ordinal);
+            }
+            if precedes(value.as_ref(), first.2.as_ref()) {
+                first.2 = value;
+            }
+            return;
+        }
+        self.bytes += key.len() + place.len() + value.size().memory + ENTRY_BYTES;
+        self.values.insert(key, (place, ordinal, value));
+    }
+
+    /// The values with their places.
+    pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
+        self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
+    }
+}

@@ -1,0 +1,81 @@
+//! Results that came in any order, kept in the canonical one: no more than a page needs.
+
+use std::collections::BTreeMap;
+
+use evaluation::Got;
+
+use super::Output;
+use crate::form::precedes;
+
+/// About what a result holds beside its value and its place.
+const ENTRY_BYTES: usize = 128;
+
+/// Results by place and ordinal.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    results: BTreeMap<(Vec<u8>, u64), Output>,
+    /// Bytes of values.
+    bytes: usize,
+    /// Bytes that values, places and what is around take in memory.
+    memory: usize,
+    /// Whether results were forgotten that come behind these.
+    more: bool,
+}
+
+impl Kept {
+    /// Whether a place would be behind all of so many results.
+    pub(super) fn is_behind(&self, place: &[u8], most: usize) -> bool {
+        most <= self.results.len()
+            && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
+    }
+
+    /// About the bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// One more result, at a place of its own; answers its bytes.
+    pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
+        let size = value.size();
+        self.bytes = self.bytes.saturating_add(size.bytes);
+        self.memory = self.memory.saturating_add(size.memory + place.len() + ENTRY_BYTES);
+        self.results.insert((place, ordinal), value);
+        size.bytes
+    }
+
+    /// Whether there is a result at this place of values; this one may take over its form.
+    pub(super) fn has(&mut self, place: &[u8], value: &Got<'_>) -> bool {
+        let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
+        if value.value().is_some_and(|value| precedes(value, known.as_ref()))
+            && let Some(value) = Output::new(value.clone())
+        {
+            let (before, size) = (known.size(), value.size());
+            self.bytes = self.bytes.saturating_sub(before.bytes).saturating_add(size.bytes);
+            self.memory = self.memory.saturating_sub(before.memory).saturating_add(size.memory);
+            *known = value;
+        }
+        true
+    }
+
+    /// Forgets the last results above this number, or without which there are still so many bytes.
+    pub(super) fn shrink(&mut self, most: usize, bytes: usize) {
+        while let Some(last) = self.results.last_entry() {
+            let size = last.get().size();
+            let without = self.bytes.saturating_sub(size.bytes);
+            if self.results.len() <= most && without < bytes {
+                break;
+            }
+            self.bytes = without;
+            self.more = true;
+            if let Some(((place, _), _)) = self.results.pop_last() {
+                let held = size.memory + place.len() + ENTRY_BYTES;
+                self.memory = self.memory.saturating_sub(held);
+            }
+        }
+    }
+
+    /// The results in order, and whether more come behind them.
+    pub(super) fn into_results(self) -> (impl Iterator<Item = ((Vec<u8>, u64), Output)>, bool) {
+        (self.results.into_iter(), self.more)
+    }
+}

@@ -1,0 +1,18 @@
+//! Running a bound SELECT: what a driver asks about it before it scans, and one page of its results.
+
+mod ahead;
+mod any_order;
+mod ask;
+mod firsts;
+mod groups;
+mod inner;
+mod kept;
+mod mark;
+mod page;
+mod run;
+mod source;
+
+pub use ask::System;
+pub use mark::Resume;
+pub use page::{Flow, Output, Page, PageLimit};
+pub use run::Run;

@@ -1,0 +1,80 @@
+//! A page of results, and how large it may be.
+
+use document::{DocBuf, Value, ValueRef};
+use evaluation::{Got, Size};
+use memory::Share;
+
+use super::Resume;
+
+/// Whether there is a use for more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    More,
+    /// The page is full.
+    Enough,
+}
+
+/// How large a page may be; one result is always in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLimit {
+    /// Results.
+    pub items: usize,
+    /// Bytes of them, about; the result that exceeds them is the last.
+    pub bytes: usize,
+}
+
+/// A result.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// A stored document, or a part of one, as it is.
+    Raw(DocBuf),
+    /// A value.
+    Value(Value),
+}
+
+impl Output {
+    pub(super) fn new(value: Got<'_>) -> Option<Self> {
+        match value {
+            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
+            other => other.into_value().map(Self::Value),
+        }
+    }
+
+    /// The result, borrowed.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Self::Raw(document) => ValueRef::Document(document.as_ref()),
+            Self::Value(value) => value.as_ref(),
+        }
+    }
+
+    /// The result, owned.
+    pub fn into_value(self) -> Value {
+        match self {
+            Self::Raw(document) => Value::Document(document.as_ref().to_tree()),
+            Self::Value(value) => value,
+        }
+    }
+
+    pub(super) fn size(&self) -> Size {
+        match self {
+            Self::Raw(document) => {
+                let bytes = document.bytes().len();
+                Size { bytes, memory: bytes + size_of::<Self>() }
+            }
+            Self::Value(value) => Size::of(value.as_ref()),
+        }
+    }
+}
+
+/// One page of results.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The results.
+    pub values: Vec<Output>,
+    /// Where the next page begins; nothing when this is the last.
+    pub resume: Option<Resume>,
+    /// What the results hold.
+    pub held: Share,
+}
