@@ -8,7 +8,7 @@ use crate::{
     checkpoint::{BootId, Checkpoint},
     instant::Instant,
     machine::Source,
-    shared::{Line, Shared},
+    shared::{Line, SharedLine},
     steps::{ACCEPT_AFTER_MS, Decision, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, Steps},
 };
 
@@ -60,7 +60,7 @@ pub struct Status {
 }
 
 #[derive(Debug)]
-struct State {
+struct ClockState {
     steps: Steps,
     boot_id: BootId,
     number: u64,
@@ -77,8 +77,8 @@ struct State {
 pub struct Clock {
     mode: Mode,
     source: Box<dyn Source>,
-    shared: Shared,
-    state: Mutex<State>,
+    shared: SharedLine,
+    state: Mutex<ClockState>,
     renewed: Condvar,
     renewed_async: Notify,
 }
@@ -109,7 +109,7 @@ impl Clock {
                 let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
                 // A boot clock that says that far more time has passed than the wall clock does may
                 // be another one, as in a container that was moved. Time that was too early for a
-                // while costs nothing; too late, it would kill what lives, for ever.
+                // while costs nothing; too late, it would make what lives expire for good.
                 let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
                 match by_wall {
                     Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
@@ -135,7 +135,7 @@ impl Clock {
             ppm: if mode == Mode::Manual { STANDS_STILL } else { 0 },
             limit_ms: i64::MIN,
         };
-        let state = State {
+        let state = ClockState {
             steps: Steps::default(),
             boot_id,
             number: last.map_or(0, |last| last.number),
@@ -148,7 +148,7 @@ impl Clock {
         Ok(Self {
             mode,
             source,
-            shared: Shared::new(line),
+            shared: SharedLine::new(line),
             state: Mutex::new(state),
             renewed: Condvar::new(),
             renewed_async: Notify::new(),
@@ -162,7 +162,7 @@ impl Clock {
 
     /// Database time, or `None` while a checkpoint is overdue and operations have to wait.
     pub fn try_now(&self) -> Option<Instant> {
-        let (now, limit) = self.shared.read(&*self.source);
+        let (now, limit) = self.shared.read_now(&*self.source);
         (now <= limit).then_some(Instant { ms: now })
     }
 
@@ -191,25 +191,25 @@ impl Clock {
     }
 
     /// The latest instant that may have been used: time itself, held at the limit.
-    pub fn last(&self) -> Instant {
-        let (now, limit) = self.shared.read(&*self.source);
+    pub fn last_used(&self) -> Instant {
+        let (now, limit) = self.shared.read_now(&*self.source);
         Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ClockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares with the wall clock and answers the checkpoint to make durable now. Call it about
+    /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
     /// once a second and pass what was written to [`persisted`](Self::persisted).
     pub fn tick(&self) -> Checkpoint {
-        let now = Instant { ms: self.shared.read(&*self.source).0 };
+        let now = Instant { ms: self.shared.read_now(&*self.source).0 };
         if self.mode == Mode::Manual {
             return self.checkpoint_at(now.ms);
         }
         let wall = self.source.wall_ms();
         let boot_ms = self.source.boot_ns() / 1_000_000;
-        let decision = self.lock().steps.decide(wall.saturating_sub(now.ms), boot_ms);
+        let decision = self.lock().steps.decide_step(wall.saturating_sub(now.ms), boot_ms);
         match decision {
             Decision::Slew(ppm) => self.run_at(ppm),
             Decision::Unconfirmed => self.run_at(0),
@@ -230,8 +230,8 @@ impl Clock {
 
     fn run_at(&self, ppm: i64) {
         let _state = self.lock();
-        self.shared.change(&*self.source, |line, boot_ns| {
-            let (base_ms, base_ns) = line.at(boot_ns);
+        self.shared.change_line(&*self.source, |line, boot_ns| {
+            let (base_ms, base_ns) = line.time_at(boot_ns);
             Line { base_ms, base_ns, boot_ns, ppm, ..line }
         });
     }
@@ -256,10 +256,10 @@ impl Clock {
 
     /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
     /// of time (a step, a move) time goes on from it.
-    pub fn persisted(&self, checkpoint: &Checkpoint) {
+    pub fn mark_persisted(&self, checkpoint: &Checkpoint) {
         let state = self.lock();
-        self.shared.change(&*self.source, |line, boot_ns| {
-            let (now, ns) = line.at(boot_ns);
+        self.shared.change_line(&*self.source, |line, boot_ns| {
+            let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
             let manual = self.mode == Mode::Manual;
             let lease = if manual { 0 } else { LEASE_MS };
@@ -276,8 +276,8 @@ impl Clock {
         self.renewed_async.notify_waiters();
     }
 
-    /// An operator accepts a step that waits, and lets what a jump killed be reaped.
-    pub fn accept(&self) {
+    /// An operator accepts a step that waits, and lets what a jump made expire be reaped.
+    pub fn accept_jump(&self) {
         let mut state = self.lock();
         state.steps.accepted = state.steps.unconfirmed_since_ms.is_some();
         state.reap_until_ms = i64::MAX;
@@ -289,15 +289,15 @@ impl Clock {
         let unconfirmed = state.steps.unconfirmed_since_ms.is_some();
         let until = Instant { ms: state.reap_until_ms };
         drop(state);
-        if unconfirmed { until.min(self.last()) } else { until }
+        if unconfirmed { until.min(self.last_used()) } else { until }
     }
 
     /// Compares the pace of time with an independent clock; `false` turns readiness red.
-    pub fn watch(&self, monotonic: std::time::Duration) -> bool {
+    pub fn check_pace(&self, monotonic: std::time::Duration) -> bool {
         if self.mode == Mode::Manual {
             return true;
         }
-        let (now_ms, monotonic_ms) = (self.last().ms, monotonic.as_millis());
+        let (now_ms, monotonic_ms) = (self.last_used().ms, monotonic.as_millis());
         let mut state = self.lock();
         if let Some((then, then_ms)) = state.watched {
             let elapsed = i64::try_from(monotonic_ms.saturating_sub(then)).unwrap_or(i64::MAX);
@@ -312,7 +312,7 @@ impl Clock {
 
     /// For status pages and metrics.
     pub fn status(&self) -> Status {
-        let now = self.last();
+        let now = self.last_used();
         let state = self.lock();
         Status {
             mode: self.mode,

@@ -13,7 +13,7 @@ impl Clock {
         if self.mode() != Mode::Manual {
             return Err(Refused::SystemClock);
         }
-        let now = self.last();
+        let now = self.last_used();
         if to < now {
             return Err(Refused::Backwards { now });
         }

@@ -7,7 +7,7 @@ pub const LEASE_MS: i64 = 2_000;
 pub const MAX_STEP_MS: i64 = 60_000;
 /// Window of the budget for steps, and how long a larger step has to last.
 pub const STEP_WINDOW_MS: i64 = 600_000;
-/// What a jump killed is kept this long unless somebody accepts it.
+/// What a jump made expire is kept this long unless somebody accepts it.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
 /// Differences up to this are slewed away, not stepped.
 const SLEW_MS: i64 = 500;
@@ -40,7 +40,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// `offset_ms` is wall clock minus database time; `boot_ms` the boot clock.
-    pub(crate) fn decide(&mut self, offset_ms: i64, boot_ms: i64) -> Decision {
+    pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> Decision {
         self.adopted.retain(|(at, _)| boot_ms.saturating_sub(*at) < STEP_WINDOW_MS);
         if offset_ms <= SLEW_MS {
             self.unconfirmed_since_ms = None;

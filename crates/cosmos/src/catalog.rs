@@ -65,7 +65,7 @@ pub(crate) fn resource_number(body: &Document) -> Option<u32> {
 /// The database of this name or resource id. Names come first, because nearly all clients use them;
 /// a name can never have the form of an id that this server gives.
 pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
-    if let Some(found) = engine.resource(&[ROOT, name]) {
+    if let Some(found) = engine.resource_at(&[ROOT, name]) {
         return Database::of_resource(found);
     }
     let Some(Rid::Database(number)) = Rid::parse(name) else { return None };
@@ -74,7 +74,7 @@ pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<
 
 /// All databases, by name.
 pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
-    engine.resources(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
+    engine.resources_below(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
 }
 
 /// A container in one version of its definition. Requests share it; when the definition changes the

@@ -137,9 +137,9 @@ impl<S: Store> Door<S> {
     /// How long requests took, by metric; a metric without requests is left out.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(metric, name): &(Metric, &'static str)| {
-            Some((*name, self.latencies.read(*metric as usize)?))
+            Some((*name, self.latencies.read_kind(*metric as usize)?))
         };
-        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
+        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.measurement_count() > 0).collect()
     }
 
     /// Connections that are open.

@@ -1,5 +1,5 @@
-//! Counters that a change of a collection began, and the rows that were there then. Writers keep the
-//! counters from that commit on; `expire::build` adds what was there before.
+//! Counters that a change of a collection began, and the rows that were there then. Writers keep
+//! the counters from that commit on; `expire::build` adds what was there before.
 
 use std::sync::Arc;
 

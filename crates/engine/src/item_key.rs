@@ -1,4 +1,6 @@
-//! Keys of items, and ranges of them.
+//! Keys of items, and ranges of them. A key is the hash of the partition key, its values and the
+//! id, so that the items of a logical partition stand together, and partitions are spread by their
+//! hashes.
 
 use bytes::Bytes;
 use document::{
@@ -17,7 +19,7 @@ impl ItemKey {
     /// The key of an item by the hash of its partition key (of the length the container says), the
     /// partition key's values and its id.
     pub fn new(hash: &[u8], values: &[ValueRef<'_>], id: &str) -> Self {
-        let mut key = keys::partition(hash, values);
+        let mut key = keys::partition_prefix(hash, values);
         encode(ValueRef::String(id), TypeOrder::Json, false, &mut key);
         Self(key.into())
     }
@@ -40,7 +42,7 @@ impl ItemRange {
 
     /// One logical partition.
     pub fn partition(hash: &[u8], values: &[ValueRef<'_>]) -> Self {
-        Self(Range::prefix(&keys::partition(hash, values)))
+        Self(Range::with_prefix(&keys::partition_prefix(hash, values)))
     }
 
     /// Items whose hashes lie in this half-open range; a hash that only begins like one counts.
@@ -49,7 +51,7 @@ impl ItemRange {
     }
 
     /// Whether an item is in it.
-    pub fn holds(&self, key: &[u8]) -> bool {
+    pub fn contains_key(&self, key: &[u8]) -> bool {
         self.0.start.as_slice() <= key && self.0.end.as_ref().is_none_or(|end| key < end.as_slice())
     }
 

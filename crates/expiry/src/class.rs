@@ -18,9 +18,9 @@ pub enum Lifetime {
 pub enum Class {
     /// The collection's default applies.
     Inherit,
-    /// It never dies by `_ts`.
+    /// It never expires by `_ts`.
     Never,
-    /// It dies at this second, when TTL is on.
+    /// It expires at this second, when TTL is on.
     Explicit {
         /// Seconds since 1970.
         deadline: i64,
@@ -29,7 +29,7 @@ pub enum Class {
 
 impl Lifetime {
     /// The class of a write stamped in this second.
-    pub fn stamped(self, ts: i64) -> Class {
+    pub fn class_at(self, ts: i64) -> Class {
         match self {
             Self::Inherit => Class::Inherit,
             Self::Never => Class::Never,
@@ -38,7 +38,7 @@ impl Lifetime {
     }
 
     /// What a root-level `ttl` asks for (docs/ttl.md, section 4, the rule for stored values).
-    pub fn of(ttl: Option<ValueRef<'_>>) -> Self {
+    pub fn from_ttl(ttl: Option<ValueRef<'_>>) -> Self {
         match ttl.and_then(meaningful_ttl) {
             None => Self::Inherit,
             Some(-1) => Self::Never,

@@ -1,20 +1,20 @@
-//! Floors: what is dead for ever. One type for what is dead now, what may be reaped, and what has
-//! been told.
+//! Floors: what has expired for good. One type for what has expired now, what may be reaped, and
+//! what has been published.
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
-/// What is dead for ever by one date index.
+/// What has expired for good by one date index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFloor {
     /// The index.
     pub index: u32,
-    /// Dates up to this one are dead, whenever they were written.
+    /// Dates up to this one have expired, whenever they were written.
     pub floor_ms: i64,
     /// And these, by stamp.
     pub pairs: Vec<FloorPair>,
 }
 
-/// What is dead for ever.
+/// What has expired for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floors {
     /// Class inherit: `_ts` up to this second.
@@ -26,10 +26,10 @@ pub struct Floors {
 }
 
 impl Floors {
-    /// Nothing is dead.
+    /// Nothing has expired.
     pub const NONE: Self = Self { inherit_s: i64::MIN, explicit_s: i64::MIN, dates: Vec::new() };
 
-    /// Whether a document is dead by these floors. Once true, true for ever: floors only rise.
+    /// Whether a document has expired by these floors. Once true, true for good: floors only rise.
     pub fn is_dead(&self, header: &Header<'_>) -> bool {
         let own = match header.class {
             Class::Never => false,
@@ -47,7 +47,7 @@ impl Floors {
 
     /// The same floors, where date indexes bind only rows with smaller stamps than this: what a
     /// reaper keeps, since settings may change and a later write may carry an old date.
-    pub fn bounded(mut self, stamp: u64) -> Self {
+    pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
             date.pairs.retain(|pair| date.floor_ms < pair.floor_ms || stamp < pair.stamp);
             if date.floor_ms != i64::MIN {
@@ -58,11 +58,11 @@ impl Floors {
         self
     }
 
-    /// The floors that hold a document dead only where both do.
-    pub fn least(&self, other: &Self) -> Self {
+    /// The floors by which a document has expired only where it has by both.
+    pub fn lower_of_both(&self, other: &Self) -> Self {
         let dates = self.dates.iter().filter_map(|floor| {
             let twin = other.dates.iter().find(|twin| twin.index == floor.index)?;
-            Some(floor.least(twin))
+            Some(floor.lower_of_both(twin))
         });
         Self {
             inherit_s: self.inherit_s.min(other.inherit_s),
@@ -78,7 +78,7 @@ impl DateFloor {
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }
 
-    fn least(&self, other: &Self) -> Self {
+    fn lower_of_both(&self, other: &Self) -> Self {
         let unbounded = |floor: &Self| FloorPair { stamp: u64::MAX, floor_ms: floor.floor_ms };
         let all = |floor: &Self| {
             let mut pairs = floor.pairs.clone();

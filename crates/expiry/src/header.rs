@@ -27,7 +27,7 @@ impl fmt::Display for Damaged {
 impl std::error::Error for Damaged {}
 
 /// The checksum of a body, computed by the writer before the commit is ordered.
-pub fn checksum(body: &[u8]) -> u32 {
+pub fn body_checksum(body: &[u8]) -> u32 {
     crc32c::crc32c(body)
 }
 
@@ -58,7 +58,7 @@ pub struct Header<'a> {
     pub class: Class,
     /// Earliest dates by TTL index.
     pub dates: Dates<'a>,
-    /// Checksum of the body behind it.
+    /// Checksum of the body after it.
     pub body_checksum: u32,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Header<'a> {
     /// Splits a row and checks the body too.
     pub fn split_row(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
         let (header, body) = Self::split(bytes)?;
-        if checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
+        if body_checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
     }
 
     /// Whether two headers say the same about life: what an index entry shares with its row.
@@ -111,7 +111,7 @@ impl<'a> Header<'a> {
 
 /// A header before its commit is stamped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct HeaderDraft {
     /// What the document asks for.
     pub lifetime: Lifetime,
     /// Birth stamp to keep; `None` for a new document.
@@ -122,7 +122,7 @@ pub struct Draft {
     pub body_checksum: u32,
 }
 
-impl Draft {
+impl HeaderDraft {
     /// Bytes of the stored form, whatever the stamp.
     pub fn header_len(&self) -> usize {
         let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
@@ -130,26 +130,33 @@ impl Draft {
     }
 
     /// The stored form of a write that got this stamp in this second.
-    pub fn stamp(&self, stamp: u64, ts: i64) -> Vec<u8> {
-        let class = self.lifetime.stamped(ts);
-        encode(stamp, self.birth.unwrap_or(stamp), ts, class, &self.dates, self.body_checksum)
+    pub fn encode_stamped(&self, stamp: u64, ts: i64) -> Vec<u8> {
+        let class = self.lifetime.class_at(ts);
+        encode_header(
+            stamp,
+            self.birth.unwrap_or(stamp),
+            ts,
+            class,
+            &self.dates,
+            self.body_checksum,
+        )
     }
 }
 
 impl Header<'_> {
     /// The stored form with other dates: what building a date index writes.
     pub fn with_dates(&self, dates: &[(u32, i64)]) -> Vec<u8> {
-        encode(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
+        encode_header(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
     }
 
     /// The stored form of this header in front of another body, such as an index entry's.
     pub fn with_body(&self, body_checksum: u32) -> Vec<u8> {
         let dates: Vec<_> = self.dates.iter().collect();
-        encode(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
+        encode_header(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
     }
 }
 
-fn encode(
+fn encode_header(
     stamp: u64,
     birth: u64,
     ts: i64,
@@ -192,18 +199,18 @@ mod tests {
             (Lifetime::After(20), vec![(1, 7), (u32::MAX, i64::MAX)]),
         ] {
             let body = b"body";
-            let draft = Draft {
+            let draft = HeaderDraft {
                 lifetime,
                 birth: Some(4),
                 dates: dates.clone(),
-                body_checksum: checksum(body),
+                body_checksum: body_checksum(body),
             };
-            let mut row = draft.stamp(9, 1000);
+            let mut row = draft.encode_stamped(9, 1000);
             assert_eq!(row.len(), draft.header_len());
             row.extend_from_slice(body);
             let (header, rest) = Header::split_row(&row).unwrap();
             assert_eq!((header.stamp, header.birth, header.ts, rest), (9, 4, 1000, &body[..]));
-            assert_eq!(header.class, lifetime.stamped(1000));
+            assert_eq!(header.class, lifetime.class_at(1000));
             assert_eq!(header.dates.iter().collect::<Vec<_>>(), dates);
             for bit in 0..row.len() * 8 {
                 let mut flipped = row.clone();

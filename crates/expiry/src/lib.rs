@@ -14,5 +14,5 @@ mod laws;
 pub use class::{Class, Lifetime, meaningful_ttl};
 pub use dates::{DateRule, FloorPair};
 pub use floors::{DateFloor, Floors};
-pub use header::{Damaged, Dates, Draft, Header, checksum};
-pub use settings::{Default, Rule, Settings};
+pub use header::{Damaged, Dates, Header, HeaderDraft, body_checksum};
+pub use settings::{DefaultTtl, ExpiryRule, Settings};

@@ -153,7 +153,7 @@ impl<S: Store> Door<S> {
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             protocol_errors: ProtocolErrorLog::default(),
-            started: clock::monotonic(),
+            started: clock::monotonic_time(),
             parameters: Mutex::default(),
             process: new_process_id(),
             timestamps: Timestamps::default(),
@@ -246,7 +246,8 @@ impl<S: Store> Door<S> {
     /// How long commands took since the start, nanoseconds: those that were run, by name.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(place, row): (usize, &'static CommandRow)| {
-            let read = self.latencies.read(place).filter(|read| 0 < read.count())?;
+            let read =
+                self.latencies.read_kind(place).filter(|read| 0 < read.measurement_count())?;
             Some((row.name, read))
         };
         let mut all: Vec<_> = self.commands.rows.iter().enumerate().filter_map(read).collect();

@@ -80,7 +80,7 @@ impl Doorman {
     /// The place of a key and what it is good for. Who guesses has to wait; who knows a key has not,
     /// whatever others behind the same address do.
     pub(crate) fn check(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
-        let wrong = || match self.guesses.wrong(peer, clock::monotonic()) {
+        let wrong = || match self.guesses.wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
             None => Error::wrong_key(),
         };

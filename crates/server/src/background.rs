@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use clock::{Clock, Mode, monotonic};
+use clock::{Clock, Mode, monotonic_time};
 use engine::Engine;
 use mongo::Door;
 use store::Health;
@@ -92,8 +92,8 @@ fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) 
     let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
     match written {
         Ok(()) => {
-            clock.persisted(&checkpoint);
-            clock.watch(monotonic());
+            clock.mark_persisted(&checkpoint);
+            clock.check_pace(monotonic_time());
             *failing = false;
         }
         Err(error) => {
@@ -130,7 +130,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
     let mut refusing = false;
     loop {
         if let Health::Anew = engine.store().health()
-            && let Err(error) = engine.recover().await
+            && let Err(error) = engine.recover_reopened().await
         {
             tracing::error!(%error, "read the catalog again");
         }
@@ -183,8 +183,8 @@ async fn housekeeping(
 ) {
     let mut door_due = Duration::ZERO;
     loop {
-        let now = monotonic();
-        let due = match engine.reap(now).await {
+        let now = monotonic_time();
+        let due = match engine.reap_once(now).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::error!(%error, "reap");
@@ -196,7 +196,7 @@ async fn housekeeping(
         {
             door_due = door.tick(now);
         }
-        let rest = due.saturating_sub(monotonic()).max(Duration::from_millis(10));
+        let rest = due.saturating_sub(monotonic_time()).max(Duration::from_millis(10));
         tokio::select! {
             () = wait(rest) => {}
             _ = stop.changed() => return,

@@ -77,7 +77,10 @@ fn decode(slot: &[u8]) -> Option<Checkpoint> {
 }
 
 impl Persist for CheckpointFile {
-    fn persist(&self, checkpoint: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+    fn persist_checkpoint(
+        &self,
+        checkpoint: Checkpoint,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         let file = self.clone();
         Box::pin(async move {
             let written = tokio::task::spawn_blocking(move || file.write(&checkpoint)).await;

@@ -6,7 +6,7 @@ use clock::{Checkpoint, Clock, Machine, Mode, Source};
 use engine::{Engine, KeepNothing, Options, Persist};
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_lsm::{LsmOptions, LsmStore, Measured};
+use store_lsm::{LsmMetrics, LsmOptions, LsmStore};
 
 use crate::{
     any_store::AnyStore,
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
-    pub(crate) measured: Option<Arc<Measured>>,
+    pub(crate) measured: Option<Arc<LsmMetrics>>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     if let Some(file) = &file {
         file.write(&first).map_err(failed)?;
     }
-    clock.persisted(&first);
+    clock.mark_persisted(&first);
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
     let plan = plan(config);

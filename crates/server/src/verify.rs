@@ -54,7 +54,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items] {
             for (namespace, collection) in opened.engine.collections(model) {
-                let checked = opened.engine.check(&collection).await;
+                let checked = opened.engine.check_collection(&collection).await;
                 found.push(difference(namespace.to_string(), checked)?);
             }
         }

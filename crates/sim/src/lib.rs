@@ -1,5 +1,5 @@
 //! Seeded random histories of the engine against a naive model that knows no floors, no views and
-//! no order: it asks the matrix at every instant that could matter and remembers who died.
+//! no order: it asks the matrix at every instant that could matter and remembers who expired.
 
 mod cursor;
 mod dialect;
@@ -11,5 +11,5 @@ mod path;
 mod world;
 
 pub use dialect::ParsedDialect;
-pub use history::{run, run_caught};
+pub use history::{run_caught, run_history};
 pub use names::run_names;

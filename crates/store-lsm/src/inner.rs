@@ -11,18 +11,18 @@ use std::{
 
 use arc_swap::ArcSwap;
 use fjall::{AbstractTree as _, Database, Keyspace, PersistMode};
-use store::{Error, Flight};
+use store::{Error, InFlight};
 
 use crate::{
     compactor_mailbox::CompactorMailbox,
+    durable_watermark::DurableWatermark,
     errors::{from_fjall, from_io},
-    judged::Judged,
-    mark::Mark,
-    measured::Measured,
-    memory::Memory,
+    filter_progress::FilterProgress,
+    memtable_reclaimer::MemtableReclaimer,
+    metrics::LsmMetrics,
     open_view::OpenView,
-    pins::Pins,
     room::Room,
+    snapshot_tracker::SnapshotTracker,
     spaces::Spaces,
     writeback::Writeback,
 };
@@ -35,25 +35,25 @@ pub(crate) struct Inner {
     pub(crate) database: Database,
     pub(crate) meta: Keyspace,
     pub(crate) spaces: Spaces,
-    pub(crate) flight: Arc<Flight>,
+    pub(crate) in_flight: Arc<InFlight>,
     pub(crate) published: Arc<AtomicU64>,
     /// Number of the last batch that is durable.
-    pub(crate) batch: AtomicU64,
+    pub(crate) durable_batch: AtomicU64,
     /// Number of the last batch that the tree has.
-    pub(crate) written: AtomicU64,
-    pub(crate) mark: Mutex<Mark>,
-    pub(crate) pins: Arc<Pins>,
+    pub(crate) written_batch: AtomicU64,
+    pub(crate) watermark: Mutex<DurableWatermark>,
+    pub(crate) tracker: Arc<SnapshotTracker>,
     pub(crate) compactor: CompactorMailbox,
     pub(crate) writeback: Writeback,
-    pub(crate) memory: Memory,
+    pub(crate) reclaimer: MemtableReclaimer,
     /// What readers see: all that is durable.
     pub(crate) current: ArcSwap<OpenView>,
     /// Why no commit is accepted any more.
     pub(crate) stopped: OnceLock<Error>,
     /// Where the tree is.
     pub(crate) tree: PathBuf,
-    pub(crate) judged: Judged,
-    pub(crate) measured: Arc<Measured>,
+    pub(crate) filtered: FilterProgress,
+    pub(crate) metrics: Arc<LsmMetrics>,
     pub(crate) room: Arc<Room>,
     /// It is about to be closed: reads end.
     pub(crate) closing: AtomicBool,
@@ -61,30 +61,30 @@ pub(crate) struct Inner {
 
 impl Inner {
     /// A snapshot of all that the tree has.
-    pub(crate) fn open(&self) -> Arc<OpenView> {
-        OpenView::new(&self.database, &self.pins)
+    pub(crate) fn open_view(&self) -> Arc<OpenView> {
+        OpenView::new(&self.database, &self.tracker)
     }
 
     /// Accepts no commit any more: what is on disk is not known.
-    pub(crate) fn stop(&self, error: &Error) {
+    pub(crate) fn stop_commits(&self, error: &Error) {
         let _ = self.stopped.set(error.clone());
     }
 
     /// Why no commit is accepted any more.
-    pub(crate) fn stopped(&self) -> Option<Error> {
+    pub(crate) fn stop_reason(&self) -> Option<Error> {
         self.stopped.get().cloned()
     }
 
     /// Finds out whether the tree has given up, which its workers do without a word: then it
     /// answers the reason from now on.
     pub(crate) fn check_tree(&self) -> Result<(), Error> {
-        if let Some(why) = self.stopped() {
+        if let Some(why) = self.stop_reason() {
             return Err(why);
         }
         let asked = self.database.persist(PersistMode::Buffer);
         asked.map_err(|error| {
             let error = from_fjall("write tables", &error);
-            self.stop(&error);
+            self.stop_commits(&error);
             error
         })
     }
@@ -95,7 +95,7 @@ impl Inner {
     }
 
     /// Writes the memory of a keyspace to tables and waits for it, unless the tree gives up.
-    pub(crate) fn flush(&self, keyspace: &Keyspace) -> Result<(), Error> {
+    pub(crate) fn flush_keyspace(&self, keyspace: &Keyspace) -> Result<(), Error> {
         let rotated = keyspace.rotate_memtable();
         rotated.map_err(|error| from_fjall("write tables", &error))?;
         while 0 < keyspace.tree.sealed_memtable_count() {
@@ -108,16 +108,16 @@ impl Inner {
     /// Writes all that is only in memory into tables.
     pub(crate) fn flush_all(&self) -> Result<(), Error> {
         self.check_tree()?;
-        for (_, keyspace) in self.spaces.all() {
-            self.flush(&keyspace)?;
+        for (_, keyspace) in self.spaces.all_keyspaces() {
+            self.flush_keyspace(&keyspace)?;
         }
-        self.flush(&self.meta)
+        self.flush_keyspace(&self.meta)
     }
 
-    /// Moves the mark to what is durable now.
-    pub(crate) fn move_mark(&self) -> Result<(), Error> {
-        let batch = self.batch.load(Ordering::SeqCst);
-        let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
-        mark.set(batch).map_err(|error| from_io("write the mark", &error))
+    /// Moves the watermark to what is durable now.
+    pub(crate) fn move_watermark(&self) -> Result<(), Error> {
+        let batch = self.durable_batch.load(Ordering::SeqCst);
+        let mut watermark = self.watermark.lock().unwrap_or_else(PoisonError::into_inner);
+        watermark.move_to(batch).map_err(|error| from_io("write the mark", &error))
     }
 }

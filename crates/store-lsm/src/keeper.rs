@@ -26,10 +26,10 @@ const PROBE_BYTES: usize = 1024 * 1024;
 const PROBE_FILES: usize = 16;
 
 /// Looks until the store is closed, and closes the tree then.
-pub(crate) fn run(shared: &Arc<Shared>) {
+pub(crate) fn keep_until_closed(shared: &Arc<Shared>) {
     look_after(shared);
     if let Some(last) = shared.generation.swap(None) {
-        last.close();
+        last.end_threads();
     }
 }
 
@@ -43,7 +43,7 @@ fn look_after(shared: &Arc<Shared>) {
         let live = shared.generation.load_full();
         let fine = match &live {
             Some(live) => {
-                shared.lasting.room.look(live.inner.in_memory());
+                shared.lasting.room.look_at_device(live.inner.in_memory());
                 live.inner.check_tree().is_ok()
             }
             None => false,
@@ -54,23 +54,23 @@ fn look_after(shared: &Arc<Shared>) {
             continue;
         }
         wait = LOOKS_BETWEEN;
-        let reopened = reopen(shared);
-        shared.tell(reopened.err());
+        let reopened = reopen_tree(shared);
+        shared.notify_waiting(reopened.err());
     }
 }
 
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
-fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
+fn reopen_tree(shared: &Arc<Shared>) -> Result<(), Error> {
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
-    shared.lasting.room.look(0);
-    shared.lasting.room.check(true)?;
-    probe(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
-    shared.tell(None);
+    shared.lasting.room.look_at_device(0);
+    shared.lasting.room.check_commit(true)?;
+    probe_disk(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
+    shared.notify_waiting(None);
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);
-        stopped.close();
-        let written = stopped.inner.written.load(Ordering::SeqCst);
-        if let Err(held) = close(stopped) {
+        stopped.end_threads();
+        let written = stopped.inner.written_batch.load(Ordering::SeqCst);
+        if let Err(held) = drop_when_unheld(stopped) {
             // Somebody reads without an end in sight: go on as before, and try again.
             held.inner.closing.store(false, Ordering::SeqCst);
             shared.generation.store(Some(held));
@@ -88,7 +88,7 @@ fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
 }
 
 /// Lets the tree go as soon as nobody holds it; gives it back when that takes too long.
-fn close(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
+fn drop_when_unheld(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
     for _ in 0..HOLDER_LOOKS {
         stopped = match Arc::try_unwrap(stopped) {
             Ok(alone) if Arc::strong_count(&alone.inner) == 1 => {
@@ -104,7 +104,7 @@ fn close(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
 }
 
 /// Whether files can be made, written and made durable.
-fn probe(folder: &Path) -> io::Result<()> {
+fn probe_disk(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
     let probed = (|| {
         let mut file = File::create(&path)?;
@@ -118,13 +118,13 @@ fn probe(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use store::{Health, Mutation, Snapshot as _, Space, Store as _, Unit, laws::ManualTime};
+    use store::{Commit, Health, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
 
     use super::*;
     use crate::{LsmOptions, LsmStore};
 
-    fn put(key: &'static str) -> Unit {
-        Unit::new(vec![], move |_| {
+    fn put(key: &'static str) -> Commit {
+        Commit::new(vec![], move |_| {
             vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
         })
     }
@@ -154,14 +154,14 @@ mod tests {
             store.commit(vec![put(key)]).await.unwrap();
             let before = store.published();
             let failure = Error::new(Kind::Unavailable, "fault on purpose");
-            store.shared.live().unwrap().inner.stop(&failure);
+            store.shared.open_generation().unwrap().inner.stop_commits(&failure);
             let refused = store.commit(vec![put("refused")]).await.unwrap_err();
             assert_eq!(refused.kind, Kind::Unavailable);
             wait_for(&store, |health| *health == Health::Anew);
             // Its user has not read it again.
             store.commit(vec![put("refused")]).await.unwrap_err();
             assert!(has(&store, key).await);
-            store.resume();
+            store.resume_commits();
             assert_eq!(store.health(), Health::Good);
             assert!(before <= store.published(), "round {round}");
         }
@@ -184,7 +184,7 @@ mod tests {
         let held = store.snapshot();
         assert!(held.get(Space::Catalog, b"a").await.unwrap().is_some());
         let failure = Error::new(Kind::Full, "fault on purpose");
-        store.shared.live().unwrap().inner.stop(&failure);
+        store.shared.open_generation().unwrap().inner.stop_commits(&failure);
         assert_eq!(store.health(), Health::Refusing(failure));
         let mut ended = None;
         for _ in 0..2_000 {

@@ -14,8 +14,8 @@ use store::{Error, Timepiece};
 use tokio::sync::Notify;
 
 use crate::{
-    errors::from_io, filter::Predicate, generation::Generation, keeper, lasting::Lasting,
-    measured::Measured, options::LsmOptions, room::Room, shared::Shared, thread::thread,
+    errors::from_io, filter::PredicateInForce, generation::Generation, keeper, lasting::Lasting,
+    metrics::LsmMetrics, options::LsmOptions, room::Room, shared::Shared, thread::spawn_named,
 };
 
 /// The embedded store.
@@ -38,10 +38,10 @@ impl LsmStore {
         let lasting = Lasting {
             options: options.clone(),
             time,
-            flight: Arc::default(),
+            in_flight: Arc::default(),
             published: Arc::default(),
-            measured: Arc::default(),
-            predicate: Predicate::default(),
+            metrics: Arc::default(),
+            predicate: PredicateInForce::default(),
             room: Arc::new(Room::new(options.path.clone())),
         };
         let shared = Arc::new(Shared {
@@ -53,16 +53,17 @@ impl LsmStore {
             closed: AtomicBool::new(false),
         });
         let first = Generation::open(&shared.lasting)?;
-        shared.lasting.room.look(first.inner.in_memory());
+        shared.lasting.room.look_at_device(first.inner.in_memory());
         shared.generation.store(Some(Arc::new(first)));
         let kept = Arc::clone(&shared);
-        let keeper = Mutex::new(Some(thread("keeper", move || keeper::run(&kept))?));
+        let keeper =
+            Mutex::new(Some(spawn_named("keeper", move || keeper::keep_until_closed(&kept))?));
         Ok(Self { shared, keeper })
     }
 
     /// What was measured since it was opened.
-    pub fn measured(&self) -> Arc<Measured> {
-        Arc::clone(&self.shared.lasting.measured)
+    pub fn metrics(&self) -> Arc<LsmMetrics> {
+        Arc::clone(&self.shared.lasting.metrics)
     }
 }
 

@@ -27,52 +27,54 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The open tree.
-    pub(crate) fn live(&self) -> Result<Arc<Generation>, Error> {
-        self.generation.load_full().ok_or_else(|| self.why())
+    pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
+        self.generation.load_full().ok_or_else(|| self.closed_reason())
     }
 
     /// Why there is no open tree.
-    fn why(&self) -> Error {
-        self.failure().unwrap_or_else(opening)
+    fn closed_reason(&self) -> Error {
+        self.last_failure().unwrap_or_else(opening_error)
     }
 
     /// Why the last attempt to open the tree again failed.
-    pub(crate) fn failure(&self) -> Option<Error> {
+    pub(crate) fn last_failure(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Tells who waits for the tree that it is open, or why it could not be opened.
-    pub(crate) fn tell(&self, failure: Option<Error>) {
+    pub(crate) fn notify_waiting(&self, failure: Option<Error>) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
         self.opened.notify_waiters();
     }
 
     pub(crate) fn health(&self) -> Health {
-        let Ok(live) = self.live() else { return Health::Refusing(self.why()) };
-        if let Some(error) = live.inner.stopped() {
+        let Ok(live) = self.open_generation() else {
+            return Health::Refusing(self.closed_reason());
+        };
+        if let Some(error) = live.inner.stop_reason() {
             return Health::Refusing(error);
         }
         if self.anew.load(Ordering::SeqCst) {
             return Health::Anew;
         }
-        self.lasting.room.check(false).map_or_else(Health::Refusing, |()| Health::Good)
+        self.lasting.room.check_commit(false).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
     /// The open tree, if it takes a commit now.
-    pub(crate) fn taking(&self, frees: bool) -> Result<Arc<Generation>, Error> {
-        let live = self.live()?;
-        if let Some(why) = live.inner.stopped() {
+    pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
+        let live = self.open_generation()?;
+        if let Some(why) = live.inner.stop_reason() {
             let text = format!("no writes are taken until the store was opened again: {why}");
             return Err(Error::new(why.kind, text));
         }
         if self.anew.load(Ordering::SeqCst) {
-            return Err(opening());
+            return Err(opening_error());
         }
-        self.lasting.room.check(frees)?;
+        self.lasting.room.check_commit(frees)?;
         Ok(live)
     }
 }
 
-fn opening() -> Error {
+fn opening_error() -> Error {
     Error::new(Kind::Unavailable, "the store is being opened again")
 }

@@ -7,11 +7,12 @@ mod pausing;
 mod task;
 
 pub use build::{
-    EqualityDialect, TtlField, compare, date_index, equal, index, sort_by, system_index,
+    EqualityDialect, TtlField, compare, date_index, equal, plain_index, sort_by, system_index,
     unique_index,
 };
 pub use kit::{
-    Kit, START_MS, Setup, context, default_ttl, find, first_failure, ids, insert, replace,
+    Kit, START_MS, Setup, context, default_ttl, find_all, first_failure, ids_of, insert_one,
+    replace_one,
 };
 pub use pausing::{PausingSnapshot, PausingStore, Turnstile};
 pub use task::{Task, ready};

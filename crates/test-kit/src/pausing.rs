@@ -12,8 +12,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Gate, Health, Limit, MemoryStore,
-    Outcome, Page, Range, Snapshot, Space, Store, Timepiece, Unit,
+    Direction, Error, Gate, Health, Limit, MemoryStore, Page, Range, Snapshot, Space, Store,
+    Timepiece,
 };
 
 /// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
@@ -28,7 +28,7 @@ pub struct Turnstile {
 
 impl Turnstile {
     /// Stops the `nth` read from now on.
-    pub fn stop(&self, nth: u64) {
+    pub fn stop_nth(&self, nth: u64) {
         self.shut.store(true, Ordering::SeqCst);
         self.left.store(nth, Ordering::SeqCst);
     }
@@ -49,7 +49,7 @@ impl Turnstile {
         self.rows.load(Ordering::SeqCst)
     }
 
-    async fn pass(&self, space: Space) {
+    async fn pass_through(&self, space: Space) {
         self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
         let before = self
             .left
@@ -85,7 +85,7 @@ impl PausingStore {
         Self { inner, turnstile, behind, anew }
     }
 
-    /// From now on snapshots hold so many commits more than are said to be published, as for a
+    /// From now on snapshots hold this many commits more than are said to be published, as for a
     /// moment whenever a store publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
@@ -121,7 +121,7 @@ pub struct PausingSnapshot {
 
 impl Snapshot for PausingSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.turnstile.pass(space).await;
+        self.turnstile.pass_through(space).await;
         self.inner.get(space, key).await
     }
 
@@ -132,17 +132,21 @@ impl Snapshot for PausingSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        self.turnstile.pass(space).await;
+        self.turnstile.pass_through(space).await;
         self.inner.scan(space, range, direction, limit).await
     }
 }
 
+/// Calls the store inside.
+macro_rules! inner {
+    ($wrapper:expr, $store:ident => $call:expr) => {{
+        let $store = &$wrapper.inner;
+        $call
+    }};
+}
+
 impl Store for PausingStore {
     type Snapshot = PausingSnapshot;
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
 
     fn snapshot(&self) -> PausingSnapshot {
         let turnstile = Arc::clone(&self.turnstile);
@@ -153,51 +157,16 @@ impl Store for PausingStore {
         self.inner.published().saturating_sub(self.behind.load(Ordering::SeqCst))
     }
 
-    fn flight(&self) -> &Flight {
-        self.inner.flight()
-    }
-
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        self.inner.commit(units).await
-    }
-
-    fn create_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.create_space(space)
-    }
-
-    fn drop_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.drop_space(space)
-    }
-
-    fn spaces(&self) -> Vec<Space> {
-        self.inner.spaces()
-    }
-
-    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.inner.set_drop_predicate(predicate);
-    }
-
-    async fn reap(&self, space: Space) -> Result<(), Error> {
-        self.inner.reap(space).await
-    }
-
-    fn judged(&self, space: Space) -> u64 {
-        self.inner.judged(space)
-    }
-
-    fn space_bytes(&self, space: Space) -> u64 {
-        self.inner.space_bytes(space)
-    }
-
     fn health(&self) -> Health {
         if self.anew.load(Ordering::SeqCst) { Health::Anew } else { Health::Good }
     }
 
-    fn resume(&self) {
+    fn resume_commits(&self) {
         self.anew.store(false, Ordering::SeqCst);
     }
 
-    async fn close(&self) -> Result<(), Error> {
-        self.inner.close().await
+    store::delegate_store! { self via inner:
+        capabilities, in_flight, commit, create_space, drop_space, all_spaces, set_drop_predicate, reap_space,
+        filtered_through, space_bytes, disk_bytes, tick, close
     }
 }

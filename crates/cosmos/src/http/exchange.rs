@@ -43,7 +43,7 @@ impl Exchange {
         let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
         let given = given.filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
         Self {
-            began: clock::monotonic(),
+            began: clock::monotonic_time(),
             activity: given.map_or_else(new_activity, str::to_owned),
             uri: parts.uri.clone(),
             location: request_address(door, scheme, parts),
@@ -66,7 +66,7 @@ impl Exchange {
             known,
             items: self.about_items,
             location: (status < 400).then_some(self.location),
-            took: clock::monotonic().saturating_sub(self.began),
+            took: clock::monotonic_time().saturating_sub(self.began),
         }
     }
 }

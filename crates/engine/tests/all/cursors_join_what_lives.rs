@@ -10,7 +10,7 @@ use pipeline::{
     exec::{Fields, GraphLookup, Lookup, Stage, UnionWith, Unwind},
     expr::functions,
 };
-use test_kit::{Kit, PausingStore, context, equal, first_failure, insert, ready, sort_by};
+use test_kit::{Kit, PausingStore, context, equal, first_failure, insert_one, ready, sort_by};
 
 fn other() -> Namespace {
     Namespace::new("db", "t")
@@ -19,14 +19,15 @@ fn other() -> Namespace {
 /// Two documents that live for ever, and four beside them that die after 10, 20, 30 and 40 s.
 fn kit() -> Kit {
     let kit = Kit::default();
-    let (collection, _) = ready(kit.engine.ensure(Model::Documents, &other())).expect("other");
+    let (collection, _) =
+        ready(kit.engine.ensure_collection(Model::Documents, &other())).expect("other");
     ready(kit.engine.set_default_ttl(&collection, engine::DefaultTtl::Infinite)).expect("changed");
     for id in 1..3 {
         kit.insert(doc! { "_id": id, "s": 1, "own": array![7, 8] }).expect("inserted");
     }
     for id in 1..5 {
         let document = doc! { "_id": id, "s": 1, "ttl": 10 * id };
-        let inserted = ready(insert(kit.engine.clone(), Arc::clone(&collection), document));
+        let inserted = ready(insert_one(kit.engine.clone(), Arc::clone(&collection), document));
         first_failure(inserted.expect("an answer")).expect("inserted");
     }
     kit
@@ -116,7 +117,7 @@ fn told(value: ValueRef<'_>) -> String {
 
 fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
     let batch =
-        ready(cursor.next(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
+        ready(cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
     let one = |bytes: &bytes::Bytes| told(ValueRef::Document(DocRef::Raw(bytes)));
     (batch.documents.iter().map(one).collect(), batch.done)
 }
@@ -124,7 +125,7 @@ fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
 /// The first row at the start, and all others at 20 s.
 fn rows(kit: &Kit, namespace: &Namespace, stages: Vec<Stage>) -> Vec<String> {
     let plan = Plan::new(Filter::always()).with_stages(stages);
-    let cursor = kit.engine.query(Model::Documents, namespace, plan, context());
+    let cursor = kit.engine.begin_query(Model::Documents, namespace, plan, context());
     let mut cursor = cursor.expect("a cursor");
     let (mut all, mut done) = next(&mut cursor);
     kit.move_to(20_000);

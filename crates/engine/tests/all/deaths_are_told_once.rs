@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use document::{Document, ValueRef, doc};
-use engine::{DefaultTtl, Definition, Event, EventKind, Events, ItemAction, ItemRange};
+use engine::{DefaultTtl, Definition, Event, EventKind, EventsWanted, ItemAction, ItemRange};
 use test_kit::{START_MS, ready};
 
 use crate::items::{Shelf, body, definition, write};
@@ -14,9 +14,9 @@ fn with_feed(default: DefaultTtl) -> Definition {
 }
 
 fn page(held: &Shelf, after: u64, items: usize) -> engine::EventPage {
-    let wanted = Events { after, range: ItemRange::all(), items, bytes: usize::MAX };
+    let wanted = EventsWanted { after, range: ItemRange::all(), items, bytes: usize::MAX };
     let (container, context) = (held.container(), test_kit::context());
-    ready(held.engine().events(&container, &wanted, &context)).unwrap().unwrap()
+    ready(held.engine().feed_events(&container, &wanted, &context)).unwrap().unwrap()
 }
 
 fn text(event: &Event) -> String {
@@ -115,9 +115,9 @@ fn a_feed_begins_with_what_lives_and_ends_without_a_trace() {
     assert_eq!(all(&held), ["Expire 2 2>- at 15"]);
     let off = Definition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
     ready(held.engine().replace_container(&held.container(), &off, None)).unwrap();
-    let wanted = Events { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
+    let wanted = EventsWanted { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
     let (container, context) = (held.container(), test_kit::context());
-    assert_eq!(ready(held.engine().events(&container, &wanted, &context)).unwrap(), None);
+    assert_eq!(ready(held.engine().feed_events(&container, &wanted, &context)).unwrap(), None);
     held.upsert("a", "3", doc! { "n": 3 });
     set_default(&held, DefaultTtl::Seconds(10));
     assert_eq!(all(&held), Vec::<String>::new());
@@ -235,7 +235,7 @@ fn history(seed: u64) {
             }
             9 => held.kit.restart(),
             10 => {
-                held.kit.reap();
+                held.kit.reap_all();
                 ready(held.engine().reap_now(&held.container())).unwrap();
             }
             _ => {
@@ -258,7 +258,7 @@ fn history(seed: u64) {
     assert_eq!(by_item(&seen), by_item(&want), "seed {seed}");
     assert_eq!(deaths(&seen), deaths(&want), "seed {seed}");
     assert_eq!(all(&held), seen, "seed {seed}");
-    let latest = engine::Changes {
+    let latest = engine::ChangesWanted {
         after: 0,
         since_s: 0,
         range: ItemRange::all(),
@@ -266,7 +266,7 @@ fn history(seed: u64) {
         bytes: usize::MAX,
     };
     let (container, context) = (held.container(), test_kit::context());
-    let latest = ready(held.engine().changes(&container, &latest, &context)).unwrap();
+    let latest = ready(held.engine().item_changes(&container, &latest, &context)).unwrap();
     let mut living: Vec<i64> = model.live.values().map(|(_, _, n)| *n).collect();
     living.sort_unstable();
     let n = |item: &engine::Item| item.document().get("n").and_then(number).unwrap();

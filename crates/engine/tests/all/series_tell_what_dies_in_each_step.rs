@@ -25,7 +25,7 @@ fn sum(steps: &[Amount]) -> Amount {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(Filter::always(), Hint::None).expect("found");
+    let found = kit.find_documents(Filter::always(), Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }
@@ -76,8 +76,8 @@ fn what_a_step_tells_dies_in_it() {
         let seconds = [1, 3, 60, 3_600, 40_000][rng.usize(0..5)];
         let count = rng.i64(1..25);
         let asked = Steps::new(seconds, count).expect("within the limits");
-        let series = ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
-        let all = ready(kit.engine.outlook(asked)).expect("an outlook");
+        let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
+        let all = ready(kit.engine.forecast_all(asked)).expect("an outlook");
         assert_eq!((&all.series, all.live, all.collections), (&series, scanned(&kit), 1));
         assert_eq!(series.now.ms, START_MS + kit.now_ms());
         assert_eq!(series.steps.len() as i64, count);
@@ -93,16 +93,18 @@ fn what_a_step_tells_dies_in_it() {
 fn steps_add_up_to_the_forecast() {
     for seed in 200..260 {
         let kit = filled(&mut fastrand::Rng::with_seed(seed));
-        let forecast = ready(kit.engine.forecast(&kit.collection())).expect("a forecast");
+        let forecast =
+            ready(kit.engine.forecast_collection(&kit.collection())).expect("a forecast");
         for (seconds, count, want) in [
             (1, 400, None),
-            (60, 60, Some(forecast.dies_within.hour)),
-            (3_600, 24, Some(forecast.dies_within.day)),
-            (86_400, 7, Some(forecast.dies_within.week)),
-            (604_800, 1, Some(forecast.dies_within.week)),
+            (60, 60, Some(forecast.expires_within.hour)),
+            (3_600, 24, Some(forecast.expires_within.day)),
+            (86_400, 7, Some(forecast.expires_within.week)),
+            (604_800, 1, Some(forecast.expires_within.week)),
         ] {
             let asked = Steps::new(seconds, count).expect("within the limits");
-            let steps = ready(kit.engine.series(&kit.collection(), asked)).expect("a series").steps;
+            let steps =
+                ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series").steps;
             let want = want.unwrap_or_else(|| sum(&steps));
             assert_eq!(sum(&steps), want, "seed {seed}: {count} of {seconds} s");
         }
@@ -114,7 +116,7 @@ fn collections_of_both_doors_are_told_together() {
     let kit = Kit::default();
     let name = Namespace::new("db", "box");
     ready(kit.engine.create_container(&name, &definition(DefaultTtl::Seconds(7)))).expect("made");
-    let container = kit.engine.expect(Model::Items, &name).expect("the container");
+    let container = kit.engine.expect_collection(Model::Items, &name).expect("the container");
     for (id, ttl) in [("1", 2), ("2", 5), ("3", -1)] {
         let create = engine::ItemAction::Create(body("p", id, doc! { "ttl": ttl }));
         let writes = [write(create, "p", id)];
@@ -125,10 +127,10 @@ fn collections_of_both_doors_are_told_together() {
     kit.insert(doc! { "_id": 2 }).expect("inserted");
     let asked = Steps::new(1, 6).expect("within the limits");
     let live = |kit: &Kit| {
-        let items = ready(kit.engine.live(&container)).expect("counted");
-        plus(kit.live(), items)
+        let items = ready(kit.engine.live_amount(&container)).expect("counted");
+        plus(kit.live_amount(), items)
     };
-    let outlook = ready(kit.engine.outlook(asked)).expect("an outlook");
+    let outlook = ready(kit.engine.forecast_all(asked)).expect("an outlook");
     assert_eq!((outlook.collections, outlook.live), (2, live(&kit)));
     let documents: Vec<_> = outlook.series.steps.iter().map(|step| step.documents).collect();
     assert_eq!(documents, [0, 1, 0, 0, 2, 0]);
@@ -138,7 +140,7 @@ fn collections_of_both_doors_are_told_together() {
         assert_eq!(minus(before, live(&kit)), step);
     }
     ready(kit.engine.drop_collection(Model::Items, &name)).expect("dropped");
-    let outlook = ready(kit.engine.outlook(asked)).expect("an outlook");
+    let outlook = ready(kit.engine.forecast_all(asked)).expect("an outlook");
     assert_eq!((outlook.collections, outlook.live), (1, scanned(&kit)));
 }
 
@@ -155,7 +157,7 @@ fn a_series_is_read_from_the_books() {
         }
         let asked = Steps::new(1, 400).expect("within the limits");
         let before = kit.store.turnstile().row_reads();
-        let series = ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
+        let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         // Of dates the rows of a second are looked at that one of the ends lies in.
         let reads = kit.store.turnstile().row_reads() - before;
         assert!(reads <= if dates { 50 } else { 0 }, "{reads} reads");
@@ -174,7 +176,7 @@ fn headers_are_walked_once_however_many_steps_there_are() {
     let reads = |count| {
         let before = kit.store.turnstile().row_reads();
         let asked = Steps::new(1, count).expect("within the limits");
-        ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
+        ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         kit.store.turnstile().row_reads() - before
     };
     assert_eq!(reads(1), reads(400));

@@ -181,7 +181,7 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     let (left, stays) = (open(&mut other).await, open(&mut client).await);
     let door = std::sync::Arc::clone(&client.door);
     drop(other);
-    let now = clock::monotonic();
+    let now = clock::monotonic_time();
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }

@@ -36,7 +36,7 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
             let seconds = seconds.as_f64().filter(|seconds| seconds.abs() < 1e15);
             let seconds = seconds
                 .ok_or_else(|| Error::bad_request("advance_seconds must be a number of seconds"))?;
-            clock.last().plus_ms((seconds * 1000.0).round() as i64)
+            clock.last_used().plus_ms((seconds * 1000.0).round() as i64)
         }
         (None, Some(set)) if fields == 1 => {
             let text = set.as_str().unwrap_or_default();
@@ -61,6 +61,6 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
 
 /// `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock.
 pub(crate) async fn accept(State(shared): State<Shared>) -> Result<Json<Value>> {
-    shared.engine.clock().accept();
+    shared.engine.clock().accept_jump();
     body(&shared)
 }

@@ -40,13 +40,15 @@ impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;
         let (status, code) = match error.kind {
-            Kind::Invalid | Kind::IndexRefused | Kind::ParallelArrays | Kind::Query(_) => {
-                (StatusCode::BAD_REQUEST, "BadRequest")
-            }
+            Kind::Invalid
+            | Kind::IndexRefused(_)
+            | Kind::HintRefused(_)
+            | Kind::ParallelArrays
+            | Kind::Query(_) => (StatusCode::BAD_REQUEST, "BadRequest"),
             Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),
             Kind::Exists(_)
             | Kind::DuplicateKey { .. }
-            | Kind::IndexConflict { .. }
+            | Kind::IndexConflict(_)
             | Kind::Precondition
             | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),

@@ -9,7 +9,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, Model, Namespace, Series, Steps, Unreaped, Within,
+    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, Steps,
+    Unreaped,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,7 +64,7 @@ fn amount(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }
 
-fn within(within: &Within) -> Value {
+fn within(within: &HorizonAmounts) -> Value {
     json!({
         "hour": amount(within.hour),
         "day": amount(within.day),
@@ -73,7 +74,7 @@ fn within(within: &Within) -> Value {
 
 fn unreaped(unreaped: Unreaped) -> Value {
     let mut shown = amount(unreaped.amount);
-    shown["oldest_dead_seconds"] = json!(unreaped.oldest_dead_seconds);
+    shown["oldest_dead_seconds"] = json!(unreaped.oldest_expired_seconds);
     shown
 }
 
@@ -95,7 +96,7 @@ pub(crate) async fn series(
 ) -> Result<Json<Value>> {
     let steps = query(asked)?.steps()?;
     let collection = find(&shared, &Namespace::new(database, collection), &query(which)?)?;
-    Ok(Json(shown(&shared.engine.series(&collection, steps).await?, steps)))
+    Ok(Json(shown(&shared.engine.expiry_series(&collection, steps).await?, steps)))
 }
 
 /// `GET /_ebb/expiry/series?step=seconds&steps=n`
@@ -104,7 +105,7 @@ pub(crate) async fn all(
     asked: std::result::Result<Query<Asked>, QueryRejection>,
 ) -> Result<Json<Value>> {
     let steps = query(asked)?.steps()?;
-    let outlook = shared.engine.outlook(steps).await?;
+    let outlook = shared.engine.forecast_all(steps).await?;
     let mut body = shown(&outlook.series, steps);
     body["collections"] = json!(outlook.collections);
     body["live"] = amount(outlook.live);
@@ -119,7 +120,7 @@ pub(crate) async fn forecast(
     Query(which): Query<Which>,
 ) -> Result<Json<Value>> {
     let collection = find(&shared, &Namespace::new(database, collection), &which)?;
-    let forecast = shared.engine.forecast(&collection).await?;
+    let forecast = shared.engine.forecast_collection(&collection).await?;
     Ok(Json(json!({
         "default": match forecast.default {
             Ttl::Off => Value::Null,
@@ -127,7 +128,7 @@ pub(crate) async fn forecast(
             Ttl::Seconds(n) => json!(n),
         },
         "live": amount(forecast.live),
-        "dies_within": within(&forecast.dies_within),
+        "dies_within": within(&forecast.expires_within),
         "unreaped_estimate": unreaped(forecast.unreaped),
         "exact": true,
     })))
@@ -152,10 +153,10 @@ pub(crate) async fn preview(
         },
         None => return Err(Error::bad_request("default is missing")),
     };
-    let preview = shared.engine.preview(&collection, default).await?;
+    let preview = shared.engine.preview_default(&collection, default).await?;
     Ok(Json(json!({
-        "dies_now": amount(preview.dies_now),
-        "dies_within": within(&preview.dies_within),
+        "dies_now": amount(preview.expires_now),
+        "dies_within": within(&preview.expires_within),
         "exact": true,
     })))
 }

@@ -57,7 +57,7 @@ pub(crate) async fn status(State(shared): State<Shared>) -> Response {
     let why = unready(&shared);
     let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
-    let (passes, reaped) = shared.engine.reaped();
+    let (passes, reaped) = shared.engine.reap_statistics();
     let body = json!({
         "status": if good { "ok" } else { "unavailable" },
         "reason": why,

@@ -26,14 +26,14 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
     registry.register("clock_unconfirmed", "A step of the wall clock waits", unconfirmed);
-    let (passes, reaped) = shared.engine.reaped();
+    let (passes, reaped) = shared.engine.reap_statistics();
     registry.register("ttl_passes", "Passes of the reaper", ConstCounter::new(passes));
     registry.register(
         "ttl_reaped_documents",
         "Documents compacted away",
         ConstCounter::new(reaped),
     );
-    let backlog = shared.engine.backlog();
+    let backlog = shared.engine.reap_backlog();
     registry.register(
         "ttl_purge_backlog",
         "Documents that are dead, invisible and not yet compacted away, about",
@@ -43,7 +43,7 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         "ttl_purge_lag",
         "How long the oldest of them has been dead, about; none of them is ever seen",
         Unit::Seconds,
-        ConstGauge::new(backlog.oldest_dead_seconds),
+        ConstGauge::new(backlog.oldest_expired_seconds),
     );
     of_store(&shared, &mut registry);
     if let Some(door) = &shared.doors.mongo {
@@ -81,12 +81,12 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
             "fsync",
             "Writing a batch of commits and waiting until it is durable",
             Unit::Seconds,
-            Measurement::one(measured.fsync_ns.read(), NANOSECONDS),
+            Measurement::one(measured.fsync_ns.read_distribution(), NANOSECONDS),
         );
         registry.register(
             "group_commit_size",
             "Commits that shared one such wait",
-            Measurement::one(measured.group_size.read(), 1.0),
+            Measurement::one(measured.group_size.read_distribution(), 1.0),
         );
     }
 }
@@ -174,7 +174,7 @@ impl EncodeMetric for Measurement {
             let bounds =
                 of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
-            let (sum, count) = (of.sum as f64 / self.parts, of.count());
+            let (sum, count) = (of.sum as f64 / self.parts, of.measurement_count());
             let put = |encoder: &mut MetricEncoder<'_>| {
                 encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
             };

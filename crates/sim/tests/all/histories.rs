@@ -10,7 +10,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn half(first: u64) {
     if let Some(seed) = number("SIM_SEED") {
-        if let Err(failure) = sim::run(seed, Rules::default()) {
+        if let Err(failure) = sim::run_history(seed, Rules::default()) {
             panic!("{failure}");
         }
         return;

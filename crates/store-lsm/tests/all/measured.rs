@@ -1,5 +1,5 @@
 //! The committer counts its batches and how many commits each held.
-use store::{Condition, Mutation, Space, Store, Unit, laws::ManualTime};
+use store::{Commit, Condition, Mutation, Space, Store, laws::ManualTime};
 use store_lsm::{LsmOptions, LsmStore};
 
 #[tokio::test]
@@ -7,17 +7,18 @@ async fn a_batch_is_one_wait_and_as_large_as_it_has_commits() {
     let directory = tempfile::tempdir().unwrap();
     let time = ManualTime::default();
     let store = LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
-    let unit = |conditions: Vec<Condition>| {
-        Unit::new(conditions, |_| {
+    let commit = |conditions: Vec<Condition>| {
+        Commit::new(conditions, |_| {
             vec![Mutation::Put { space: Space::Catalog, key: "k".into(), value: "v".into() }]
         })
     };
     let late = vec![Condition::Before(i64::MIN)];
-    let units = vec![unit(Vec::new()), unit(Vec::new()), unit(late.clone()), unit(Vec::new())];
-    store.commit(units).await.unwrap();
-    store.commit(vec![unit(late)]).await.unwrap();
-    let measured = store.measured();
-    assert_eq!(measured.fsync_ns.read().count(), 1);
-    let sizes = measured.group_size.read();
-    assert_eq!((sizes.count(), sizes.sum), (1, 3));
+    let commits =
+        vec![commit(Vec::new()), commit(Vec::new()), commit(late.clone()), commit(Vec::new())];
+    store.commit(commits).await.unwrap();
+    store.commit(vec![commit(late)]).await.unwrap();
+    let measured = store.metrics();
+    assert_eq!(measured.fsync_ns.read_distribution().measurement_count(), 1);
+    let sizes = measured.group_size.read_distribution();
+    assert_eq!((sizes.measurement_count(), sizes.sum), (1, 3));
 }

@@ -1,4 +1,4 @@
-//! How far back everything that is on disk has been judged: a compaction rewrites the tables of a
+//! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
 //! space, but what its filter dropped can come back from a journal until that is gone too.
 
 use std::{
@@ -10,24 +10,24 @@ use std::{
 use store::Space;
 
 #[derive(Debug, Default)]
-struct Of {
-    judged: u64,
-    /// Compactions by the `seq` they judged up to, and the newest journal of then.
+struct SpaceProgress {
+    filtered: u64,
+    /// Finished compactions: the last commit each covered, and the newest journal at that time.
     waiting: VecDeque<(u64, u64)>,
 }
 
 /// All spaces that were compacted since the start.
 #[derive(Debug, Default)]
-pub(crate) struct Judged(Mutex<HashMap<Space, Of>>);
+pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
-impl Judged {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Space, Of>> {
+impl FilterProgress {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Space, SpaceProgress>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every table that held commits up to `seq` was rewritten; they lie in journals up to this
     /// one.
-    pub(crate) fn compacted(&self, space: Space, seq: u64, journal: u64) {
+    pub(crate) fn note_compacted(&self, space: Space, seq: u64, journal: u64) {
         let mut all = self.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
@@ -37,25 +37,25 @@ impl Judged {
     }
 
     /// The answer, when this is the oldest journal that is left.
-    pub(crate) fn up_to(&self, space: Space, oldest: u64) -> u64 {
+    pub(crate) fn filtered_through(&self, space: Space, oldest: u64) -> u64 {
         let mut all = self.lock();
         let Some(of) = all.get_mut(&space) else { return 0 };
         while let Some((seq, journal)) = of.waiting.front().copied()
             && journal < oldest
         {
-            of.judged = seq;
+            of.filtered = seq;
             of.waiting.pop_front();
         }
-        of.judged
+        of.filtered
     }
 
-    pub(crate) fn forget(&self, space: Space) {
+    pub(crate) fn forget_space(&self, space: Space) {
         self.lock().remove(&space);
     }
 }
 
 /// Numbers of the oldest and the newest journal in the tree's directory.
-pub(crate) fn journals(tree: &Path) -> Option<(u64, u64)> {
+pub(crate) fn journal_numbers(tree: &Path) -> Option<(u64, u64)> {
     let mut found: Option<(u64, u64)> = None;
     for entry in std::fs::read_dir(tree).ok()? {
         let path = entry.ok()?.path();
@@ -75,29 +75,29 @@ mod tests {
 
     #[test]
     fn a_compaction_counts_once_its_journals_are_gone() {
-        let (judged, space) = (Judged::default(), Space::Rows(1));
-        assert_eq!(judged.up_to(space, 9), 0);
-        judged.compacted(space, 10, 3);
-        judged.compacted(space, 20, 3);
-        judged.compacted(space, 30, 4);
-        assert_eq!(judged.up_to(space, 3), 0);
-        assert_eq!(judged.up_to(space, 4), 20);
-        assert_eq!(judged.up_to(space, 4), 20);
-        assert_eq!(judged.up_to(Space::Rows(2), 9), 0);
-        assert_eq!(judged.up_to(space, 5), 30);
-        judged.forget(space);
-        assert_eq!(judged.up_to(space, 5), 0);
+        let (judged, space) = (FilterProgress::default(), Space::Rows(1));
+        assert_eq!(judged.filtered_through(space, 9), 0);
+        judged.note_compacted(space, 10, 3);
+        judged.note_compacted(space, 20, 3);
+        judged.note_compacted(space, 30, 4);
+        assert_eq!(judged.filtered_through(space, 3), 0);
+        assert_eq!(judged.filtered_through(space, 4), 20);
+        assert_eq!(judged.filtered_through(space, 4), 20);
+        assert_eq!(judged.filtered_through(Space::Rows(2), 9), 0);
+        assert_eq!(judged.filtered_through(space, 5), 30);
+        judged.forget_space(space);
+        assert_eq!(judged.filtered_through(space, 5), 0);
     }
 
     #[test]
     fn journals_are_told_by_their_numbers() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(journals(directory.path()), None);
+        assert_eq!(journal_numbers(directory.path()), None);
         for name in ["7.jnl", "10.jnl", "9.jnl", "version"] {
             std::fs::write(directory.path().join(name), "").unwrap();
         }
-        assert_eq!(journals(directory.path()), Some((7, 10)));
+        assert_eq!(journal_numbers(directory.path()), Some((7, 10)));
         std::fs::write(directory.path().join("odd.jnl"), "").unwrap();
-        assert_eq!(journals(directory.path()), None);
+        assert_eq!(journal_numbers(directory.path()), None);
     }
 }

@@ -17,36 +17,36 @@ const NONE: i64 = i64::MAX;
 
 /// The commits under way.
 #[derive(Debug)]
-pub struct Flight {
+pub struct InFlight {
     /// Instants of the batches under way, oldest first.
     under_way: Mutex<VecDeque<i64>>,
     since_ms: AtomicI64,
     batch: AtomicU64,
-    landed: AtomicU64,
+    finished: AtomicU64,
     newest_ms: AtomicI64,
-    news: Notify,
+    progress: Notify,
 }
 
-impl Default for Flight {
+impl Default for InFlight {
     fn default() -> Self {
         Self {
             under_way: Mutex::default(),
             since_ms: AtomicI64::new(NONE),
             batch: AtomicU64::new(0),
-            landed: AtomicU64::new(0),
+            finished: AtomicU64::new(0),
             newest_ms: AtomicI64::new(i64::MIN),
-            news: Notify::new(),
+            progress: Notify::new(),
         }
     }
 }
 
-impl Flight {
+impl InFlight {
     fn lock(&self) -> MutexGuard<'_, VecDeque<i64>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A batch is about to be stamped, at this instant or later.
-    pub fn enter(&self, at_ms: i64) {
+    pub fn enter_batch(&self, at_ms: i64) {
         let mut under_way = self.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
@@ -56,25 +56,25 @@ impl Flight {
     }
 
     /// A commit got this instant; it is not visible yet.
-    pub fn stamped(&self, at_ms: i64) {
+    pub fn note_stamp(&self, at_ms: i64) {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 
     /// The oldest batch is visible or was refused.
-    pub fn land(&self) {
+    pub fn finish_oldest(&self) {
         let mut under_way = self.lock();
         if under_way.pop_front().is_some() {
             let next = under_way.front().copied().unwrap_or(NONE);
             self.since_ms.store(next, Ordering::SeqCst);
-            self.landed.fetch_add(1, Ordering::SeqCst);
+            self.finished.fetch_add(1, Ordering::SeqCst);
         }
         drop(under_way);
-        self.news.notify_waiters();
+        self.progress.notify_waiters();
     }
 
     /// The instant of the oldest commit under way, and the batch to wait for; `None` when there
     /// is none.
-    pub fn oldest(&self) -> Option<(i64, u64)> {
+    pub fn oldest_commit(&self) -> Option<(i64, u64)> {
         let since = self.since_ms.load(Ordering::SeqCst);
         (since != NONE).then(|| (since, self.batch.load(Ordering::SeqCst)))
     }
@@ -85,10 +85,10 @@ impl Flight {
     }
 
     /// Waits until the commits that were under way with this batch are visible or refused.
-    pub async fn landed(&self, batch: u64) {
+    pub async fn wait_until_finished(&self, batch: u64) {
         loop {
-            let news = self.news.notified();
-            if batch <= self.landed.load(Ordering::SeqCst) {
+            let news = self.progress.notified();
+            if batch <= self.finished.load(Ordering::SeqCst) {
                 return;
             }
             news.await;
@@ -102,19 +102,19 @@ mod tests {
 
     #[test]
     fn the_oldest_batch_under_way_counts_until_it_has_landed() {
-        let flight = Flight::default();
-        assert_eq!(flight.oldest(), None);
-        flight.enter(10);
-        flight.enter(20);
-        assert_eq!(flight.oldest(), Some((10, 2)));
-        flight.land();
-        assert_eq!(flight.oldest(), Some((20, 2)));
-        assert_eq!(flight.landed.load(Ordering::SeqCst), 1);
-        flight.enter(30);
-        flight.land();
-        assert_eq!(flight.oldest(), Some((30, 3)));
-        flight.land();
-        flight.land();
-        assert_eq!((flight.oldest(), flight.landed.load(Ordering::SeqCst)), (None, 3));
+        let flight = InFlight::default();
+        assert_eq!(flight.oldest_commit(), None);
+        flight.enter_batch(10);
+        flight.enter_batch(20);
+        assert_eq!(flight.oldest_commit(), Some((10, 2)));
+        flight.finish_oldest();
+        assert_eq!(flight.oldest_commit(), Some((20, 2)));
+        assert_eq!(flight.finished.load(Ordering::SeqCst), 1);
+        flight.enter_batch(30);
+        flight.finish_oldest();
+        assert_eq!(flight.oldest_commit(), Some((30, 3)));
+        flight.finish_oldest();
+        flight.finish_oldest();
+        assert_eq!((flight.oldest_commit(), flight.finished.load(Ordering::SeqCst)), (None, 3));
     }
 }
