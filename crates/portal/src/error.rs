@@ -24,7 +24,7 @@ impl Error {
         Self { status, code, message: message.into(), extra: None }
     }
 
-    fn with(self, name: HeaderName, value: HeaderValue) -> Self {
+    fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { extra: Some((name, value)), ..self }
     }
 
@@ -73,19 +73,19 @@ impl Error {
     pub(crate) fn not_signed_in() -> Self {
         let message = "sign in, or send a key of the account: authorization: Bearer KEY";
         Self::new(StatusCode::UNAUTHORIZED, "NotSignedIn", message)
-            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
     pub(crate) fn wrong_key() -> Self {
         let message = "this is none of the account's keys";
         Self::new(StatusCode::UNAUTHORIZED, "WrongKey", message)
-            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
     pub(crate) fn too_many_attempts(seconds: u64) -> Self {
         let message = format!("too many wrong keys: try again in {seconds} seconds");
         Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyAttempts", message)
-            .with(header::RETRY_AFTER, HeaderValue::from(seconds))
+            .with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
     pub(crate) fn read_only() -> Self {
@@ -93,7 +93,7 @@ impl Error {
         Self::new(StatusCode::FORBIDDEN, "ReadOnly", message)
     }
 
-    pub(crate) fn csrf() -> Self {
+    pub(crate) fn wrong_csrf_token() -> Self {
         let message = "x-ebb-csrf is not the token of this session";
         Self::new(StatusCode::FORBIDDEN, "Csrf", message)
     }
