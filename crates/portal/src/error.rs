@@ -1,4 +1,5 @@
-//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`.
+//! Errors of the admin address in their one form, `{"error": {"code", "message"}}`, and those of the
+//! portal by name. The server's own routes name theirs beside them.
 
 use axum::{
     Json,
@@ -9,7 +10,7 @@ use serde_json::json;
 
 /// A failed request.
 #[derive(Debug)]
-pub(crate) struct Error {
+pub struct Error {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -20,7 +21,8 @@ pub(crate) struct Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    /// Returns an error with this status. Clients branch by the code, people read the message.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), extra: None }
     }
 
