@@ -1,4 +1,23 @@
 //! The clock itself: start, now, tick, checkpoints, acceptance of jumps.
+//!
+//! Database time never goes back, in a process or across restarts. Whoever runs the clock makes a
+//! checkpoint durable about once a second, and no instant more than [`LEASE_MS`] beyond the last
+//! one may be used: a start that goes on at the last checkpoint plus that lease is later than
+//! anything that was used before.
+//!
+//! ```text
+//!  checkpoint 100.0 ──────────── lease ──▶ 102.0    time runs from 100.0, up to 102.0 at most
+//!           checkpoint 101.0 ───── lease ──▶ 103.0
+//!                       × the machine stops at 101.7
+//!  next boot:                          103.0 ──▶    101.0 + lease, or a later wall clock
+//! ```
+//!
+//! After a start within the same boot the boot clock says how much time has passed.
+//!
+//! Where the wall clock is ahead, time follows it: slowly for half a second, at once for a small
+//! step, after ten minutes for a larger one, which may be a mistake. What a jump makes expire is
+//! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
+//! runs slower until both agree.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +31,7 @@ use crate::{
     steps::{ACCEPT_AFTER_MS, Decision, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, Steps},
 };
 
+/// The rate of a manual clock, parts per million.
 const STANDS_STILL: i64 = -1_000_000;
 
 /// How a clock moves.
@@ -59,12 +79,17 @@ pub struct Status {
     pub boot_disagrees: bool,
 }
 
+/// What only the thread that ticks, and whoever asks for a status, looks at.
 #[derive(Debug)]
 struct ClockState {
     steps: Steps,
+    /// Of this boot of the machine.
     boot_id: BootId,
+    /// Of the last checkpoint.
     number: u64,
+    /// What expired later than this is not reaped, because a jump waits to be accepted.
     reap_until_ms: i64,
+    /// Database time at which it counts as accepted by itself.
     accepted_at_ms: i64,
     /// Monotonic clock and database time at the last check of the watchdog.
     watched: Option<(u128, i64)>,
@@ -105,6 +130,7 @@ impl Clock {
             (Mode::System, None) => wall,
             (Mode::System, Some(last)) if last.boot_id == boot_id => {
                 let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+                // Time may have run faster than the boot clock by this much.
                 let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
                 let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
                 // A boot clock that says that far more time has passed than the wall clock does may
@@ -120,7 +146,11 @@ impl Clock {
                 }
             }
             (Mode::System, Some(last)) => {
+                // Another boot: the boot clock says nothing of how long the machine was off. No
+                // instant beyond the lease was used.
                 let least = last.ms.saturating_add(LEASE_MS);
+                // The machine was off for long, or its clock is wrong; what expires by that waits
+                // for the reaper.
                 if least.saturating_add(MAX_STEP_MS) < wall {
                     reap_until_ms = reap_until_ms.min(least);
                     accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
@@ -133,6 +163,7 @@ impl Clock {
             base_ns: 0,
             boot_ns,
             ppm: if mode == Mode::Manual { STANDS_STILL } else { 0 },
+            // No time before the first checkpoint is durable.
             limit_ms: i64::MIN,
         };
         let state = ClockState {
@@ -196,6 +227,7 @@ impl Clock {
         Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
     }
 
+    /// Also after a panic of another holder: the state is whole after each statement.
     fn lock(&self) -> MutexGuard<'_, ClockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,9 +245,12 @@ impl Clock {
         match decision {
             Decision::Slew(ppm) => self.run_at(ppm),
             Decision::Unconfirmed => self.run_at(0),
+            // Time goes on from the checkpoint once it is durable; see `mark_persisted`.
             Decision::Step => return self.checkpoint_at(wall),
             Decision::Jump => {
                 let mut state = self.lock();
+                // Nobody has said that the jump is right: what it makes expire stays on disk for a
+                // day.
                 if !state.steps.accepted {
                     state.reap_until_ms = state.reap_until_ms.min(now.ms);
                     state.accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
@@ -228,6 +263,7 @@ impl Clock {
         self.checkpoint_at(now.ms)
     }
 
+    /// Lets time run on from here at another rate.
     fn run_at(&self, ppm: i64) {
         let _state = self.lock();
         self.shared.change_line(&*self.source, |line, boot_ns| {
@@ -236,6 +272,7 @@ impl Clock {
         });
     }
 
+    /// The next checkpoint, at this database time.
     pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
         let mut state = self.lock();
         state.number += 1;
@@ -267,6 +304,7 @@ impl Clock {
                 base_ms: now.max(checkpoint.ms),
                 base_ns: if ahead { 0 } else { ns },
                 boot_ns,
+                // Checkpoints may become durable out of order; the limit only rises.
                 limit_ms: line.limit_ms.max(checkpoint.ms.saturating_add(lease)),
                 ..line
             }

@@ -14,6 +14,7 @@ pub trait Source: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
+/// Nanoseconds by one of the machine's clocks.
 fn read_clock(clock: rustix::time::ClockId) -> i64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)

@@ -33,8 +33,10 @@ impl Line {
     }
 }
 
+/// The line in force, for readers on all threads.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
+    /// Odd while it changes.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,
@@ -61,6 +63,8 @@ impl SharedLine {
             let before = self.sequence.load(Ordering::Acquire);
             let line = self.current_line();
             let boot_ns = source.boot_ns();
+            // The boot clock was read between two looks at the sequence, so the line was in force
+            // then.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
                 return (line.time_at(boot_ns).0, line.limit_ms);

@@ -10,8 +10,11 @@ use std::fmt;
 
 use crate::class::{Class, Lifetime};
 
+/// In front of every header; a newer one is damage to this version.
 const FORMAT: u8 = 1;
+/// Bytes up to the deadline, which not all headers have.
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;
+/// Bytes of one date.
 const DATE: usize = 4 + 8;
 
 /// Stored bytes that do not agree with their checksums or their format.
@@ -68,6 +71,7 @@ impl<'a> Header<'a> {
         Self::try_split(bytes).ok_or(Damaged)
     }
 
+    /// The header and what follows; `None` when it is damaged.
     fn try_split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let [FORMAT, class, dates, ..] = *bytes else { return None };
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
@@ -156,6 +160,7 @@ impl Header<'_> {
     }
 }
 
+/// The stored form, with its checksum.
 fn encode_header(
     stamp: u64,
     birth: u64,

@@ -67,6 +67,7 @@ impl Settings {
 
     /// The rule of a date index, made when there is none.
     pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
+        // There are as many rules as date indexes, dropped ones included: a handful.
         let at = match self.dates.iter().position(|rule| rule.index == index) {
             Some(at) => at,
             None => {
@@ -146,6 +147,7 @@ impl Settings {
             let rule = self.dates.iter().find(|rule| rule.index == index)?;
             Some((rule.expires_at(header.stamp, date_ms), Some(ExpiryRule::Date(index))))
         });
+        // The earliest ends it; of equal ones its class is named.
         by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 

@@ -1,5 +1,11 @@
 //! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
 //! space, but what its filter dropped can come back from a journal until that is gone too.
+//!
+//! ```text
+//!  journals:     5      6      7 (newest)            compaction through seq 900, while 7 was the newest
+//!  later:                      7      8      9       7 may still bring a dropped row back: not counted
+//!  later:                             8      9       filtered through 900
+//! ```
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,8 +15,10 @@ use std::{
 
 use store::Space;
 
+/// What is known of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
+    /// The last commit up to which all on disk was filtered.
     filtered: u64,
     /// Finished compactions: the last commit each covered, and the newest journal at that time.
     waiting: VecDeque<(u64, u64)>,
@@ -21,6 +29,7 @@ struct SpaceProgress {
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
 impl FilterProgress {
+    /// By space; a start knows nothing.
     fn lock(&self) -> MutexGuard<'_, HashMap<Space, SpaceProgress>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,6 +58,7 @@ impl FilterProgress {
         of.filtered
     }
 
+    /// A space was dropped.
     pub(crate) fn forget_space(&self, space: Space) {
         self.lock().remove(&space);
     }

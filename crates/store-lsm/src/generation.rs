@@ -1,5 +1,12 @@
 //! One opening of the tree, with its threads. After a failure of the disk nobody knows what the
 //! tree has in memory and on disk: it is closed and opened again, as at a start.
+//!
+//! A start goes from the outside in:
+//!
+//! 1. The durable watermark, and whether the tree still has its journal.
+//! 2. Journals and lists of tables, read from beside the tree (`journal.rs`, `manifest.rs`).
+//! 3. The tree itself, which replays its journal; then spaces and the position of commits.
+//! 4. The position is compared with the watermark: fewer batches than were durable are refused.
 
 use std::{
     path::Path,
@@ -38,10 +45,13 @@ use crate::{
     writeback::{self, Writeback},
 };
 
+/// The keyspace of positions and slots.
 const META: &str = "meta";
 /// An open tree and its threads.
 pub(crate) struct Generation {
+    /// What its threads share.
     pub(crate) inner: Arc<Inner>,
+    /// The committer's mailbox.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
     /// In the order in which they end.
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -78,6 +88,7 @@ impl Generation {
         }
         let position =
             if position.batch == 0 { write_first_batch(&database, &meta)? } else { position };
+        // A store of an earlier version, or a first start.
         if watermark.batch == 0 {
             watermark.move_to(position.batch).map_err(|error| from_io("write the mark", &error))?;
         }
@@ -136,6 +147,7 @@ impl Generation {
         Ok(Self { inner, sender, threads })
     }
 
+    /// The threads that were not joined yet.
     fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -181,6 +193,7 @@ fn check_tree(tree: &Path, watermark: &DurableWatermark) -> Result<(), Error> {
     Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
 }
 
+/// Opens the tree. Its own workers never sync the journal (the syncer does) and never compact.
 fn open_tree(
     options: &LsmOptions,
     slots: &Slots,

@@ -1,6 +1,11 @@
 //! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and
 //! the contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but
 //! does not check before it believes what it reads.
+//!
+//! ```text
+//!  keyspaces/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
+//!                                                                         └ contents list at the end
+//! ```
 
 use std::{
     fs::File,
@@ -49,14 +54,17 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
+/// The error of a file that cannot be read.
 fn unreadable_error(error: io::Error) -> Error {
     from_io("read the lists of tables", &error)
 }
 
+/// The error of a file that is not what was written.
 fn damaged_error(path: &Path) -> Error {
     Error::new(Kind::Corrupt, format!("{} is damaged", path.display()))
 }
 
+/// The folders of all keyspaces.
 fn keyspace_folders(tree: &Path) -> Result<Vec<PathBuf>, Error> {
     match std::fs::read_dir(tree.join("keyspaces")) {
         Ok(entries) => {
@@ -111,6 +119,7 @@ fn file_checksum(path: &Path) -> io::Result<Option<u128>> {
     }
 }
 
+/// A whole file; `None` when there is none.
 fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -119,6 +128,7 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// Number and checksum of the list in force, from the file `current`.
 fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;

@@ -20,7 +20,9 @@ use crate::{
 
 /// The embedded store.
 pub struct LsmStore {
+    /// What outlives each opening of the tree.
     pub(crate) shared: Arc<Shared>,
+    /// The thread that closes the tree in the end.
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -52,6 +54,8 @@ impl LsmStore {
             failure: Mutex::default(),
             closed: AtomicBool::new(false),
         });
+        // A first opening that fails is the caller's error; later ones are tried again by the
+        // keeper.
         let first = Generation::open(&shared.lasting)?;
         shared.lasting.room.look_at_device(first.inner.in_memory());
         shared.generation.store(Some(Arc::new(first)));

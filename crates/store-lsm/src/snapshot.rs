@@ -1,4 +1,6 @@
-//! Still views of the tree.
+//! Still views of the tree. A snapshot belongs to one opening of the tree and ends with it: reads
+//! of a snapshot whose tree is about to be closed fail and are tried again by their users. One that
+//! is taken while there is no tree waits for the next.
 
 use std::{
     ops::Bound,
@@ -18,6 +20,7 @@ use crate::{
 #[derive(Clone)]
 pub struct LsmSnapshot(SnapshotState);
 
+/// Of which opening it is.
 #[derive(Clone)]
 enum SnapshotState {
     Open(OpenSnapshot),
@@ -28,10 +31,13 @@ enum SnapshotState {
 /// A view of an open tree.
 #[derive(Clone)]
 struct OpenSnapshot {
+    /// Keeps the tree open as long as somebody reads it.
     inner: Arc<Inner>,
+    /// What is read.
     open: Arc<OpenView>,
 }
 
+/// A snapshot that was taken while there was no tree. Its clones become the same one.
 struct WaitingSnapshot {
     shared: Arc<Shared>,
     still: OnceCell<OpenSnapshot>,
@@ -50,6 +56,7 @@ impl LsmSnapshot {
         })
     }
 
+    /// The snapshot of an open tree; waits for one.
     async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
         match &self.0 {
             SnapshotState::Open(still) => Ok(still),
@@ -61,8 +68,10 @@ impl LsmSnapshot {
 }
 
 impl WaitingSnapshot {
+    /// Waits for the tree, or for the reason why it could not be opened.
     async fn wait_until_open(&self) -> Result<OpenSnapshot, Error> {
         loop {
+            // Before the look: what is told in between must not be missed.
             let told = self.shared.opened.notified();
             if let Some(live) = self.shared.generation.load().as_ref() {
                 return Ok(OpenSnapshot::current_of(&live.inner));
@@ -76,6 +85,7 @@ impl WaitingSnapshot {
 }
 
 impl OpenSnapshot {
+    /// What is durable now.
     fn current_of(inner: &Arc<Inner>) -> Self {
         Self { inner: Arc::clone(inner), open: inner.current.load_full() }
     }
@@ -140,6 +150,7 @@ impl Snapshot for LsmSnapshot {
     }
 }
 
+/// The first rows, within the limit: at least one where there is one.
 fn page_within(
     place: &SpacePlace,
     rows: impl Iterator<Item = fjall::Guard>,

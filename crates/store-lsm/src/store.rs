@@ -1,4 +1,5 @@
-//! The contract over the tree.
+//! The contract over the tree. Each method takes the generation that is open. While there is none,
+//! reads wait for the next; while it has stopped, reads go on and commits fail with the reason.
 
 use std::{
     collections::HashSet,
@@ -45,6 +46,7 @@ impl Store for LsmStore {
     async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         let frees = commits.iter().all(|commit| commit.frees);
         let (answer, outcome) = oneshot::channel();
+        // The committer ends only with the generation: its mailbox or the answer is dropped then.
         let closed = || Error::new(Kind::Unavailable, "the store is closed");
         self.shared
             .taking_commits(frees)?
@@ -149,6 +151,7 @@ fn compact_space(
     let tables = || -> HashSet<_> {
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     };
+    // A compaction may leave a table where it is; then nothing is known of its rows.
     let before = tables();
     compact_whole(inner, &keyspace).map_err(context)?;
     let (done, refreshed) = mpsc::channel();

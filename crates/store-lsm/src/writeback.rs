@@ -27,10 +27,14 @@ pub(crate) struct Writeback {
     wake: Condvar,
 }
 
+/// What the thread looks at.
 #[derive(Default)]
 struct WritebackMailbox {
+    /// With memory that is being written out.
     flushing: Vec<Keyspace>,
+    /// Folders, and how many compactions are under way in each.
     compacting: HashMap<PathBuf, usize>,
+    /// The thread ends.
     closed: bool,
 }
 
@@ -62,6 +66,7 @@ impl Drop for Compacting<'_> {
 }
 
 impl Writeback {
+    /// Held for a moment only: commits come by here.
     fn lock(&self) -> MutexGuard<'_, WritebackMailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,12 +112,14 @@ impl Writeback {
         }
     }
 
+    /// Waits before the next look, unless the thread is to end.
     fn pause_briefly(&self) {
         let open = |news: &mut WritebackMailbox| !news.closed;
         let _ended = self.wake.wait_timeout_while(self.lock(), PAUSE, open);
     }
 }
 
+/// Where the tables of a keyspace are made.
 fn tables_folder(keyspace: &Keyspace) -> PathBuf {
     keyspace.tree.tree_config().path.join("tables")
 }
@@ -127,6 +134,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
                 Some(lengths) => {
                     lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
                 }
+                // What was there before the flush or compaction began is no concern.
                 None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
             }
         }
@@ -187,6 +195,8 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
 
 impl GrownStretch {
     /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
+    ///
+    /// Failures are ignored: nothing depends on it but how long a later sync takes.
     fn start_writing(&self) {
         let Ok(file) = File::open(&self.path) else { return };
         #[cfg(target_os = "linux")]

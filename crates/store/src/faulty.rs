@@ -25,6 +25,7 @@ pub enum Fault {
     Read,
 }
 
+/// Which calls fail, by kind.
 #[derive(Debug, Default)]
 struct FaultPlan {
     /// The n-th call from now fails; 0 is never.
@@ -34,6 +35,7 @@ struct FaultPlan {
 }
 
 impl FaultPlan {
+    /// Calls until one of this kind fails.
     fn counter_of(&self, fault: Fault) -> &AtomicU64 {
         match fault {
             Fault::CommitLost => &self.commit_lost,
@@ -42,6 +44,7 @@ impl FaultPlan {
         }
     }
 
+    /// Fails when it is this call's turn.
     fn check_fault(&self, fault: Fault) -> Result<(), Error> {
         let counter = self.counter_of(fault);
         let before = counter
