@@ -19,9 +19,8 @@ const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
 
 fn command() -> Command {
-    let serve = Command::new("serve")
+    let serve = settings::add_flags(Command::new("serve"))
         .about("Run the server")
-        .args(settings::args())
         .arg(Arg::new("config").long("config").value_name("FILE").help("TOML file of settings"))
         .arg(
             Arg::new("print-config")

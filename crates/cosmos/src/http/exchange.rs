@@ -80,12 +80,12 @@ pub(super) fn new_activity() -> String {
 fn request_address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
     if let Some(endpoint) = &door.settings.endpoint {
-        return format!("{}{path}", endpoint.trim_end_matches('/'));
+        return [endpoint.trim_end_matches('/'), path].concat();
     }
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     // HTTP/2 has no header for the host: it is part of the address.
     match host.or(parts.uri.authority().map(|authority| authority.as_str())) {
-        Some(host) => format!("{scheme}://{host}{path}"),
+        Some(host) => [scheme, "://", host, path].concat(),
         None => path.to_owned(),
     }
 }

@@ -59,10 +59,13 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("cache-control", "no-store, no-cache"),
 ];
 
+/// About how many headers a response has beside the fixed ones.
+const MORE_HEADERS: usize = 17;
+
 /// A map of the fixed headers with room for the others. A response begins with a clone of it: that
 /// copies the finished table, where each insertion hashes its name and looks for a free place.
 static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
-    let mut headers = HeaderMap::with_capacity(24);
+    let mut headers = HeaderMap::with_capacity(FIXED.len() + MORE_HEADERS);
     headers.extend(FIXED);
     headers
 });
@@ -78,14 +81,15 @@ pub(super) fn build_response(
 ) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = TEMPLATE.clone();
+    // A clone has no room but for what it holds.
+    headers.reserve(MORE_HEADERS);
     if !reply.body.is_empty() {
         let kind = reply.content_type.unwrap_or("application/json");
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
-    let lsn = seq.to_string();
     put_header(&mut headers, SESSION_TOKEN, session::session_token(seq));
-    put_header(&mut headers, LSN, lsn.clone());
-    put_header(&mut headers, COMMITTED_LSN, lsn);
+    headers.insert(LSN, HeaderValue::from(seq));
+    headers.insert(COMMITTED_LSN, HeaderValue::from(seq));
     put_header(&mut headers, REQUEST_CHARGE, request_units::units_text(reply.request_units));
     put_header(&mut headers, ACTIVITY_ID, about.activity);
     put_header(&mut headers, DURATION, milliseconds(about.took));
