@@ -88,6 +88,7 @@ impl SharedLine {
     /// of the old line can pass. Callers hold the clock's lock.
     pub(crate) fn change_line(&self, source: &dyn Source, change: impl FnOnce(Line, i64) -> Line) {
         self.sequence.fetch_add(1, Ordering::AcqRel);
+        // The sequence is odd for everybody before the boot clock is read below.
         fence(Ordering::SeqCst);
         let line = change(self.current_line(), source.boot_ns());
         self.base_ms.store(line.base_ms, Ordering::Relaxed);

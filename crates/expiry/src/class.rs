@@ -62,6 +62,7 @@ pub fn meaningful_ttl(value: ValueRef<'_>) -> Option<i64> {
     if matches!(value, ValueRef::Decimal128(_)) {
         return None;
     }
+    // `60.0` is 60; `60.5` is nothing.
     let seconds = Number::of(value)?.to_i64_exact()?;
     (seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds)).then_some(seconds)
 }

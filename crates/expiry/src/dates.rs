@@ -43,6 +43,7 @@ impl DateRule {
     /// The instant at which a row with this date expires; `MIN` when it has expired for good
     /// already.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
+        // An earlier rule has decided, for rows from before its change.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }

@@ -59,6 +59,7 @@ impl std::default::Default for Settings {
 impl Settings {
     /// Changes the default at an instant; what has expired then stays expired.
     pub fn change_default(&mut self, default: DefaultTtl, at: Instant) {
+        // By the old default, before it goes.
         let floors = self.floors_at(at);
         self.inherit_floor = floors.inherit_s;
         self.explicit_floor = floors.explicit_s;
@@ -98,6 +99,7 @@ impl Settings {
     /// What has expired for good at an instant.
     pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
+        // The stored floor keeps what earlier defaults made expire.
         let inherit_s = match self.default {
             DefaultTtl::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
             DefaultTtl::Off | DefaultTtl::Infinite => self.inherit_floor,

@@ -66,6 +66,7 @@ impl Factory for FilterFactory {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        // Asked when the compaction begins, and kept: see `SlotFilter`.
         let user = self.slots.user_of(self.slot);
         Box::new(SlotFilter {
             number: user.map(|(_, number)| number.to_be_bytes()),
@@ -84,6 +85,7 @@ struct SlotFilter {
 
 impl CompactionFilter for SlotFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
+        // Kept, although it belongs to no use.
         if **item.key() == PLACEHOLDER_KEY {
             return Ok(Verdict::Keep);
         }
@@ -92,6 +94,7 @@ impl CompactionFilter for SlotFilter {
             _ => return Ok(Verdict::Remove),
         };
         let Some(judge) = &self.drop_filter else { return Ok(Verdict::Keep) };
+        // Read last: most leftovers are told by their keys alone.
         let value = item.value()?;
         Ok(if judge(key, &value) { Verdict::Remove } else { Verdict::Keep })
     }

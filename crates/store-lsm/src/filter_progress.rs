@@ -40,6 +40,7 @@ impl FilterProgress {
         let mut all = self.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
+            // Waits for the same journal, and covers more.
             Some(last) if last.1 == journal => last.0 = seq,
             _ => waiting.push_back((seq, journal)),
         }
@@ -73,6 +74,8 @@ pub(crate) fn journal_numbers(tree: &Path) -> Option<(u64, u64)> {
             continue;
         }
         let number: u64 = path.file_stem()?.to_str()?.parse().ok()?;
+        // A file that is not named by a number makes the whole answer unknown: nothing is counted
+        // then.
         let (oldest, newest) = found.unwrap_or((number, number));
         found = Some((oldest.min(number), newest.max(number)));
     }

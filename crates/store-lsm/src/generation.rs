@@ -74,6 +74,7 @@ impl Generation {
         let database = open_tree(options, &slots, &lasting.predicate)?;
         let meta = open_keyspace(&database, META)?;
         let spaces = Spaces::open(&database, &meta, &slots, options.accept_loss)?;
+        // These two have keyspaces of their own: they are never dropped.
         spaces.create_space(Space::Catalog)?;
         spaces.create_space(Space::Counts)?;
         let position = meta::read_position(&meta, options.accept_loss)?;
@@ -103,6 +104,7 @@ impl Generation {
             durable_batch: AtomicU64::new(position.batch),
             written_batch: AtomicU64::new(position.batch),
             watermark: Mutex::new(watermark),
+            // All that a start finds is durable, so readers may see all of it.
             current: ArcSwap::new(OpenView::new(&database, &tracker)),
             database,
             tracker,
@@ -163,6 +165,7 @@ impl Generation {
         self.inner.compactor.close();
         self.inner.writeback.close();
         self.inner.reclaimer.close();
+        // The syncer ends when the committer has dropped its end of the channel.
         let _ = self.sender.send(CommitterMessage::Close);
         if self.is_on_own_thread() {
             return;

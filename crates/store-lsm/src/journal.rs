@@ -205,10 +205,13 @@ impl JournalFile {
         let mut hash = Xxh3::new();
         let mut note = None;
         for _ in 0..items {
+            // Items are not decoded: their lengths lead to the next one, the checksum tells the
+            // rest.
             let Some(item) = self.parse_item(at)? else { return Ok(ParsedBatch::Broken) };
             if !self.hash_range(at, item.len, &mut hash)? {
                 return Ok(ParsedBatch::Broken);
             }
+            // The last one wins, as in the tree.
             note = self.parse_note(at, &item)?.or(note);
             at += item.len;
         }
@@ -341,6 +344,7 @@ impl JournalFile {
                 continue;
             };
             at += found as u64;
+            // Bytes of a value may look like a head; a checksum that agrees is no accident.
             if let ParsedBatch::Whole(batch) = self.parse_batch(at)? {
                 return Ok(Some((at, batch)));
             }

@@ -92,6 +92,7 @@ fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     let (number, checksum) = parse_version(&held).ok_or_else(|| damaged_error(&current))?;
     let list = folder.join(format!("v{number}"));
     let bytes = match read_if_there(&list).map_err(unreadable_error)? {
+        // The tree would believe a list that is wrong, and lose tables that are not in it.
         Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
         _ => return Err(damaged_error(&list)),
     };
@@ -151,6 +152,7 @@ fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
     let at = usize::try_from(at).ok()?;
+    // Each: place u64, length u64, length of the name u16, name.
     let mut sections = bytes.get(at..at + usize::try_from(len).ok()?)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
@@ -166,6 +168,7 @@ fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     }
     let (levels, mut rest) = list?.split_first()?;
     let mut found = Vec::new();
+    // Levels hold runs, and runs tables.
     for _ in 0..*levels {
         let (runs, behind) = rest.split_first()?;
         rest = behind;

@@ -56,6 +56,7 @@ impl MemtableReclaimer {
     /// This keyspace was written.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
         let memory = keyspace.tree.active_memtable();
+        // Asked with every commit; small ones are freed by the tree itself.
         if SMALL_BYTES <= memory.size() {
             self.hold_until_unused(memory);
         }

@@ -46,6 +46,7 @@ struct WaitingSnapshot {
 impl LsmSnapshot {
     /// A view of what is durable now.
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        // Without a lock: every view takes a snapshot.
         let live = shared.generation.load();
         Self(match live.as_ref() {
             Some(live) => SnapshotState::Open(OpenSnapshot::current_of(&live.inner)),
@@ -92,6 +93,7 @@ impl OpenSnapshot {
 
     /// A tree that is about to be closed is read no further.
     fn check_open(&self) -> Result<(), Error> {
+        // Asked for every read, so that long scans end and the tree can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
             let text = "the store was opened again during the read: try again";
             return Err(Error::new(Kind::Unavailable, text));
@@ -137,6 +139,7 @@ impl Snapshot for LsmSnapshot {
             return Ok(Page::default());
         }
         let start = Bound::Included(place.tree_key(&range.start));
+        // A slot holds one space at a time, but keys of later uses may come after this one's.
         let end = match &range.end {
             Some(end) => Some(place.tree_key(end)),
             None => place.tree_end(),
@@ -159,6 +162,7 @@ fn page_within(
     let mut page = Page::default();
     let mut bytes = 0;
     for row in rows {
+        // One row is always given, whatever its size.
         if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
             page.more = true;
             break;

@@ -30,6 +30,7 @@ impl SnapshotTracker {
     /// Versions that were replaced below this number are seen by nobody.
     pub(crate) fn oldest_open(&self, database: &Database) -> u64 {
         let open = self.lock();
+        // Without snapshots everything but the newest versions may go.
         open.keys().next().copied().unwrap_or_else(|| database.visible_seqno())
     }
 }

@@ -138,10 +138,12 @@ impl Spaces {
         let mut unused = UnusedSlots { next_number: 1, ..UnusedSlots::default() };
         for name in database.list_keyspace_names() {
             if let Some(slot) = slot_of(&name) {
+                // The keyspace that is made next, when no slot is free.
                 unused.next_slot = unused.next_slot.max(slot + 1);
                 let keyspace = open_keyspace(database, &name)?;
                 let record = spaces.slot_record(slot)?;
                 let number = record.map_or(0, |(_, number)| number);
+                // Above all that were given: what is left over in a slot has a smaller number.
                 unused.next_number = unused.next_number.max(number + 1);
                 match record {
                     Some((Some(space), number)) => {
@@ -160,6 +162,7 @@ impl Spaces {
             }
         }
         for (space, mut claims) in claims {
+            // The newest last.
             claims.sort_by_key(|claim| claim.number);
             let Some(claim) =
                 spaces.choose_claim(space, claims, accept_loss, &mut unused, &mut damage)?
@@ -193,6 +196,7 @@ impl Spaces {
         }
         let used = claims.iter().map(|claim| has_keys(&claim.keyspace, Some(claim.number)));
         let used: Vec<bool> = used.collect::<Result<_, _>>()?;
+        // Two slots with rows of one space: nobody knows which of them is right.
         if 1 < used.iter().filter(|used| **used).count() && !accept_loss {
             let slots: Vec<String> = claims.iter().map(|claim| claim.slot.to_string()).collect();
             let (name, slots) = (space.name(), slots.join(", "));
@@ -272,6 +276,8 @@ impl Spaces {
         unused.next_number += 1;
         let missing = || Error::new(Kind::Unavailable, "no slot is free");
         let (slot, keyspace) = unused.free.last().cloned().ok_or_else(missing)?;
+        // Synced before the space is known to anybody: its first commit may be acknowledged at
+        // once.
         self.note_slot(slot, number, Some(space), PersistMode::SyncAll)?;
         unused.free.pop();
         self.slots.lock().insert(slot, (space, number));
@@ -318,6 +324,7 @@ impl Spaces {
             places.remove(&space);
         });
         let SpacePlace { keyspace, slot: Some((slot, number)) } = place else { return Ok(None) };
+        // From here on compaction drops all keys of the slot.
         self.slots.lock().remove(&slot);
         // When this is lost with the machine, the catalog has no record of the space.
         self.note_slot(slot, number, None, PersistMode::Buffer)?;
@@ -325,6 +332,7 @@ impl Spaces {
             return self.delete_slot(slot, keyspace).map(|()| None);
         }
         unused.free.push((slot, keyspace.clone()));
+        // Little in memory is left alone: it goes with the next flush of the slot.
         let memory = keyspace.tree.active_memtable().size();
         let leftover = 0 < keyspace.tree.table_count() || LEFTOVER_BYTES < memory;
         Ok(leftover.then_some(keyspace))

@@ -62,6 +62,7 @@ impl Store for LsmStore {
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
+        // A space that is made later under this name is another one.
         live.inner.filtered.forget_space(space);
         if let Some(leftover) = live.inner.spaces.remove_space(space)? {
             live.inner.compactor.add_leftover(leftover);
@@ -87,6 +88,7 @@ impl Store for LsmStore {
 
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
+        // Read each time: the tree deletes journals without a word.
         let oldest = journal_numbers(&live.inner.tree).map_or(0, |(oldest, _)| oldest);
         live.inner.filtered.filtered_through(space, oldest)
     }

@@ -73,6 +73,7 @@ impl Writeback {
 
     /// This keyspace was written: a flush of it may be under way.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
+        // Asked with every commit: nearly always nothing is being flushed.
         if keyspace.tree.sealed_memtable_count() == 0 {
             return;
         }
@@ -86,6 +87,7 @@ impl Writeback {
     /// This keyspace is compacted as long as the returned value lives.
     pub(crate) fn note_compaction(&self, keyspace: &Keyspace) -> Compacting<'_> {
         let folder = tables_folder(keyspace);
+        // Counted: a compaction for the reaper may run beside the compactor's own.
         *self.lock().compacting.entry(folder.clone()).or_default() += 1;
         self.wake.notify_one();
         Compacting { of: self, folder }
@@ -186,6 +188,7 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut numbers: Vec<u64> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // Numbers grow, so tables that are being made are among the last few.
     let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
     numbers.retain(|number| least < *number || least == 0);
     let length =

@@ -66,6 +66,7 @@ impl InFlight {
         let mut under_way = self.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
+        // It is the oldest. Written after the number, which a reader reads after this.
         if under_way.len() == 1 {
             self.since_ms.store(at_ms, Ordering::SeqCst);
         }
@@ -80,6 +81,7 @@ impl InFlight {
     pub fn finish_oldest(&self) {
         let mut under_way = self.lock();
         if under_way.pop_front().is_some() {
+            // The next one becomes the oldest, or the table is empty.
             let next = under_way.front().copied().unwrap_or(NONE);
             self.since_ms.store(next, Ordering::SeqCst);
             self.finished.fetch_add(1, Ordering::SeqCst);

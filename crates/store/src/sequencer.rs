@@ -3,7 +3,8 @@
 //!
 //! "No later commit wrote this key" is answered from memory, without a read: the hashes of the keys
 //! written lately, in two generations, each with the number of the last commit that wrote it. A
-//! writer whose view is older than both is refused, as if the key had been written, and looks again.
+//! writer whose view is older than both is refused, as if the key had been written, and looks
+//! again.
 //!
 //! ```text
 //!  young:  key → seq       new writes go here; full: it becomes the old one

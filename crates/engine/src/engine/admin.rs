@@ -100,6 +100,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<ChangeOutcome<T, S>, Error> {
         let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
+        // May run several times: it must not have effects of its own.
         let Some((apply, answer)) = edit(&state)? else { return Ok(ChangeOutcome::Nothing) };
         let record = state.record.clone();
         let key = keys::record(record.model, &record.namespace);
@@ -121,7 +122,9 @@ impl<S: Store> Engine<S> {
             let mut record = record;
             apply(&mut record, stamp);
             let mut out = more;
+            // As a whole: a record is never changed in part.
             out.push(put_record(&record));
+            // Here, where commits are ordered, nothing may fail: filters were parsed before.
             let partial = partial_filters(&state, &record, &*dialect);
             prepared.prepare_publication(Publication::State(Box::new(State::with_filters(
                 record, partial,

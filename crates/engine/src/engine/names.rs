@@ -124,6 +124,7 @@ impl<S: Store> Engine<S> {
             let made = Arc::clone(&collection);
             RecordChange::new(Arc::clone(&collection), move |published| {
                 if published {
+                    // As the commit is published: whoever hears of it finds the name.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
             })
@@ -145,6 +146,7 @@ impl<S: Store> Engine<S> {
             out
         });
         let committed = self.commit_one(commit.with_fence(change)).await?;
+        // Nobody knows the id, so its spaces can go at once.
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -279,6 +281,7 @@ impl<S: Store> Engine<S> {
             return Ok(false);
         }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
+        // Both names are as they were looked up.
         let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
         let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
             space: Space::Catalog,
@@ -299,6 +302,7 @@ impl<S: Store> Engine<S> {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
+            // In the same commit as the new name: there is no moment with two, or with neither.
             out.extend(replaced.map(note_gone));
             let state = State::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));

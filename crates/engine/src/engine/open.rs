@@ -67,8 +67,10 @@ impl<S: Store> Engine<S> {
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
         check_spaces(&store, &records, options.accept_loss).await?;
+        // Kept apart from the records: a dropped collection leaves none, and its id stays given.
         let next_id = next_id(&store, &records).await?;
         let map = Arc::new(CollectionMap::default());
+        // Spaces that exist stay as they are; after an accepted loss some are made anew, empty.
         for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
@@ -143,6 +145,7 @@ async fn check_spaces<S: Store>(
     if !damage.is_empty() && !accept_loss {
         return Err(Error::corrupt(damage.join("; ")));
     }
+    // Only now, when nothing is damaged or the loss is accepted.
     for space in held.difference(&known) {
         store.drop_space(*space)?;
     }

@@ -53,6 +53,7 @@ impl<S: Store> Engine<S> {
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
+        // After the names: whoever finds it dropped must not find it by name again.
         gone.into_values().for_each(|held| held.take_reloaded(None));
         Ok(())
     }

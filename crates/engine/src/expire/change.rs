@@ -38,6 +38,7 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
+        // The new default is in force from here on; building the counters may take long.
         let (_, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_counters(collection, begun).await
     }

@@ -120,6 +120,7 @@ impl<S: Store> Engine<S> {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
+            // Parsed here to refuse what is wrong, and again where the commit is ordered.
             for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
                 dialect
                     .parse_filter(record.model, DocRef::Tree(filter))
@@ -131,6 +132,7 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, (before, after))))
         });
+        // The indexes exist from here on; they serve queries when they are built.
         let (counts, begun) = self.change_with_backfill(collection, &*edit).await?;
         let (before, after) = counts.unwrap_or((1, 1));
         self.build_indexes(collection, |index| names.contains(&index.name)).await?;
@@ -264,6 +266,7 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
         }
         return;
     }
+    // Its entries stay on disk until a compaction drops them; the id is never used again.
     record.dropped.push(index.id);
     if index.expire_after.is_some() {
         change_rule(record, index.id, None, stamp, floors);
@@ -273,16 +276,19 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
 /// Changes an index in a record.
 fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
+    // Writers keep a hidden index, so it can be shown again at once.
     if let Some(hidden) = change.hidden {
         record.indexes[at].hidden = hidden;
     }
     let Some(seconds) = change.expire_after else { return };
+    // The seconds are shown at once; whether they are in force is a matter of the rule.
     let (id, system, was) = {
         let index = &mut record.indexes[at];
         (index.id, index.system_ttl, index.expire_after.replace(seconds))
     };
     if system {
         apply_default(record, default_of(seconds), stamp, floors);
+    // The rule is active: every header carries the date already.
     } else if was.is_some() && record.settings.date_rule(id).after_s.is_some() {
         change_rule(record, id, Some(seconds), stamp, floors);
     } else {

@@ -268,8 +268,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(Commit::new(conditions, write))
     }
 
-    /// What must hold for a write of this row: its own row, that of the key it moves from, the unique
-    /// values that it takes, and the life of what it replaces are as the view showed them.
+    /// What must hold for a write of this row: its own row, that of the key it moves from, the
+    /// unique values that it takes, and the life of what it replaces are as the view showed them.
     fn put_conditions(
         &self,
         row_key: &Bytes,
