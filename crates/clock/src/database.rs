@@ -108,6 +108,25 @@ pub struct Clock {
     renewed_async: Notify,
 }
 
+/// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
+/// boot clock was not believed.
+fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64) -> (i64, bool) {
+    let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+    // Time may have run faster than the boot clock by this much.
+    let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
+    let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
+    // A boot clock that says that far more time has passed than the wall clock does may be another
+    // one, as in a container that was moved. Time that was too early for a while costs nothing; too
+    // late, it would make what lives expire for good.
+    let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
+    match by_wall {
+        Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
+            (last.ms.saturating_add(by_wall.max(LEASE_MS)), true)
+        }
+        _ => (by_boot, false),
+    }
+}
+
 impl Clock {
     /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
     /// that [`tick`](Self::tick) asks for first is durable.
@@ -129,21 +148,9 @@ impl Clock {
             (Mode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
             (Mode::System, None) => wall,
             (Mode::System, Some(last)) if last.boot_id == boot_id => {
-                let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
-                // Time may have run faster than the boot clock by this much.
-                let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
-                let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
-                // A boot clock that says that far more time has passed than the wall clock does may
-                // be another one, as in a container that was moved. Time that was too early for a
-                // while costs nothing; too late, it would make what lives expire for good.
-                let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
-                match by_wall {
-                    Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
-                        boot_disagrees = true;
-                        last.ms.saturating_add(by_wall.max(LEASE_MS))
-                    }
-                    _ => by_boot,
-                }
+                let start_ms;
+                (start_ms, boot_disagrees) = within_boot(&last, wall, boot_ns);
+                start_ms
             }
             (Mode::System, Some(last)) => {
                 // Another boot: the boot clock says nothing of how long the machine was off. No

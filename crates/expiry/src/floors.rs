@@ -43,7 +43,7 @@ impl Floors {
     pub const NONE: Self = Self { inherit_s: i64::MIN, explicit_s: i64::MIN, dates: Vec::new() };
 
     /// Whether a document has expired by these floors. Once true, true for good: floors only rise.
-    pub fn is_dead(&self, header: &Header<'_>) -> bool {
+    pub fn has_expired(&self, header: &Header<'_>) -> bool {
         let own = match header.class {
             Class::Never => false,
             Class::Inherit => header.ts <= self.inherit_s,
@@ -55,7 +55,7 @@ impl Floors {
                     .iter()
                     .filter(|floor| floor.index == index)
                     // Any index is enough: the first rule that ends a document ends it.
-                    .any(|floor| floor.is_dead(header.stamp, date_ms))
+                    .any(|floor| floor.has_expired(header.stamp, date_ms))
             }))
     }
 
@@ -90,7 +90,7 @@ impl Floors {
 
 impl DateFloor {
     /// Whether a row with this stamp and date has expired.
-    fn is_dead(&self, stamp: u64, date_ms: i64) -> bool {
+    fn has_expired(&self, stamp: u64, date_ms: i64) -> bool {
         date_ms <= self.floor_ms
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }

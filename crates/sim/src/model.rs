@@ -170,7 +170,7 @@ impl Model {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Lives that are expired here and live there: what an observer of this must never see again.
+    /// Lives that have expired here and live there: what an observer of this must never see again.
     ///
     /// While a commit is held, somebody may see that a document has expired, although the held
     /// commit renews it. Then both would be right for a moment, and the document would come back:

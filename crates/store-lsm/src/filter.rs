@@ -93,9 +93,9 @@ impl CompactionFilter for SlotFilter {
             (Some((used, key)), Some(number)) if *used == number => key,
             _ => return Ok(Verdict::Remove),
         };
-        let Some(judge) = &self.drop_filter else { return Ok(Verdict::Keep) };
+        let Some(drops) = &self.drop_filter else { return Ok(Verdict::Keep) };
         // Read last: most leftovers are told by their keys alone.
         let value = item.value()?;
-        Ok(if judge(key, &value) { Verdict::Remove } else { Verdict::Keep })
+        Ok(if drops(key, &value) { Verdict::Remove } else { Verdict::Keep })
     }
 }

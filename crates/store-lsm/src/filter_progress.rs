@@ -88,18 +88,18 @@ mod tests {
 
     #[test]
     fn a_compaction_counts_once_its_journals_are_gone() {
-        let (judged, space) = (FilterProgress::default(), Space::Rows(1));
-        assert_eq!(judged.filtered_through(space, 9), 0);
-        judged.note_compacted(space, 10, 3);
-        judged.note_compacted(space, 20, 3);
-        judged.note_compacted(space, 30, 4);
-        assert_eq!(judged.filtered_through(space, 3), 0);
-        assert_eq!(judged.filtered_through(space, 4), 20);
-        assert_eq!(judged.filtered_through(space, 4), 20);
-        assert_eq!(judged.filtered_through(Space::Rows(2), 9), 0);
-        assert_eq!(judged.filtered_through(space, 5), 30);
-        judged.forget_space(space);
-        assert_eq!(judged.filtered_through(space, 5), 0);
+        let (progress, space) = (FilterProgress::default(), Space::Rows(1));
+        assert_eq!(progress.filtered_through(space, 9), 0);
+        progress.note_compacted(space, 10, 3);
+        progress.note_compacted(space, 20, 3);
+        progress.note_compacted(space, 30, 4);
+        assert_eq!(progress.filtered_through(space, 3), 0);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(Space::Rows(2), 9), 0);
+        assert_eq!(progress.filtered_through(space, 5), 30);
+        progress.forget_space(space);
+        assert_eq!(progress.filtered_through(space, 5), 0);
     }
 
     #[test]

@@ -121,19 +121,19 @@ mod tests {
 
     #[test]
     fn the_oldest_batch_under_way_counts_until_it_has_landed() {
-        let flight = InFlight::default();
-        assert_eq!(flight.oldest_commit(), None);
-        flight.enter_batch(10);
-        flight.enter_batch(20);
-        assert_eq!(flight.oldest_commit(), Some((10, 2)));
-        flight.finish_oldest();
-        assert_eq!(flight.oldest_commit(), Some((20, 2)));
-        assert_eq!(flight.finished.load(Ordering::SeqCst), 1);
-        flight.enter_batch(30);
-        flight.finish_oldest();
-        assert_eq!(flight.oldest_commit(), Some((30, 3)));
-        flight.finish_oldest();
-        flight.finish_oldest();
-        assert_eq!((flight.oldest_commit(), flight.finished.load(Ordering::SeqCst)), (None, 3));
+        let table = InFlight::default();
+        assert_eq!(table.oldest_commit(), None);
+        table.enter_batch(10);
+        table.enter_batch(20);
+        assert_eq!(table.oldest_commit(), Some((10, 2)));
+        table.finish_oldest();
+        assert_eq!(table.oldest_commit(), Some((20, 2)));
+        assert_eq!(table.finished.load(Ordering::SeqCst), 1);
+        table.enter_batch(30);
+        table.finish_oldest();
+        assert_eq!(table.oldest_commit(), Some((30, 3)));
+        table.finish_oldest();
+        table.finish_oldest();
+        assert_eq!((table.oldest_commit(), table.finished.load(Ordering::SeqCst)), (None, 3));
     }
 }

@@ -71,20 +71,20 @@ impl<S: Store> Engine<S> {
         let mut found = FoundByClass::default();
         let mut pages = Pages::of(Range::all());
         while let Some(page) = rows.including_expired().next_rows(&mut pages).await? {
-            let mut entered = Vec::with_capacity(page.rows.len());
+            let mut counted = Vec::with_capacity(page.rows.len());
             for (_, value) in &page.rows {
                 let (header, body) = Header::split(value)?;
                 let one = Counted::of_row(&header, body);
                 let sums = &mut found[usize::from(keys::class_code(one.class))];
                 sums[0] += 1;
                 sums[1] = sums[1].saturating_add(one.bytes);
-                entered.push(one);
+                counted.push(one);
             }
             // Its space may be gone, and nobody will ask.
             if collection.is_dropped() {
                 return Ok(());
             }
-            self.commit_one(backfill_commit(Arc::clone(&state), entered)).await?;
+            self.commit_one(backfill_commit(Arc::clone(&state), counted)).await?;
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
@@ -100,11 +100,11 @@ impl<S: Store> Engine<S> {
 }
 
 /// Adds documents to the sums, not to the totals, which know them already.
-fn backfill_commit(state: Arc<State>, entered: Vec<Counted>) -> Commit {
+fn backfill_commit(state: Arc<State>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
-        for entered in &entered {
-            count_sums(&state.record, entered, 1, &mut out);
+        for counted in &counted {
+            count_sums(&state.record, counted, 1, &mut out);
         }
         out
     })

@@ -128,7 +128,7 @@ impl<S: Store> LiveView<S> {
         let stored = self.including_expired().row(row_key).await?;
         let Some(stored) = stored else { return Ok(false) };
         let (header, _) = Header::split(&stored)?;
-        if self.published_up_to(begun).await?.is_dead(&header) {
+        if self.published_up_to(begun).await?.has_expired(&header) {
             return Ok(false);
         }
         let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {

@@ -1,4 +1,4 @@
-//! Items: conditions, batches, unique keys within a partition, the order of changes, and death.
+//! Items: conditions, batches, unique keys within a partition, the order of changes, and expiration.
 
 use std::sync::Arc;
 
@@ -256,7 +256,7 @@ fn a_unique_value_counts_within_its_partition_and_while_its_item_lives() {
 }
 
 #[test]
-fn what_is_dead_is_nowhere_and_what_takes_its_place_is_new() {
+fn what_has_expired_is_nowhere_and_what_takes_its_place_is_new() {
     for reap in [false, true] {
         let mut held = Shelf::new(DefaultTtl::Seconds(10));
         let first = held.upsert("a", "1", doc! {}).item.unwrap();
@@ -404,7 +404,7 @@ fn an_item_may_get_another_key() {
     assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
     assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
     held.check();
-    // It is written, and so lives anew; the key of one that is dead is free.
+    // It is written, and so lives anew; the key of one that has expired is free.
     held.kit.move_to(10_000);
     assert_eq!(held.ids(ItemRange::all()), ["3"]);
     to("3", "2").unwrap();

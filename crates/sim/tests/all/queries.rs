@@ -76,7 +76,7 @@ impl Shelf {
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// All pages of a query; answers whether an index was read too.
+    /// All pages of a query; returns whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
         let mut births = if select.streams() { BirthOrder::WhereFew } else { BirthOrder::Never };

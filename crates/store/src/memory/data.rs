@@ -67,13 +67,13 @@ impl MemoryData {
     }
 
     /// Takes out what the filter drops.
-    pub(super) fn drop_filtered(&mut self, space: Space, judge: &dyn Fn(&[u8], &[u8]) -> bool) {
+    pub(super) fn drop_filtered(&mut self, space: Space, drops: &dyn Fn(&[u8], &[u8]) -> bool) {
         let Some(keys) = self.spaces.get_mut(&space) else { return };
         let bytes = &mut self.bytes;
         keys.retain(|key, versions| {
             *bytes = bytes.saturating_sub(weight_of_key(key, versions));
             for (_, value) in versions.iter_mut() {
-                value.take_if(|value| judge(key, value));
+                value.take_if(|value| drops(key, value));
             }
             let kept = versions.iter().any(|(_, value)| value.is_some());
             *bytes += if kept { weight_of_key(key, versions) } else { 0 };

@@ -332,10 +332,10 @@ impl Store for MemoryStore {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
         };
         let seq = self.published();
-        let judge = predicate.filter_for(space);
+        let drops = predicate.filter_for(space);
         let mut data = lock(&self.shared.data);
         data.filtered.insert(space, seq);
-        data.drop_filtered(space, &judge);
+        data.drop_filtered(space, &drops);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! A series says what dies in each of its steps: moving the clock from end to end and counting finds
+//! A series says what expires in each of its steps: moving the clock from end to end and counting finds
 //! the same, by class, by date indexes and by both, in one collection and over all of them.
 
 use document::{Document, Value, doc};
@@ -47,7 +47,7 @@ fn random(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     out
 }
 
-/// A collection whose documents die in some of the ways there are.
+/// A collection whose documents expire in some of the ways there are.
 fn filled(rng: &mut fastrand::Rng) -> Kit {
     let kit = Kit::default();
     if rng.bool() {
@@ -69,7 +69,7 @@ fn filled(rng: &mut fastrand::Rng) -> Kit {
 }
 
 #[test]
-fn what_a_step_tells_dies_in_it() {
+fn what_a_step_says_expires_in_it() {
     for seed in 0..120 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let kit = filled(&mut rng);
@@ -112,7 +112,7 @@ fn steps_add_up_to_the_forecast() {
 }
 
 #[test]
-fn collections_of_both_doors_are_told_together() {
+fn collections_of_both_doors_are_counted_together() {
     let kit = Kit::default();
     let name = Namespace::new("db", "box");
     ready(kit.engine.create_container(&name, &definition(DefaultTtl::Seconds(7)))).expect("made");
@@ -145,7 +145,7 @@ fn collections_of_both_doors_are_told_together() {
 }
 
 #[test]
-fn a_series_is_read_from_the_books() {
+fn a_series_is_read_from_the_counters() {
     for dates in [false, true] {
         let kit = Kit::default();
         match dates {

@@ -1,4 +1,4 @@
-//! The feed of all versions and deaths: every write and every death once, in order, with what was
+//! The feed of all versions and expirations: every write and every expiration once, in order, with what was
 //! there before, whatever is reaped, restarted or changed in between.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ fn set_default(held: &Shelf, default: DefaultTtl) {
 }
 
 #[test]
-fn writes_and_deaths_are_events() {
+fn writes_and_expirations_are_events() {
     let held = Shelf::with(&with_feed(DefaultTtl::Seconds(10)));
     held.upsert("a", "1", doc! { "n": 1 });
     held.upsert("a", "1", doc! { "n": 2 });
@@ -83,7 +83,7 @@ fn a_batch_is_one_commit_of_several_events() {
 }
 
 #[test]
-fn a_change_of_the_default_kills_at_its_own_instant_and_tells_first_what_was_due() {
+fn a_change_of_the_default_expires_items_at_its_own_instant_and_publishes_first_what_was_due() {
     let held = Shelf::with(&with_feed(DefaultTtl::Seconds(5)));
     held.upsert("a", "1", doc! { "n": 1 });
     held.kit.move_to(3_000);
@@ -158,7 +158,7 @@ impl Model {
         }
     }
 
-    /// Everything due by now dies, not before `since`.
+    /// Everything due by now expires, not before `since`.
     fn bury(&mut self, since_s: i64) {
         let mut dead: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {
@@ -174,7 +174,7 @@ impl Model {
     }
 }
 
-/// Deaths and writes in the order of their instants; writes and deaths of one second, and what a
+/// Deaths and writes in the order of their instants; writes and expirations of one second, and what a
 /// teller entered late, keep their order by item.
 fn by_item(events: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -185,7 +185,7 @@ fn by_item(events: &[String]) -> BTreeMap<String, Vec<String>> {
     out
 }
 
-fn deaths(events: &[String]) -> Vec<String> {
+fn expirations(events: &[String]) -> Vec<String> {
     events.iter().filter(|event| event.starts_with("Expire")).cloned().collect()
 }
 
@@ -256,7 +256,7 @@ fn history(seed: u64) {
     }
     let want: Vec<String> = model.events.iter().map(|(_, event)| event.clone()).collect();
     assert_eq!(by_item(&seen), by_item(&want), "seed {seed}");
-    assert_eq!(deaths(&seen), deaths(&want), "seed {seed}");
+    assert_eq!(expirations(&seen), expirations(&want), "seed {seed}");
     assert_eq!(all(&held), seen, "seed {seed}");
     let latest = engine::ChangesWanted {
         after: 0,
@@ -278,12 +278,12 @@ fn number(value: ValueRef<'_>) -> Option<i64> {
 }
 
 #[test]
-fn every_death_is_told_exactly_once_in_random_histories() {
+fn every_expiration_is_published_exactly_once_in_random_histories() {
     (0..200).for_each(history);
 }
 
 #[test]
-fn ttl_that_is_turned_on_later_is_told_too() {
+fn ttl_that_is_turned_on_later_is_published_too() {
     let held = Shelf::with(&with_feed(DefaultTtl::Off));
     held.upsert("a", "1", doc! { "n": 1 });
     held.kit.move_to(5_000);
