@@ -10,7 +10,7 @@ pub struct Hosts(Vec<String>);
 impl Hosts {
     /// These names.
     pub fn new(names: &[String]) -> Self {
-        let names = names.iter().map(|name| plain(name).to_ascii_lowercase());
+        let names = names.iter().map(|name| without_dot(name).to_ascii_lowercase());
         Self(names.filter(|name| !name.is_empty()).collect())
     }
 
@@ -20,7 +20,7 @@ impl Hosts {
         if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return inner.parse::<Ipv6Addr>().is_ok();
         }
-        let name = plain(name);
+        let name = without_dot(name);
         // Every request asks this, and most of them by one of the first two.
         name.eq_ignore_ascii_case("localhost")
             || name.parse::<Ipv4Addr>().is_ok()
@@ -37,7 +37,7 @@ fn is_below_localhost(name: &str) -> bool {
 }
 
 /// A name without the dot that may end it.
-fn plain(name: &str) -> &str {
+fn without_dot(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix('.').unwrap_or(name)
 }

@@ -140,10 +140,10 @@ impl Settings {
             .no_binary_name(true)
             .mut_args(|arg| arg.env(None).default_value(None))
             .try_get_matches_from(used);
-        let mut values = Values::from_arg_matches(matches).map_err(|error| wrong(&error))?;
+        let mut values = Values::from_arg_matches(matches).map_err(|error| value_error(&error))?;
         of_file
             .and_then(|of_file| values.update_from_arg_matches(&of_file))
-            .map_err(|error| wrong(&error))?;
+            .map_err(|error| value_error(&error))?;
         Ok(Self { values, sources })
     }
 
@@ -249,7 +249,7 @@ fn typed_text(matches: &ArgMatches, name: &str) -> String {
 }
 
 /// The sentence of an error about a value, without the usage that follows it on a terminal.
-fn wrong(error: &clap::Error) -> Wrong {
+fn value_error(error: &clap::Error) -> Wrong {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     Wrong(line.strip_prefix("error: ").unwrap_or(line).to_owned())
@@ -261,7 +261,7 @@ mod tests {
 
     fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
         let command = add_flags(Command::new("serve").no_binary_name(true));
-        let matches = command.try_get_matches_from(typed).map_err(|error| wrong(&error))?;
+        let matches = command.try_get_matches_from(typed).map_err(|error| value_error(&error))?;
         Settings::gather(&matches, file)
     }
 

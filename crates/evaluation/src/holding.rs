@@ -52,7 +52,7 @@ impl Holding {
     }
 
     fn within(account: &Account, limit: usize) -> Self {
-        let account = account.operation(limit);
+        let account = account.for_operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
         Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
     }
@@ -64,7 +64,7 @@ impl Holding {
 
     /// Bytes that the operation holds.
     pub fn used(&self) -> usize {
-        self.0.account.used()
+        self.0.account.used_bytes()
     }
 
     /// Whether these parts would hold more than they may, rather than more than is left.
@@ -109,7 +109,7 @@ impl Holding {
         let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
         // Each step is an eighth more, so that growing by little is seldom.
         share.set(bytes.saturating_add(bytes / 8)).or_else(|_| share.set(bytes))?;
-        self.0.covered.store(share.held(), Relaxed);
+        self.0.covered.store(share.held_bytes(), Relaxed);
         Ok(())
     }
 }
@@ -123,19 +123,19 @@ mod tests {
         let account = Account::new(1 << 20);
         let holding = Holding::of(&account);
         holding.cover(FREE).unwrap();
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
         holding.cover(200_000).unwrap();
-        assert!(200_000 <= account.used());
-        let before = account.used();
+        assert!(200_000 <= account.used_bytes());
+        let before = account.used_bytes();
         holding.cover(100_000).unwrap();
-        assert_eq!(account.used(), before, "the most that it held");
+        assert_eq!(account.used_bytes(), before, "the most that it held");
         let mut stage = holding.share();
         stage.grow(500_000).unwrap();
         let short = holding.cover(600_000).unwrap_err();
         assert_eq!((short.kind, short.number), (Kind::Short, SHORT));
         holding.settle();
-        assert!(account.used() < 600_000);
+        assert!(account.used_bytes() < 600_000);
         drop((stage, holding));
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 }

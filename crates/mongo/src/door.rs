@@ -146,7 +146,7 @@ impl<S: Store> Door<S> {
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             engine,
-            messages: settings.memory.part(settings.memory.limit() / 2),
+            messages: settings.memory.split_off(settings.memory.limit() / 2),
             settings,
             cursors,
             latencies: Latencies::new(commands.rows.len()),

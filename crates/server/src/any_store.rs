@@ -31,7 +31,7 @@ macro_rules! each {
 
 impl AnyStore {
     /// What its committer measured; `None` where nothing is written to a disk.
-    pub(crate) fn measured(&self) -> Option<Arc<LsmMetrics>> {
+    pub(crate) fn lsm_metrics(&self) -> Option<Arc<LsmMetrics>> {
         match self {
             Self::Memory(_) => None,
             Self::Lsm(store) => Some(store.metrics()),

@@ -40,7 +40,7 @@ impl CheckpointFile {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
                 read => read?,
             }
-            if let Some(found) = decode(&bytes)
+            if let Some(found) = decode_slot(&bytes)
                 && newest.is_none_or(|newest| newest.number < found.number)
             {
                 newest = Some(found);
@@ -67,7 +67,7 @@ impl CheckpointFile {
     }
 }
 
-fn decode(slot: &[u8]) -> Option<Checkpoint> {
+fn decode_slot(slot: &[u8]) -> Option<Checkpoint> {
     let is_whole = |checkpoint: &Checkpoint| {
         let body = checkpoint.encode();
         let stored = slot.get(body.len()..body.len() + 4);

@@ -12,7 +12,7 @@ const HANDOVER: Duration = Duration::from_micros(200);
 pub(crate) fn give_way() {
     if on_workers() {
         engine::leave_lane();
-        tokio::task::block_in_place(pause);
+        tokio::task::block_in_place(pause_briefly);
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn run_apart(work: &mut dyn FnMut()) {
     }
     engine::leave_lane();
     tokio::task::block_in_place(|| {
-        pause();
+        pause_briefly();
         work();
     });
 }
@@ -36,7 +36,7 @@ fn on_workers() -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
-fn pause() {
+fn pause_briefly() {
     std::thread::sleep(HANDOVER);
 }
 

@@ -15,7 +15,7 @@ use crate::{
     config::{ClockMode, Config},
     data_dir::{DataDir, Refused},
     failure::{Failure, failed},
-    shares::plan,
+    shares::plan_memory,
     test_wall::TestWall,
 };
 
@@ -29,7 +29,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens data and clock.
-pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
+pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
     let mode = match config.clock {
         ClockMode::System => Mode::System,
         ClockMode::Manual => Mode::Manual,
@@ -65,14 +65,14 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     clock.mark_persisted(&first);
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
-    let plan = plan(config);
+    let plan = plan_memory(config);
     let store = match &data_dir {
-        None => AnyStore::Memory(MemoryStore::bounded(plan.data(), time)),
+        None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
         Some(directory) => {
             let options = LsmOptions {
                 accept_loss: config.accept_loss,
-                cache_bytes: plan.cache() as u64,
-                journal_bytes: plan.journal() as u64,
+                cache_bytes: plan.cache_bytes() as u64,
+                journal_bytes: plan.journal_bytes() as u64,
                 ..LsmOptions::new(directory.path.join("store"))
             };
             AnyStore::Lsm(LsmStore::open(&options, time).map_err(refused_store)?)
@@ -82,7 +82,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let measured = store.measured();
+    let measured = store.lsm_metrics();
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;

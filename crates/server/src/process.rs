@@ -40,7 +40,7 @@ pub fn serve_beside(
         .build()
         .map_err(failed)?;
     runtime.block_on(async {
-        let mut signals = Signals::take().map_err(failed)?;
+        let mut signals = Signals::take_signals().map_err(failed)?;
         let running = start(config).await?;
         let admin = running.admin().map(str::to_owned);
         let (sender, failure) = oneshot::channel();
@@ -49,7 +49,7 @@ pub fn serve_beside(
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            () = signals.wait() => Ok(()),
+            () = signals.wait_for_signal() => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
@@ -62,7 +62,7 @@ pub fn serve_beside(
 /// acknowledged is durable already.
 fn end_in_time() -> std::io::Result<()> {
     let overdue = || {
-        background::pause(LONGEST_END);
+        background::pause_thread(LONGEST_END);
         tracing::error!("the end took too long; what was acknowledged is durable");
         std::process::exit(1);
     };
@@ -79,14 +79,14 @@ struct Signals {
 }
 
 impl Signals {
-    fn take() -> std::io::Result<Self> {
+    fn take_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
         Ok(Self { terminate, interrupt, hangup: unix::signal(SignalKind::hangup())? })
     }
 
     /// Waits for one of them.
-    async fn wait(&mut self) {
+    async fn wait_for_signal(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -160,7 +160,7 @@ async fn serve_request<S: Store>(
 /// Holds the memory of a reply until it is read, instead of that of the request.
 fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Reply> {
     let text = std::mem::take(&mut reply.held);
-    if 0 < text.held() {
+    if 0 < text.held_bytes() {
         *held = text;
     }
     match held.set(reply.body.capacity()) {

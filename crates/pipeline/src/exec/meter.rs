@@ -22,7 +22,7 @@ impl Meter {
 
     /// So much more is held.
     pub(super) fn add(&mut self, bytes: usize) -> Result<(), Error> {
-        self.set(self.share.held().saturating_add(bytes))
+        self.set(self.share.held_bytes().saturating_add(bytes))
     }
 
     /// So much is held.
@@ -30,7 +30,7 @@ impl Meter {
         if MAX_STAGE_BYTES < held {
             return Err(self.exceeded());
         }
-        let bytes = held.saturating_sub(self.share.held());
+        let bytes = held.saturating_sub(self.share.held_bytes());
         self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
             // The parts of a `$facet` hold as much together as one stage may.
             true => self.exceeded(),

@@ -9,7 +9,7 @@ use super::{
     error::{Error, Result},
 };
 
-fn body(shared: &Shared) -> Result<Json<Value>> {
+fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     let status = shared.engine.clock().status();
     let now = jiff::Timestamp::from_millisecond(status.now.ms)
         .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
@@ -21,12 +21,15 @@ fn body(shared: &Shared) -> Result<Json<Value>> {
 }
 
 /// `GET /_ebb/clock`
-pub(crate) async fn read(State(shared): State<Shared>) -> Result<Json<Value>> {
-    body(&shared)
+pub(crate) async fn get_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
+    clock_body(&shared)
 }
 
 /// `POST /_ebb/clock` with `advance_seconds` or `set`; the move is durable when this answers.
-pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Result<Json<Value>> {
+pub(crate) async fn move_clock(
+    State(shared): State<Shared>,
+    request: Bytes,
+) -> Result<Json<Value>> {
     let request: Value = serde_json::from_slice(&request)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let clock = shared.engine.clock();
@@ -56,11 +59,11 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
         }
         Refused::OtherMode => Error::conflict("the clock is of the other kind"),
     })?;
-    body(&shared)
+    clock_body(&shared)
 }
 
 /// `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock.
-pub(crate) async fn accept(State(shared): State<Shared>) -> Result<Json<Value>> {
+pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     shared.engine.clock().accept_jump();
-    body(&shared)
+    clock_body(&shared)
 }

@@ -14,7 +14,7 @@ use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
 /// `GET /metrics`
-pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
+pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();
     let offset = clock.offset_ms as f64 / 1000.0;
@@ -52,7 +52,7 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     if let Some(door) = &shared.doors.cosmos {
         of_cosmos(door, &mut registry);
     }
-    operations(&shared, &mut registry);
+    register_operations(&shared, &mut registry);
     of_memory(&shared, &mut registry);
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -96,21 +96,21 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
     let gauges = [
         ("memory_limit", "Memory that the process may hold", shared.plan.process),
         ("memory_operations_limit", "Memory that operations may hold", account.limit()),
-        ("memory_operations", "Memory that operations hold", account.used()),
+        ("memory_operations", "Memory that operations hold", account.used_bytes()),
         (
             "memory_operations_withheld",
             "Memory that operations do not get for now",
-            account.withheld(),
+            account.withheld_bytes(),
         ),
-        ("memory_operations_peak", "The most that they ever held", account.peak()),
+        ("memory_operations_peak", "The most that they ever held", account.peak_bytes()),
     ];
     let resident = ("memory_resident", "Memory of the process that is in the machine's");
-    let resident = machine::resident().map(|bytes| (resident.0, resident.1, bytes));
+    let resident = machine::resident_bytes().map(|bytes| (resident.0, resident.1, bytes));
     for (name, help, bytes) in gauges.into_iter().chain(resident) {
         let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         registry.register_with_unit(name, help, Unit::Bytes, bytes);
     }
-    let refused = ConstCounter::new(account.refused());
+    let refused = ConstCounter::new(account.refused_count());
     registry.register("memory_refused", "Times that there was not enough", refused);
 }
 
@@ -126,7 +126,7 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
 }
 
 /// One metric for both doors.
-fn operations(shared: &Shared, registry: &mut Registry) {
+fn register_operations(shared: &Shared, registry: &mut Registry) {
     let Doors { mongo, cosmos } = &shared.doors;
     let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
     let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
