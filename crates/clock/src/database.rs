@@ -240,7 +240,7 @@ impl Clock {
     }
 
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
-    /// once a second and pass what was written to [`persisted`](Self::persisted).
+    /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).0 };
         if self.mode == Mode::Manual {

@@ -8,7 +8,7 @@ use crate::{
 
 impl Clock {
     /// The checkpoint that would move a manual clock to `to`. Make it durable, then pass it to
-    /// [`Clock::persisted`]; moves have to be made one after the other.
+    /// [`Clock::mark_persisted`]; moves have to be made one after the other.
     pub fn move_to(&self, to: Instant) -> Result<Checkpoint, Refused> {
         if self.mode() != Mode::Manual {
             return Err(Refused::SystemClock);

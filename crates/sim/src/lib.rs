@@ -10,8 +10,8 @@
 //!
 //! One seed is one history, step by step the same: a failure is repeated by its number. Operations
 //! are polled by hand, so that they are held between stamp and publication, or stopped in the
-//! middle of their reads, at chosen places ([`world`]). Names of collections have a history of
-//! their own ([`names`]).
+//! middle of their reads, at chosen places (`world.rs`). Names of collections have a history of
+//! their own (`names.rs`).
 
 mod cursor;
 mod dialect;

@@ -11,7 +11,7 @@
 //!  writeback: starts the writing of growing tables      memtable_reclaimer: frees flushed memory
 //! ```
 //!
-//! One opening of the tree is a [`generation`]; what lasts over all of them is in [`lasting`]. A
+//! One opening of the tree is a `generation.rs`; what lasts over all of them is in `lasting.rs`. A
 //! failed write or sync ends a generation, since nobody knows what it left on the disk.
 
 mod committer;

@@ -172,7 +172,7 @@ pub trait Store: Send + Sync + 'static {
     fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// The `seq` up to which no commit has left anything in this space that was not filtered by a
-    /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
+    /// predicate in force when a [`reap_space`](Self::reap_space) began after it was published: every table
     /// rewritten since, no journal from before left. 0 while that cannot be told.
     fn filtered_through(&self, space: Space) -> u64;
 
