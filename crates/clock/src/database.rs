@@ -26,9 +26,9 @@ use tokio::sync::Notify;
 use crate::{
     checkpoint::{BootId, Checkpoint},
     instant::Instant,
-    machine::Source,
+    machine::ClockSource,
     shared::{Line, SharedLine},
-    steps::{ACCEPT_AFTER_MS, Decision, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, Steps},
+    steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallDecision, WallSteps},
 };
 
 /// The rate of a manual clock, parts per million.
@@ -36,7 +36,7 @@ const STANDS_STILL: i64 = -1_000_000;
 
 /// How a clock moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ClockMode {
     /// With the machine's clocks.
     System,
     /// Only when told.
@@ -45,7 +45,7 @@ pub enum Mode {
 
 /// Why a clock was not moved or not started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum ClockRefusal {
     /// Only a manual clock can be moved.
     SystemClock,
     /// Time never goes back.
@@ -59,9 +59,9 @@ pub enum Refused {
 
 /// What `/status` and the metrics tell about the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct ClockStatus {
     /// Its mode.
-    pub mode: Mode,
+    pub mode: ClockMode,
     /// Database time.
     pub now: Instant,
     /// Wall clock minus database time, milliseconds.
@@ -82,7 +82,7 @@ pub struct Status {
 /// What only the thread that ticks, and whoever asks for a status, looks at.
 #[derive(Debug)]
 struct ClockState {
-    steps: Steps,
+    steps: WallSteps,
     /// Of this boot of the machine.
     boot_id: BootId,
     /// Of the last checkpoint.
@@ -100,8 +100,8 @@ struct ClockState {
 /// The database clock.
 #[derive(Debug)]
 pub struct Clock {
-    mode: Mode,
-    source: Box<dyn Source>,
+    mode: ClockMode,
+    source: Box<dyn ClockSource>,
     shared: SharedLine,
     state: Mutex<ClockState>,
     renewed: Condvar,
@@ -131,28 +131,28 @@ impl Clock {
     /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
     /// that [`tick`](Self::tick) asks for first is durable.
     pub fn start(
-        mode: Mode,
-        source: Box<dyn Source>,
+        mode: ClockMode,
+        source: Box<dyn ClockSource>,
         boot_id: BootId,
         last: Option<Checkpoint>,
-    ) -> Result<Self, Refused> {
-        if last.is_some_and(|last| last.manual != (mode == Mode::Manual)) {
-            return Err(Refused::OtherMode);
+    ) -> Result<Self, ClockRefusal> {
+        if last.is_some_and(|last| last.manual != (mode == ClockMode::Manual)) {
+            return Err(ClockRefusal::OtherMode);
         }
         let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
         let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
         let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
         let mut boot_disagrees = false;
         let start_ms = match (mode, last) {
-            (Mode::Manual, Some(last)) => last.ms,
-            (Mode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
-            (Mode::System, None) => wall,
-            (Mode::System, Some(last)) if last.boot_id == boot_id => {
+            (ClockMode::Manual, Some(last)) => last.ms,
+            (ClockMode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
+            (ClockMode::System, None) => wall,
+            (ClockMode::System, Some(last)) if last.boot_id == boot_id => {
                 let start_ms;
                 (start_ms, boot_disagrees) = within_boot(&last, wall, boot_ns);
                 start_ms
             }
-            (Mode::System, Some(last)) => {
+            (ClockMode::System, Some(last)) => {
                 // Another boot: the boot clock says nothing of how long the machine was off. No
                 // instant beyond the lease was used.
                 let least = last.ms.saturating_add(LEASE_MS);
@@ -169,12 +169,12 @@ impl Clock {
             base_ms: start_ms,
             base_ns: 0,
             boot_ns,
-            ppm: if mode == Mode::Manual { STANDS_STILL } else { 0 },
+            ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
             // No time before the first checkpoint is durable.
             limit_ms: i64::MIN,
         };
         let state = ClockState {
-            steps: Steps::default(),
+            steps: WallSteps::default(),
             boot_id,
             number: last.map_or(0, |last| last.number),
             reap_until_ms,
@@ -194,7 +194,7 @@ impl Clock {
     }
 
     /// How it moves.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> ClockMode {
         self.mode
     }
 
@@ -243,18 +243,18 @@ impl Clock {
     /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).0 };
-        if self.mode == Mode::Manual {
+        if self.mode == ClockMode::Manual {
             return self.checkpoint_at(now.ms);
         }
         let wall = self.source.wall_ms();
         let boot_ms = self.source.boot_ns() / 1_000_000;
         let decision = self.lock().steps.decide_step(wall.saturating_sub(now.ms), boot_ms);
         match decision {
-            Decision::Slew(ppm) => self.run_at(ppm),
-            Decision::Unconfirmed => self.run_at(0),
+            WallDecision::Slew(ppm) => self.run_at(ppm),
+            WallDecision::Unconfirmed => self.run_at(0),
             // Time goes on from the checkpoint once it is durable; see `mark_persisted`.
-            Decision::Step => return self.checkpoint_at(wall),
-            Decision::Jump => {
+            WallDecision::Step => return self.checkpoint_at(wall),
+            WallDecision::Jump => {
                 let mut state = self.lock();
                 // Nobody has said that the jump is right: what it makes expire stays on disk for a
                 // day.
@@ -293,7 +293,7 @@ impl Clock {
             ms,
             reap_until_ms: state.reap_until_ms,
             accepted_at_ms: state.accepted_at_ms,
-            manual: self.mode == Mode::Manual,
+            manual: self.mode == ClockMode::Manual,
             wall_ms: Some(self.source.wall_ms()),
         }
     }
@@ -305,7 +305,7 @@ impl Clock {
         self.shared.change_line(&*self.source, |line, boot_ns| {
             let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
-            let manual = self.mode == Mode::Manual;
+            let manual = self.mode == ClockMode::Manual;
             let lease = if manual { 0 } else { LEASE_MS };
             Line {
                 base_ms: now.max(checkpoint.ms),
@@ -339,7 +339,7 @@ impl Clock {
 
     /// Compares the pace of time with an independent clock; `false` turns readiness red.
     pub fn check_pace(&self, monotonic: std::time::Duration) -> bool {
-        if self.mode == Mode::Manual {
+        if self.mode == ClockMode::Manual {
             return true;
         }
         let (now_ms, monotonic_ms) = (self.last_used().ms, monotonic.as_millis());
@@ -356,10 +356,10 @@ impl Clock {
     }
 
     /// For status pages and metrics.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ClockStatus {
         let now = self.last_used();
         let state = self.lock();
-        Status {
+        ClockStatus {
             mode: self.mode,
             now,
             offset_ms: self.source.wall_ms().saturating_sub(now.ms),

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
-use crate::machine::Source;
+use crate::machine::ClockSource;
 
 /// Database time as a line over the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl SharedLine {
     }
 
     /// Database time now, and the limit.
-    pub(crate) fn read_now(&self, source: &dyn Source) -> (i64, i64) {
+    pub(crate) fn read_now(&self, source: &dyn ClockSource) -> (i64, i64) {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             let line = self.current_line();
@@ -86,7 +86,11 @@ impl SharedLine {
 
     /// Changes the line; `change` gets the old one and a reading of the boot clock that no reader
     /// of the old line can pass. Callers hold the clock's lock.
-    pub(crate) fn change_line(&self, source: &dyn Source, change: impl FnOnce(Line, i64) -> Line) {
+    pub(crate) fn change_line(
+        &self,
+        source: &dyn ClockSource,
+        change: impl FnOnce(Line, i64) -> Line,
+    ) {
         self.sequence.fetch_add(1, Ordering::AcqRel);
         // The sequence is odd for everybody before the boot clock is read below.
         fence(Ordering::SeqCst);

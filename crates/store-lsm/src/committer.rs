@@ -29,7 +29,7 @@ use store::{
 
 use crate::{
     errors::from_fjall,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitAnswer, CommitRequest, CommitterMessage, WrittenBatch},
     meta::{self, Position, WrittenAfter},
     spaces::SpacePlace,
@@ -49,7 +49,7 @@ type StoredSum = ((Space, Bytes), [i64; 2]);
 /// The committer's own state.
 pub(crate) struct Committer {
     /// The open tree.
-    inner: Arc<Inner>,
+    inner: Arc<OpenTree>,
     /// Database time, for stamps.
     time: Arc<dyn Timepiece>,
     /// Takes written batches, in their order.
@@ -71,7 +71,7 @@ pub(crate) struct Committer {
 impl Committer {
     /// A committer that goes on after this position.
     pub(crate) fn new(
-        inner: Arc<Inner>,
+        inner: Arc<OpenTree>,
         time: Arc<dyn Timepiece>,
         position: Position,
         syncer: mpsc::Sender<WrittenBatch>,
@@ -275,7 +275,7 @@ impl Committer {
     /// Adds to sums: reads what is there, once, and puts the result. A pair of zeros is removed.
     fn add_sums(
         &mut self,
-        inner: &Inner,
+        inner: &OpenTree,
         sums: FoldedSums,
         batch: &mut OwnedWriteBatch,
         written: &mut Vec<Space>,

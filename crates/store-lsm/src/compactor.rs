@@ -20,7 +20,7 @@ use std::{
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
 use store::Space;
 
-use crate::{errors::from_fjall, inner::Inner, messages::CommitterMessage};
+use crate::{errors::from_fjall, inner::OpenTree, messages::CommitterMessage};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -69,7 +69,7 @@ fn shape_of(keyspace: &Keyspace) -> KeyspaceShape {
 type StaleKeyspaces = Vec<Keyspace>;
 
 /// Compacts until the store is closed.
-pub(crate) fn compact_until_closed(inner: &Inner, committer: &mpsc::Sender<CommitterMessage>) {
+pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<CommitterMessage>) {
     let mut watched: HashMap<Space, WatchedKeyspace> = inner
         .spaces
         .all_keyspaces()
@@ -114,7 +114,7 @@ pub(crate) fn compact_until_closed(inner: &Inner, committer: &mpsc::Sender<Commi
 
 /// Compacts one keyspace while that changes anything.
 fn compact_while_changing(
-    inner: &Inner,
+    inner: &OpenTree,
     keyspace: &Keyspace,
     state: &mut WatchedKeyspace,
     stale: &mut StaleKeyspaces,
@@ -141,7 +141,7 @@ fn compact_while_changing(
 }
 
 /// Keeps a failure for whoever asks; returns whether there was none.
-fn keep_failure(inner: &Inner, result: fjall::Result<()>) -> bool {
+fn keep_failure(inner: &OpenTree, result: fjall::Result<()>) -> bool {
     if let Err(error) = &result {
         inner.compactor.note_failure(from_fjall("compact a keyspace", error));
     }
@@ -149,7 +149,7 @@ fn keep_failure(inner: &Inner, result: fjall::Result<()>) -> bool {
 }
 
 /// Compacts one keyspace as a whole, under its filter.
-pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+pub(crate) fn compact_whole(inner: &OpenTree, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.tracker.oldest_open(&inner.database);
     let _tables = inner.writeback.note_compaction(keyspace);
     keyspace.tree.major_compact(TABLE_BYTES, watermark).map_err(fjall::Error::from)
@@ -157,7 +157,7 @@ pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result
 
 /// Lets go of the files that a compaction has replaced, which the tree keeps until it is asked
 /// again, as far as no open snapshot needs them: a refreshed one comes first.
-pub(crate) fn release_old_files(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+pub(crate) fn release_old_files(inner: &OpenTree, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.tracker.oldest_open(&inner.database);
     let folder = &keyspace.tree.tree_config().path;
     keyspace.tree.get_version_history_lock().maintenance(folder, watermark)?;

@@ -30,9 +30,9 @@ use crate::{
     errors::{from_fjall, from_io},
     filter::{FilterFactory, PredicateInForce},
     filter_progress::{FilterProgress, journal_numbers},
-    inner::Inner,
+    inner::OpenTree,
     journal,
-    lasting::Lasting,
+    lasting::AcrossOpenings,
     manifest,
     memtable_reclaimer::{self, MemtableReclaimer},
     messages::CommitterMessage,
@@ -50,7 +50,7 @@ const META: &str = "meta";
 /// An open tree and its threads.
 pub(crate) struct Generation {
     /// What its threads share.
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<OpenTree>,
     /// The committer's mailbox.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
     /// In the order in which they end.
@@ -59,7 +59,7 @@ pub(crate) struct Generation {
 
 impl Generation {
     /// Opens or makes the tree.
-    pub(crate) fn open(lasting: &Lasting) -> Result<Self, Error> {
+    pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
         let options = &lasting.options;
         let path = &options.path;
         // Before the tree is opened: it would make a new one over what is left of the old.
@@ -96,7 +96,7 @@ impl Generation {
         // Nobody has heard of anything later, whatever the tree still knows of it.
         lasting.published.fetch_max(position.stamp.seq, Ordering::SeqCst);
         let tracker = Arc::default();
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(OpenTree {
             meta,
             spaces,
             in_flight: Arc::clone(&lasting.in_flight),
@@ -123,9 +123,9 @@ impl Generation {
 
     /// Starts the threads.
     fn start_threads(
-        inner: Arc<Inner>,
+        inner: Arc<OpenTree>,
         position: Position,
-        lasting: &Lasting,
+        lasting: &AcrossOpenings,
     ) -> Result<Self, Error> {
         let (sender, messages) = mpsc::channel();
         let (written, batches) = mpsc::channel();

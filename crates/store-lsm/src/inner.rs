@@ -32,7 +32,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// An open tree.
-pub(crate) struct Inner {
+pub(crate) struct OpenTree {
     /// The tree.
     pub(crate) database: Database,
     /// Positions of batches, and which slot belongs to which space.
@@ -73,7 +73,7 @@ pub(crate) struct Inner {
     pub(crate) closing: AtomicBool,
 }
 
-impl Inner {
+impl OpenTree {
     /// A snapshot of all that the tree has.
     pub(crate) fn open_view(&self) -> Arc<OpenView> {
         OpenView::new(&self.database, &self.tracker)

@@ -18,7 +18,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::Shared};
+use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::StoreShared};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ const PROBE_BYTES: usize = 1024 * 1024;
 const PROBE_FILES: usize = 16;
 
 /// Looks until the store is closed, and closes the tree then.
-pub(crate) fn keep_until_closed(shared: &Arc<Shared>) {
+pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
     look_after(shared);
     if let Some(last) = shared.generation.swap(None) {
         last.end_threads();
@@ -42,7 +42,7 @@ pub(crate) fn keep_until_closed(shared: &Arc<Shared>) {
 }
 
 /// Looks until the store is closed.
-fn look_after(shared: &Arc<Shared>) {
+fn look_after(shared: &Arc<StoreShared>) {
     let mut wait = 0;
     loop {
         std::thread::park_timeout(EVERY);
@@ -69,7 +69,7 @@ fn look_after(shared: &Arc<Shared>) {
 }
 
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
-fn reopen_tree(shared: &Arc<Shared>) -> Result<(), Error> {
+fn reopen_tree(shared: &Arc<StoreShared>) -> Result<(), Error> {
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
     shared.lasting.room.look_at_device(0);
     shared.lasting.room.check_commit(true)?;

@@ -7,7 +7,7 @@ use store::{InFlight, Timepiece};
 use crate::{filter::PredicateInForce, metrics::LsmMetrics, options::LsmOptions, room::Room};
 
 /// The parts of a store that every opening of its tree shares.
-pub(crate) struct Lasting {
+pub(crate) struct AcrossOpenings {
     /// Where and how the tree is opened.
     pub(crate) options: LsmOptions,
     /// Database time.

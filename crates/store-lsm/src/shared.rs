@@ -10,12 +10,12 @@ use arc_swap::ArcSwapOption;
 use store::{Error, Health, Kind};
 use tokio::sync::Notify;
 
-use crate::{generation::Generation, lasting::Lasting};
+use crate::{generation::Generation, lasting::AcrossOpenings};
 
 /// What the store, its snapshots and its keeper share.
-pub(crate) struct Shared {
+pub(crate) struct StoreShared {
     /// What every opening shares.
-    pub(crate) lasting: Lasting,
+    pub(crate) lasting: AcrossOpenings,
     /// The open tree; none for the moment in which it is opened again.
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Told when there is one, and when there could not be.
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) closed: AtomicBool,
 }
 
-impl Shared {
+impl StoreShared {
     /// The open tree.
     pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
         self.generation.load_full().ok_or_else(|| self.closed_reason())

@@ -9,11 +9,12 @@ use std::{
 
 use bytes::Bytes;
 use fjall::Readable;
-use store::{Direction, Error, Kind, Limit, Page, Range, Snapshot, Space};
+use store::{Direction, Error, KeyRange, Kind, Limit, Page, Snapshot, Space};
 use tokio::sync::OnceCell;
 
 use crate::{
-    errors::from_fjall, inner::Inner, open_view::OpenView, shared::Shared, spaces::SpacePlace,
+    errors::from_fjall, inner::OpenTree, open_view::OpenView, shared::StoreShared,
+    spaces::SpacePlace,
 };
 
 /// A still view.
@@ -32,20 +33,20 @@ enum SnapshotState {
 #[derive(Clone)]
 struct OpenSnapshot {
     /// Keeps the tree open as long as somebody reads it.
-    inner: Arc<Inner>,
+    inner: Arc<OpenTree>,
     /// What is read.
     open: Arc<OpenView>,
 }
 
 /// A snapshot that was taken while there was no tree. Its clones become the same one.
 struct WaitingSnapshot {
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
     still: OnceCell<OpenSnapshot>,
 }
 
 impl LsmSnapshot {
     /// A view of what is durable now.
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: &Arc<StoreShared>) -> Self {
         // Without a lock: every view takes a snapshot.
         let live = shared.generation.load();
         Self(match live.as_ref() {
@@ -87,7 +88,7 @@ impl WaitingSnapshot {
 
 impl OpenSnapshot {
     /// What is durable now.
-    fn current_of(inner: &Arc<Inner>) -> Self {
+    fn current_of(inner: &Arc<OpenTree>) -> Self {
         Self { inner: Arc::clone(inner), open: inner.current.load_full() }
     }
 
@@ -128,7 +129,7 @@ impl Snapshot for LsmSnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

@@ -17,7 +17,7 @@ use crate::{
     errors::{from_fjall, from_io},
     filter::PLACEHOLDER_KEY,
     filter_progress::journal_numbers,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitRequest, CommitterMessage},
     open::LsmStore,
     snapshot::LsmSnapshot,
@@ -139,7 +139,7 @@ async fn in_thread(
 /// Compacts one keyspace as a whole, under its filter. All others are flushed too: the journal can
 /// only go when nothing in memory depends on it.
 fn compact_space(
-    inner: &Inner,
+    inner: &OpenTree,
     committer: &mpsc::Sender<CommitterMessage>,
     space: Space,
 ) -> Result<(), Error> {
@@ -168,7 +168,7 @@ fn compact_space(
 }
 
 /// Flushes everything, so that the next start has nothing to replay.
-fn flush_and_sync(inner: &Inner) -> Result<(), Error> {
+fn flush_and_sync(inner: &OpenTree) -> Result<(), Error> {
     let context = |error: fjall::Error| from_fjall("flush", &error);
     inner.flush_all()?;
     inner.database.persist(PersistMode::SyncAll).map_err(context)?;

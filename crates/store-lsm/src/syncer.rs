@@ -17,13 +17,13 @@ use store::{Error, Outcome, Timepiece};
 use crate::{
     errors::from_io,
     filter_progress::journal_numbers,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitterMessage, WrittenBatch},
 };
 
 /// Makes batches durable until the committer ends.
 pub(crate) fn sync_until_closed(
-    inner: &Inner,
+    inner: &OpenTree,
     mut journal: SyncedJournal,
     batches: &mpsc::Receiver<WrittenBatch>,
     committer: &mpsc::Sender<CommitterMessage>,
@@ -60,7 +60,7 @@ pub(crate) fn sync_until_closed(
 }
 
 /// Makes a durable batch visible and tells whoever waits; after a failure it only tells.
-fn publish_batch(inner: &Inner, batch: WrittenBatch, broken: Option<&Error>) {
+fn publish_batch(inner: &OpenTree, batch: WrittenBatch, broken: Option<&Error>) {
     let failed = batch.failed.or_else(|| broken.cloned());
     if failed.is_none() {
         // Readers share this snapshot, which ends with the batch.

@@ -14,14 +14,14 @@ use crate::{
 
 /// Half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct KeyRange {
     /// First key that may be in it.
     pub start: Vec<u8>,
     /// First key after it; `None` reaches to the end of the space.
     pub end: Option<Vec<u8>>,
 }
 
-impl Range {
+impl KeyRange {
     /// All keys.
     pub fn all() -> Self {
         Self { start: Vec::new(), end: None }
@@ -98,7 +98,7 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
     fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> impl Future<Output = Result<Page, Error>> + Send;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use crate::{
     commit::{Commit, Outcome},
-    contract::{Direction, Limit, Page, Range, Snapshot, Store},
+    contract::{Direction, KeyRange, Limit, Page, Snapshot, Store},
     error::{Error, Kind},
     space::Space,
 };
@@ -97,7 +97,7 @@ impl<S: Snapshot> Snapshot for FaultySnapshot<S> {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

@@ -3,11 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clock::{Clock, Instant, Mode, Source};
+use clock::{Clock, ClockMode, ClockSource, Instant};
 use document::{DocBuf, DocRef, Document, Value};
 use engine::{
     Amount, BatchLimit, Collection, Cursor, Dialect, Edited, Engine, Error, Find, Hint,
-    IndexChange, IndexSpec, Inserted, Kind, Model, Namespace, Options, Ordering, Plan, Rules,
+    IndexChange, IndexSpec, Inserted, Kind, ListOrdering, Model, Namespace, Options, Plan, Rules,
     Update, Updated,
 };
 use evaluation::Context;
@@ -23,7 +23,7 @@ pub const START_MS: i64 = 1_700_000_000_000;
 #[derive(Debug)]
 struct StillSource;
 
-impl Source for StillSource {
+impl ClockSource for StillSource {
     fn boot_ns(&self) -> i64 {
         0
     }
@@ -74,7 +74,7 @@ pub struct Kit {
 
 /// A manual clock that may be used at once, at its beginning or where an earlier one stood.
 fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
-    let clock = Clock::start(Mode::Manual, Box::new(StillSource), [7; 16], last);
+    let clock = Clock::start(ClockMode::Manual, Box::new(StillSource), [7; 16], last);
     let clock = clock.expect("a manual clock starts");
     clock.mark_persisted(&clock.tick());
     Arc::new(clock)
@@ -260,7 +260,7 @@ pub async fn insert_one(
 ) -> Result<Inserted, Error> {
     let document: DocBuf = document.to_buf();
     let lifetime = Lifetime::from_ttl(document.get("ttl"));
-    engine.insert(&collection, vec![(document, lifetime)], Ordering::Ordered).await
+    engine.insert(&collection, vec![(document, lifetime)], ListOrdering::Ordered).await
 }
 
 /// The failure of an insert of one document.

@@ -17,7 +17,7 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Direction, Error, Gate, Health, Limit, MemoryStore, Page, Range, Snapshot, Space, Store,
+    Direction, Error, Gate, Health, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store,
     Timepiece,
 };
 
@@ -139,7 +139,7 @@ impl Snapshot for PausingSnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

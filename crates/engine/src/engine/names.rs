@@ -16,8 +16,8 @@ use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CollectionIds, CounterState, Publication, Record, RecordChange, State,
-        decode_record, put_record,
+        Collection, CollectionIds, CollectionState, CounterState, Publication, Record,
+        RecordChange, decode_record, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -115,7 +115,7 @@ impl<S: Store> Engine<S> {
             options: Document::new(),
             items: None,
         };
-        let state = State::new(record.clone(), &*self.inner.dialect)?;
+        let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
         let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
@@ -140,9 +140,9 @@ impl<S: Store> Engine<S> {
             };
             let out = vec![put_record(&record), next];
             let partial = record.indexes.iter().map(|_| None).collect();
-            prepared.prepare_publication(Publication::State(Box::new(State::with_filters(
-                record, partial,
-            ))));
+            prepared.prepare_publication(Publication::State(Box::new(
+                CollectionState::with_filters(record, partial),
+            )));
             out
         });
         let committed = self.commit_one(commit.with_fence(change)).await?;
@@ -304,7 +304,7 @@ impl<S: Store> Engine<S> {
             let mut out = vec![gone, put_record(&record)];
             // In the same commit as the new name: there is no moment with two, or with neither.
             out.extend(replaced.map(note_gone));
-            let state = State::with_filters(record, state.partial.clone());
+            let state = CollectionState::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });

@@ -8,11 +8,13 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use clock::Clock;
-use store::{Range, Space, Store};
+use store::{KeyRange, Space, Store};
 
 use super::Engine;
 use crate::{
-    catalog::{Collection, CollectionIds, CollectionMap, Dialect, Record, State, decode_record},
+    catalog::{
+        Collection, CollectionIds, CollectionMap, CollectionState, Dialect, Record, decode_record,
+    },
     error::Error,
     inner::Inner,
     keys,
@@ -75,7 +77,7 @@ impl<S: Store> Engine<S> {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
             let (model, namespace) = (record.model, record.namespace.clone());
-            let state = State::new(record, &*options.dialect)?;
+            let state = CollectionState::new(record, &*options.dialect)?;
             map.insert(model, namespace, Arc::new(Collection::new(state)));
         }
         let resources = Resources::open(&store).await?;
@@ -192,7 +194,7 @@ async fn catalog_rows<S: Store>(
 ) -> Result<Vec<(Bytes, Bytes)>, Error> {
     let system = store.system();
     let mut rows = Vec::new();
-    let mut pages = Pages::of(Range::with_prefix(prefix));
+    let mut pages = Pages::of(KeyRange::with_prefix(prefix));
     while let Some(page) = system.next_catalog(&mut pages).await? {
         rows.extend(page.rows);
     }

@@ -16,7 +16,7 @@ use expiry::DefaultTtl;
 use store::{Stamp, Store};
 
 use crate::{
-    catalog::{Collection, CounterState, Record, State},
+    catalog::{Collection, CollectionState, CounterState, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
 };
@@ -29,7 +29,7 @@ impl<S: Store> Engine<S> {
         default: DefaultTtl,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             if state.record.settings.default == default {
                 return Ok(None);
             }

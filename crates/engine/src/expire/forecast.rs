@@ -63,14 +63,14 @@ pub struct Preview {
 
 /// How long the steps of a series are, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct SeriesSteps {
     /// Seconds of one step.
     seconds: i64,
     /// How many steps there are.
     count: usize,
 }
 
-impl Steps {
+impl SeriesSteps {
     /// This many steps of this many seconds, within their limits.
     pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
         let in_reach = 1..=MAX_SERIES_STEP_S;
@@ -129,7 +129,7 @@ impl<S: Store> Engine<S> {
     pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
-        steps: Steps,
+        steps: SeriesSteps,
     ) -> Result<Series, Error> {
         let read = read_in_view!(self, collection, |view| {
             view.expirations_to_come(&view.state.record.settings, &steps.end_instants(view.instant))
@@ -140,7 +140,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// The same over all collections, at one instant.
-    pub async fn forecast_all(&self, steps: Steps) -> Result<ForecastOfAll, Error> {
+    pub async fn forecast_all(&self, steps: SeriesSteps) -> Result<ForecastOfAll, Error> {
         let mut attempts = Attempts::to_read();
         'again: loop {
             attempts.begin_next()?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::Event;
 use crate::{
@@ -71,7 +71,7 @@ impl<S: Store> LiveView<S> {
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        let mut pages = Pages::of(Range {
+        let mut pages = Pages::of(KeyRange {
             start: keys::events_after(after.saturating_add(1)),
             // Not beyond what the view is certain of: `next` says that all up to there was read.
             end: Some(keys::events_after(self.seq.saturating_add(1))),

@@ -14,7 +14,7 @@ use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    catalog::{Collection, IndexShape, IndexSpec, Record, State},
+    catalog::{Collection, CollectionState, IndexShape, IndexSpec, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::{Error, IndexConflict, IndexRefusal, Kind, What},
     expire::apply_default,
@@ -116,7 +116,7 @@ impl<S: Store> Engine<S> {
         let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
-        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &CollectionState| {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
@@ -147,7 +147,7 @@ impl<S: Store> Engine<S> {
         names: Vec<String>,
     ) -> Result<usize, Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &CollectionState| {
             for name in &names {
                 if state.record.index_named(name).is_none() {
                     return Err(no_index(name));
@@ -172,7 +172,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<IndexChanged, Error> {
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
-        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &CollectionState| {
             let name = &named;
             let Some(held) = state.record.index_named(name) else {
                 return Err(no_index(name));
@@ -196,7 +196,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         indexes: Vec<u32>,
     ) -> Result<(), Error> {
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let missing = |index: &IndexSpec| indexes.contains(&index.id) && !index.multikey;
             if !state.record.indexes.iter().any(missing) {
                 return Ok(None);

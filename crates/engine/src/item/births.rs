@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use evaluation::Context;
 use select::statement::Flow;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::scan::{ItemSink, Scanned, give_item};
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) enum BirthSource<'a> {
     /// All of a range of keys.
-    Range(&'a Range),
+    Range(&'a KeyRange),
     /// Those with these keys.
     Keys(&'a VecDeque<Bytes>),
 }

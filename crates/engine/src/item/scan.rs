@@ -20,7 +20,7 @@ use select::{
     sarg::{Sarg, Step},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
     births::BirthSource,
@@ -260,7 +260,7 @@ impl<S: Store> LiveView<S> {
     /// Items in the order of their keys.
     async fn scan_rows(
         &self,
-        range: Range,
+        range: KeyRange,
         context: &Context,
         sink: &mut dyn ItemSink,
         scanned: &mut Scanned,

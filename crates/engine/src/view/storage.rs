@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Commit, Direction, DropPredicate, Health, InFlight, Limit, Outcome, Page, Range, Snapshot,
+    Commit, Direction, DropPredicate, Health, InFlight, KeyRange, Limit, Outcome, Page, Snapshot,
     Space, Store, decode_count,
 };
 
@@ -51,7 +51,7 @@ impl<S: Store> Storage<S> {
         let one = Limit { rows: 1, bytes: PAGE_BYTES };
         // Nothing of this snapshot gets out but a yes or no.
         let first = self.store.snapshot();
-        let page = first.scan(space, &Range::all(), Direction::Forward, one).await?;
+        let page = first.scan(space, &KeyRange::all(), Direction::Forward, one).await?;
         Ok(!page.rows.is_empty())
     }
 

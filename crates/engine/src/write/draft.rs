@@ -25,7 +25,7 @@ use super::{
     previous::Previous,
 };
 use crate::{
-    catalog::{IndexSpec, State},
+    catalog::{CollectionState, IndexSpec},
     counters::{Counted, count_document},
     error::{Error, Halt},
     feed::put_event,
@@ -69,7 +69,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// The settings and indexes of the view.
-    fn state(&self) -> &Arc<State> {
+    fn state(&self) -> &Arc<CollectionState> {
         &self.view.state
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
 use pipeline::Filter;
-use store::{Direction, Limit, Range, Snapshot, Space, Store};
+use store::{Direction, KeyRange, Limit, Snapshot, Space, Store};
 use test_kit::{Kit, START_MS, date_index, ready};
 
 fn at(ms: i64) -> Value {
@@ -29,7 +29,7 @@ fn counted(kit: &Kit) -> (Amount, u64) {
 fn sums(kit: &Kit) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let snapshot = kit.store.snapshot();
-    let page = ready(snapshot.scan(Space::Counts, &Range::all(), Direction::Forward, limit));
+    let page = ready(snapshot.scan(Space::Counts, &KeyRange::all(), Direction::Forward, limit));
     page.expect("counts").rows.iter().filter(|(key, _)| key[4] == b's').count()
 }
 
@@ -184,7 +184,7 @@ fn counts_of_a_dropped_collection_are_removed() {
     let held = |kit: &Kit| {
         let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
         let snapshot = kit.store.snapshot();
-        let range = Range::with_prefix(&key);
+        let range = KeyRange::with_prefix(&key);
         let page = ready(snapshot.scan(Space::Counts, &range, Direction::Forward, limit));
         page.expect("counts").rows.len()
     };

@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 
 use document::{Document, ValueRef, doc};
-use engine::{DefaultTtl, Definition, Event, EventKind, EventsWanted, ItemAction, ItemRange};
+use engine::{
+    ContainerDefinition, DefaultTtl, Event, EventKind, EventsWanted, ItemAction, ItemRange,
+};
 use test_kit::{START_MS, ready};
 
 use crate::items::{Shelf, body, definition, write};
 
-fn with_feed(default: DefaultTtl) -> Definition {
-    Definition { retention_s: Some(600), indexes: Vec::new(), ..definition(default) }
+fn with_feed(default: DefaultTtl) -> ContainerDefinition {
+    ContainerDefinition { retention_s: Some(600), indexes: Vec::new(), ..definition(default) }
 }
 
 fn page(held: &Shelf, after: u64, items: usize) -> engine::EventPage {
@@ -113,7 +115,7 @@ fn a_feed_begins_with_what_lives_and_ends_without_a_trace() {
     assert_eq!(all(&held), Vec::<String>::new());
     held.kit.move_to(15_000);
     assert_eq!(all(&held), ["Expire 2 2>- at 15"]);
-    let off = Definition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
+    let off = ContainerDefinition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
     ready(held.engine().replace_container(&held.container(), &off, None)).unwrap();
     let wanted = EventsWanted { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
     let (container, context) = (held.container(), test_kit::context());
@@ -132,7 +134,7 @@ fn events_are_kept_for_their_time_and_not_shown_again() {
     assert_eq!(all(&held).len(), 1);
     held.kit.move_to(601_000);
     assert_eq!(all(&held), Vec::<String>::new());
-    let longer = Definition { retention_s: Some(6_000), ..with_feed(DefaultTtl::Off) };
+    let longer = ContainerDefinition { retention_s: Some(6_000), ..with_feed(DefaultTtl::Off) };
     ready(held.engine().replace_container(&held.container(), &longer, None)).unwrap();
     assert_eq!(all(&held), Vec::<String>::new());
     held.kit.restart();

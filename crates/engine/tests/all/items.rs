@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
-    BirthOrder, ChangesWanted, Collection, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec,
-    Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter,
-    Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
-    What,
+    BirthOrder, ChangesWanted, Collection, ContainerDefinition, DefaultTtl, Engine, Error, Flow,
+    IndexSpec, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite,
+    ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder,
+    VersionMatch, What,
 };
 use test_kit::{Kit, PausingStore, ready};
 
@@ -45,8 +45,8 @@ pub(crate) fn everything() -> Policy {
     Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])
 }
 
-pub(crate) fn definition(default: DefaultTtl) -> Definition {
-    Definition {
+pub(crate) fn definition(default: DefaultTtl) -> ContainerDefinition {
+    ContainerDefinition {
         default,
         partition: Partition { hash_bytes: 1, values: 1 },
         indexes: vec![
@@ -88,7 +88,7 @@ impl Shelf {
         Self::with(&definition(default))
     }
 
-    pub(crate) fn with(definition: &Definition) -> Self {
+    pub(crate) fn with(definition: &ContainerDefinition) -> Self {
         let kit = Kit::default();
         let name = Namespace::new("db", "box");
         ready(kit.engine.create_container(&name, definition)).unwrap();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    BirthOrder, Collection, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction,
-    ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace, Partition,
-    Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
+    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
+    ItemAction, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace,
+    Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
 use evaluation::Context;
 use select::{
@@ -54,7 +54,7 @@ type Answer = Result<Vec<String>, Kind>;
 impl Shelf {
     fn new(indexes: Vec<IndexSpec>) -> Self {
         let kit = Kit::default();
-        let definition = Definition {
+        let definition = ContainerDefinition {
             default: DefaultTtl::Off,
             partition: Partition { hash_bytes: 1, values: 1 },
             indexes,

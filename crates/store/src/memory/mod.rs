@@ -18,7 +18,7 @@ use data::{MemoryData, Versions, visible_version};
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store, Timepiece,
+        Capabilities, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store, Timepiece,
     },
     error::{Error, Kind},
     health::Health,
@@ -62,7 +62,7 @@ impl Gate {
 }
 
 /// What all clones and snapshots share.
-struct Shared {
+struct MemoryShared {
     data: Mutex<MemoryData>,
     sequencer: tokio::sync::Mutex<Sequencer>,
     time: Arc<dyn Timepiece>,
@@ -77,7 +77,7 @@ struct Shared {
 /// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
 #[derive(Clone)]
 pub struct MemoryStore {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
 }
 
 impl std::fmt::Debug for MemoryStore {
@@ -102,7 +102,7 @@ impl MemoryStore {
     }
 
     fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
-        let shared = Shared {
+        let shared = MemoryShared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
             time,
@@ -180,7 +180,7 @@ impl MemoryStore {
 
 /// A still view of a memory store.
 pub struct MemorySnapshot {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
     seq: u64,
 }
 
@@ -217,7 +217,7 @@ impl Snapshot for MemorySnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
