@@ -82,7 +82,7 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
 /// What a walk found; damage that ends it is a difference of the collection.
 fn to_difference(
     namespace: String,
-    checked: Result<engine::Checked, engine::Error>,
+    checked: Result<engine::CheckReport, engine::Error>,
 ) -> Result<Difference, Failure> {
     match checked {
         Ok(checked) => Ok(Difference {

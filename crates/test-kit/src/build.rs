@@ -1,4 +1,5 @@
-//! Filters, sorts, indexes and the door's part of writes, without a query language.
+//! Filters, sorts, indexes and the door's part of writes, without a query language, so that tests
+//! of the engine depend on no parser.
 
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};

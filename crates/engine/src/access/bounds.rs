@@ -68,6 +68,7 @@ pub(crate) fn bounds_on_path(
         let Some(found) = of_test(test, descending) else { continue };
         best = Some(match best {
             None => found,
+            // One value per row has to meet all conditions.
             Some(held) if single => intersect_bounds(held, found),
             Some(held) => narrower_bounds(held, found),
         });
@@ -97,6 +98,7 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
             };
             Bounds::Points(points.into_iter().filter(inside).collect())
         }
+        // Ascending and disjoint on both sides, and so are the intersections.
         (Bounds::Spans(a), Bounds::Spans(b)) => {
             let mut spans = Vec::new();
             for x in &a {
@@ -149,6 +151,8 @@ fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
             if descending {
                 start.iter_mut().for_each(|byte| *byte = !*byte);
             }
+            // A pattern also matches stored patterns that are equal to it, which have a class of
+            // their own.
             let own = ValueRef::Regex { pattern: "", options: "" };
             let mut spans =
                 vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];

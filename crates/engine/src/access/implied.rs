@@ -19,6 +19,7 @@ pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
 
 /// Whether what one conjunct of the filter demands includes what one of the index demands.
 fn part_implies(given: &Filter, needed: &Filter) -> bool {
+    // A part that every document meets.
     if needed.is_always() {
         return true;
     }
@@ -71,6 +72,7 @@ fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &V
     if !is_scalar(value) || class(value) != class(bound) {
         return false;
     }
+    // Each arm: every value beyond the given bound is beyond the needed one.
     let order = compare(value.as_ref(), bound.as_ref());
     match (given, needed) {
         (Gt | Gte, Gte) | (Gt, Gt) => order.is_ge(),

@@ -84,6 +84,7 @@ impl<'a> EntryWalk<'a> {
         for (name, value) in document.iter() {
             let len = self.path.len();
             keys::push_property(name, &mut self.path);
+            // Steps for the policy, path for the key: both shrink again on the way back.
             self.steps.push(WalkedStep::Property(name));
             self.walk_value(value)?;
             self.steps.pop();
@@ -121,12 +122,15 @@ impl<'a> EntryWalk<'a> {
 
     /// Enters a value where the policy holds its path, and goes on below it.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
+        // The value itself, whatever lies below it.
         if self.policy.covers_path(&self.steps) {
             let key = self.entry_key(value);
+            // The same body for all: how long the row's key is.
             self.entries.push((key, self.body.clone()));
             self.check_count()?;
         }
         match value {
+            // Branches that the policy leaves out are not walked at all.
             ValueRef::Document(inner) if self.policy.may_cover_below(&self.steps) => {
                 self.walk_properties(inner)
             }
@@ -160,6 +164,7 @@ pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     encode(value, TypeOrder::Json, false, out);
     let behind = start + KEPT_PATH_COMPONENT_BYTES;
+    // The checksum keeps most long values apart, so that equality by index names few candidates.
     if behind < out.len() {
         let sum = body_checksum(out.get(start..).unwrap_or_default());
         out.truncate(behind);
@@ -179,6 +184,7 @@ pub(super) fn draft_tuple(
     if let Some(scope) = scope {
         key.extend_from_slice(keys::partition_of(row_key, scope));
     }
+    // Two items without a value are equal to a unique key, as two with null are.
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
     for (pointer, descending) in &index.key {
         let value = value_at(document, pointer_names(pointer)).unwrap_or(nothing);
@@ -221,6 +227,7 @@ impl IndexSpec {
         paths: &[(Vec<String>, bool)],
         unique: bool,
     ) -> Self {
+        // All directions turned round are the same index, walked from the other end.
         let turn = paths.first().is_some_and(|(_, descending)| *descending);
         let pointer = |path: &Vec<String>| {
             let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));

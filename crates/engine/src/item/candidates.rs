@@ -15,7 +15,7 @@ use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
 use select::sarg::{Sarg, Step, Test};
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::scan::{IndexUse, Scanned};
 use crate::{
@@ -35,7 +35,7 @@ type CandidateKeys = Option<BTreeSet<Bytes>>;
 pub(super) async fn find_candidates<S: Store>(
     view: &LiveView<S>,
     sarg: &Sarg,
-    range: &Range,
+    range: &KeyRange,
     context: &Context,
     scanned: &mut Scanned,
 ) -> Result<Option<VecDeque<Bytes>>, Halt> {
@@ -49,7 +49,7 @@ pub(super) async fn find_candidates<S: Store>(
 /// One condition being looked up in one view.
 struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
-    range: &'a Range,
+    range: &'a KeyRange,
     context: &'a Context,
     scanned: &'a mut Scanned,
 }
@@ -112,7 +112,7 @@ impl<S: Store> CandidateSearch<'_, S> {
     async fn collect_range(
         &mut self,
         index: &IndexSpec,
-        range: Range,
+        range: KeyRange,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
         let mut pages = Pages::of(range).growing_slowly();
@@ -151,20 +151,20 @@ pub(super) fn usual_width(sarg: &Sarg) -> u8 {
 }
 
 /// Where the entries of values that pass a test are, in their order.
-pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
+pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<KeyRange> {
     let after = |part: &[u8]| [prefix, part].concat();
-    let within = |start: Vec<u8>, end: Vec<u8>| Range { start, end: Some(end) };
+    let within = |start: Vec<u8>, end: Vec<u8>| KeyRange { start, end: Some(end) };
     match test {
-        Test::Equal(value) => vec![Range::with_prefix(&after(&kept_component(value.as_ref())))],
+        Test::Equal(value) => vec![KeyRange::with_prefix(&after(&kept_component(value.as_ref())))],
         Test::In(values) => {
             let points: BTreeSet<Vec<u8>> =
                 values.iter().map(|value| kept_component(value.as_ref())).collect();
-            points.iter().map(|point| Range::with_prefix(&after(point))).collect()
+            points.iter().map(|point| KeyRange::with_prefix(&after(point))).collect()
         }
         Test::Range { lower, upper } => {
             // Comparisons never cross types: the other end is that of the type.
             let any = lower.as_ref().or(upper.as_ref());
-            let Some((one, _)) = any else { return vec![Range::with_prefix(prefix)] };
+            let Some((one, _)) = any else { return vec![KeyRange::with_prefix(prefix)] };
             let class = vec![type_byte(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
                 let mut edge = kept_component(value);
@@ -195,10 +195,10 @@ pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
-            vec![Range::with_prefix(&after(&start))]
+            vec![KeyRange::with_prefix(&after(&start))]
         }
-        Test::Text => vec![Range::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
-        Test::Defined => vec![Range::with_prefix(prefix)],
+        Test::Text => vec![KeyRange::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
+        Test::Defined => vec![KeyRange::with_prefix(prefix)],
     }
 }
 

@@ -23,7 +23,7 @@ use select::{
     sarg::{Sarg, Step, Test},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
     candidates::{test_ranges, type_byte, usual_width},
@@ -49,13 +49,13 @@ pub(super) struct IndexOrderScan<'a> {
     /// The beginning of the path's entries.
     prefix: Vec<u8>,
     /// Which of them, in the order of the walk.
-    ranges: Vec<Range>,
+    ranges: Vec<KeyRange>,
     /// Backward for a descending order.
     direction: Direction,
     /// The classes of arrays and objects, of which entries hold no more.
     inner: [u8; 2],
     /// The items without a value, by their keys; in the end they are walked too.
-    without: Option<Range>,
+    without: Option<KeyRange>,
 }
 
 /// The path by which a walk over a whole container goes best; none where another index leaves fewer
@@ -84,7 +84,7 @@ pub(super) fn plan_index_order<'a>(
     if *descending {
         ranges.reverse();
     }
-    let without = test.is_none().then(Range::all);
+    let without = test.is_none().then(KeyRange::all);
     let inner = [
         type_byte(ValueRef::Array(ArrayRef::Tree(&[]))),
         type_byte(ValueRef::Document(DocRef::Tree(&Document::new()))),
@@ -135,8 +135,10 @@ impl IndexOrderScan<'_> {
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
             let keys = place.get(1..).unwrap_or_default();
             self.ranges.clear();
-            self.without =
-                self.without.take().map(|all| Range { end: Range::with_prefix(keys).end, ..all });
+            self.without = self
+                .without
+                .take()
+                .map(|all| KeyRange { end: KeyRange::with_prefix(keys).end, ..all });
             return;
         }
         // Only as precise as entries are: what is alike is given again from its beginning, and the
@@ -144,7 +146,7 @@ impl IndexOrderScan<'_> {
         let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {
-                let end = Range::with_prefix(&edge).end;
+                let end = KeyRange::with_prefix(&edge).end;
                 range.end = match (range.end.take(), end) {
                     (Some(one), Some(other)) => Some(one.min(other)),
                     (one, other) => one.or(other),
@@ -242,7 +244,7 @@ struct IndexOrderWalk<'a, S: Store> {
 
 impl<S: Store> IndexOrderWalk<'_, S> {
     /// Gives the items of a range of entries.
-    async fn walk_entries(&mut self, range: &Range) -> Result<WalkOutcome, Halt> {
+    async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
         while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
@@ -304,7 +306,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
     }
 
     /// The items without a value.
-    async fn walk_without_value(&mut self, range: &Range) -> Result<WalkOutcome, Halt> {
+    async fn walk_without_value(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
         while let Some(page) = self.view.next_rows(&mut pages).await? {
             charge_keys(self.context, page.examined).await?;

@@ -28,7 +28,7 @@ use store::Store;
 use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, State},
+    catalog::{Collection, CollectionState},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{CURSOR_BYTES, SEEN_BYTES},
@@ -96,7 +96,7 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 
 impl<S: Store> Cursor<S> {
     /// Plans the query and puts the cursor at its beginning.
-    pub(super) fn plan_query(&mut self, state: Option<&State>) -> Result<(), Error> {
+    pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find)?),
             None => None,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use document::{Path, doc};
-use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
+use engine::{BatchLimit, Find, Kind, ListOrdering, Model, Plan, Update};
 use evaluation::{Context, Effort, Watch};
 use pipeline::{
     Filter,
@@ -38,7 +38,8 @@ fn kit() -> Kit {
         (document.to_buf(), expiry::Lifetime::from_ttl(None))
     });
     let documents = documents.collect();
-    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).expect("inserted");
+    ready(kit.engine.insert(&kit.collection(), documents, ListOrdering::Ordered))
+        .expect("inserted");
     kit
 }
 

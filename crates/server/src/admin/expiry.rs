@@ -9,7 +9,7 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, Steps,
+    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, SeriesSteps,
     Unreaped,
 };
 use serde::Deserialize;
@@ -35,8 +35,8 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// A day, hour by hour, unless something else is asked for.
-    fn parse_steps(&self) -> Result<Steps> {
-        Ok(Steps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
+    fn parse_steps(&self) -> Result<SeriesSteps> {
+        Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
     }
 }
 
@@ -82,7 +82,7 @@ fn unreaped_json(unreaped: Unreaped) -> Value {
     shown
 }
 
-fn series_json(series: &Series, steps: Steps) -> Value {
+fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     json!({
         "now_ms": series.now.ms,
         "step_seconds": steps.seconds(),

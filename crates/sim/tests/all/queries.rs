@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    BirthOrder, Collection, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction,
-    ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace, Partition,
-    Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
+    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
+    ItemAction, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace,
+    Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
 use evaluation::Context;
 use select::{
@@ -54,7 +54,7 @@ type Answer = Result<Vec<String>, Kind>;
 impl Shelf {
     fn new(indexes: Vec<IndexSpec>) -> Self {
         let kit = Kit::default();
-        let definition = Definition {
+        let definition = ContainerDefinition {
             default: DefaultTtl::Off,
             partition: Partition { hash_bytes: 1, values: 1 },
             indexes,
@@ -76,7 +76,7 @@ impl Shelf {
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// All pages of a query; answers whether an index was read too.
+    /// All pages of a query; returns whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
         let mut births = if select.streams() { BirthOrder::WhereFew } else { BirthOrder::Never };
