@@ -47,6 +47,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "evaluation",
         &[
             "calendar",
+            "numbers",
             "error",
             "limits",
             "effort",

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     error::{Error, Kind},
     limits::MAX_WORK,
+    numbers::LIMIT_EXCEEDED,
 };
 
 /// Units after which others should run.
@@ -67,7 +68,7 @@ impl Effort {
         let done = self.add(units);
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         self.look(done)
     }
@@ -116,7 +117,7 @@ impl Effort {
         let evaluated = self.done().saturating_sub(self.passed.load(Relaxed));
         if self.most.is_some_and(|most| most < evaluated) {
             let text = "the evaluation of all rows takes more work than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }

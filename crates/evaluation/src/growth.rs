@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Kind},
     holding::Holding,
     limits::{MAX_HELD_BYTES, MAX_MADE_BYTES},
+    numbers::LIMIT_EXCEEDED,
     size::{Size, too_large},
 };
 
@@ -106,7 +107,7 @@ pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
         let text = format!(
             "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
         );
-        return Err(Error::new(Kind::TooLarge, 146, text));
+        return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
     }
     holding.cover(bytes)
 }

@@ -11,17 +11,16 @@ use memory::{Account, Share, Short};
 
 use crate::{
     error::{Error, Kind},
+    numbers::BUSY,
     size::{Size, reach},
 };
 
 /// Bytes of one expression that are not asked for: most expressions never hold more.
 const FREE: usize = 64 * 1024;
-/// The number of [`Short`]: an operation that may go well later.
-pub const SHORT: i32 = 365;
 
 impl From<Short> for Error {
     fn from(short: Short) -> Self {
-        Self::new(Kind::Short, SHORT, short.to_string())
+        Self::new(Kind::Short, BUSY, short.to_string())
     }
 }
 
@@ -132,7 +131,7 @@ mod tests {
         let mut stage = holding.share();
         stage.grow(500_000).unwrap();
         let short = holding.cover(600_000).unwrap_err();
-        assert_eq!((short.kind, short.number), (Kind::Short, SHORT));
+        assert_eq!((short.kind, short.number), (Kind::Short, BUSY));
         holding.settle();
         assert!(account.used() < 600_000);
         drop((stage, holding));

@@ -5,6 +5,7 @@ use document::{ArrayRef, DocRef, Value, ValueRef};
 use crate::{
     error::{Error, Kind},
     limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
+    numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
@@ -69,7 +70,7 @@ fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Resul
     if depth > MAX_VALUE_DEPTH {
         return Err(Error::new(
             Kind::TooLarge,
-            15,
+            TOO_DEEP,
             format!("Exceeded depth limit of {MAX_VALUE_DEPTH} when building a value"),
         ));
     }
@@ -112,14 +113,14 @@ pub fn check_text(bytes: usize) -> Result<(), Error> {
         return Ok(());
     }
     let text = "Tried to create string longer than 16MB";
-    Err(Error::new(Kind::TooLarge, 16_493, text))
+    Err(Error::new(Kind::TooLarge, STRING_TOO_LARGE, text))
 }
 
 /// A value of so many bytes is too large.
 pub fn too_large(bytes: usize) -> Error {
     Error::new(
         Kind::TooLarge,
-        10334,
+        VALUE_TOO_LARGE,
         format!(
             "BSONObj size: {bytes} (0x{bytes:X}) is invalid. Size must be between 0 and {}(16MB)",
             MAX_MADE_BYTES

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use cosmos_sql::compile;
-use evaluation::{Context, Error, Holding, Kind, SHORT};
+use evaluation::{Context, Error, Holding, Kind, numbers::BUSY};
 use memory::Account;
 use select::statement::{Page, PageLimit, Run};
 
@@ -99,7 +99,7 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
         // A server with less left refuses it for that reason, or because it is too large anyway.
         let account = Account::new(12 * MB);
         let error = run(&query, document.as_ref(), &account).unwrap_err();
-        let short = error.kind == Kind::Short && error.number == SHORT;
+        let short = error.kind == Kind::Short && error.number == BUSY;
         assert!(short || error.kind == Kind::TooLarge, "{query:.80}: {error}");
         assert_eq!(account.used(), 0, "{query:.80}");
     }

@@ -12,7 +12,10 @@ use document::ValueRef;
 use memory::Share;
 use regex::{Regex, RegexBuilder};
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::{PATTERN_OPTION, PATTERN_REFUSED},
+};
 
 /// Longest pattern text, in bytes.
 const MAX_PATTERN_BYTES: usize = 32_764;
@@ -236,7 +239,7 @@ fn flags(options: &str) -> Result<Flags, Error> {
             'u' => {}
             other => {
                 let text = format!("invalid flag in regex options: {other}");
-                return Err(Error::new(Kind::Invalid, 51108, text));
+                return Err(Error::new(Kind::Invalid, PATTERN_OPTION, text));
             }
         }
     }
@@ -246,7 +249,7 @@ fn flags(options: &str) -> Result<Flags, Error> {
 fn short_enough(source: &str) -> Result<(), Error> {
     if source.len() > MAX_PATTERN_BYTES {
         let text = "Regular expression is invalid: regular expression is too large";
-        return Err(Error::new(Kind::TooLarge, 51091, text));
+        return Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text));
     }
     Ok(())
 }
@@ -274,7 +277,7 @@ fn refused(error: regex::Error) -> Error {
     match error {
         regex::Error::CompiledTooBig(_) => {
             let text = "Regular expression is invalid: regular expression is too large";
-            Error::new(Kind::TooLarge, 51091, text)
+            Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
         }
         other => refused_syntax(&other.to_string()),
     }
@@ -291,5 +294,5 @@ pub(super) fn refused_syntax(text: &str) -> Error {
         other => other,
     };
     let text = format!("Regular expression is invalid: {reason}");
-    Error::new(Kind::Invalid, 51091, text)
+    Error::new(Kind::Invalid, PATTERN_REFUSED, text)
 }

@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 use crate::{
     error::{Error, Kind},
     limits::MAX_PATTERNS_BYTES,
+    numbers::LIMIT_EXCEEDED,
 };
 
 /// Sizes that a compiled pattern is tried with, bytes: the first that it fits says what it takes.
@@ -74,7 +75,7 @@ pub(super) fn spend(bytes: usize) -> Result<Share, Error> {
         let spent = before.saturating_add(bytes);
         if MAX_PATTERNS_BYTES < spent {
             let text = "the regular expressions of an operation take more memory than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         PROGRAM.set(Some(spent));
     }

@@ -1,7 +1,7 @@
 //! Running a query over rows that come in any order: results and groups are kept until all rows
 //! came, no more of them than the page may need.
 
-use evaluation::{Context, Error, Got, Kind, Size};
+use evaluation::{Context, Error, Got, Kind, Size, numbers::LIMIT_EXCEEDED};
 
 use super::{Flow, Output, Run};
 use crate::{
@@ -79,7 +79,7 @@ impl Run {
             let text = format!(
                 "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
             );
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         Ok(self.held.set(held)?)
     }

@@ -9,7 +9,10 @@ use super::{
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::PATTERN_REFUSED,
+};
 
 /// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
@@ -40,7 +43,7 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
         return Ok(());
     }
     let text = "Regular expression is invalid: regular expression is too large";
-    Err(Error::new(Kind::TooLarge, 51091, text))
+    Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
 /// A walk forward.

@@ -19,7 +19,10 @@ use super::{
     program,
     syntax::{Ahead, Flags},
 };
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},
+};
 use backward::Positions;
 use machine::Machine;
 
@@ -78,7 +81,7 @@ impl Looking {
     pub(super) fn new(main: &str, aheads: &[Ahead], flags: Flags) -> Result<(Self, usize), Error> {
         if MAX_AHEADS < aheads.len() {
             let text = "Regular expression is not supported: it has too many look-aheads";
-            return Err(Error::new(Kind::Unsupported, 51091, text));
+            return Err(Error::new(Kind::Unsupported, PATTERN_REFUSED, text));
         }
         let wanted: Vec<bool> = aheads.iter().map(|ahead| ahead.wanted).collect();
         let parts = aheads.iter().map(|ahead| Machine::new(&ahead.pattern, flags, &wanted));
@@ -100,7 +103,7 @@ impl Looking {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {
             let text = "a regular expression with look-ahead takes more steps than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         let steps = Steps { count, done: Cell::new(COUNTED) };
         let mut known = Vec::with_capacity(self.aheads.len());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evaluation::{Error, Got, Kind, Pattern};
+use evaluation::{Error, Got, Kind, Pattern, numbers::PATTERN_OPTION};
 use regex::Captures;
 
 use super::{
@@ -30,7 +30,7 @@ fn operands<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, 
     };
     if let Some(other) = modifiers.chars().find(|c| !MODIFIERS.contains(*c)) {
         let text = format!("invalid modifier of a regular expression: {other}");
-        return Err(Error::new(Kind::Invalid, 51108, text));
+        return Err(Error::new(Kind::Invalid, PATTERN_OPTION, text));
     }
     let pattern = call.context.patterns.get(pattern, modifiers, &call.context.effort)?;
     call.charge(text.len())?;
