@@ -50,7 +50,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "numbers",
             "error",
             "limits",
-            "effort",
+            "budget",
             "size",
             "holding",
             "pattern",

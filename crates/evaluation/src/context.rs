@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use crate::{effort::Effort, holding::Holding, pattern::Patterns, spill::Spill};
+use crate::{budget::Budget, holding::Holding, pattern::Patterns, spill::Spill};
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Context {
     /// Random numbers, from a seed that the caller chose.
     pub random: Random,
     /// What evaluation has done so far.
-    pub effort: Arc<Effort>,
+    pub budget: Arc<Budget>,
     /// Where the memory that it needs is taken from.
     pub holding: Holding,
     /// Where stages put what they cannot hold.
@@ -64,7 +64,7 @@ impl Random {
 impl Context {
     /// An evaluation begins: of one expression over one document.
     pub fn begin(&self) {
-        self.effort.begin();
+        self.budget.begin_evaluation();
         self.holding.settle();
     }
 }

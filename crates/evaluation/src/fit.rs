@@ -3,16 +3,16 @@
 
 use document::Value;
 
-use crate::evaluated::Got;
+use crate::evaluated::Evaluated;
 
 /// Bytes of room that are left to a value.
 const SPARE: usize = 4 * 1024;
 
 /// The same value; where it has much more room than it needs, a copy that has not. Allocators leave a
 /// block as it is when it is asked to become a little smaller.
-pub fn fitted(got: Got<'_>) -> Got<'_> {
+pub fn fitted(got: Evaluated<'_>) -> Evaluated<'_> {
     match got {
-        Got::Own(value) => Got::Own(fitted_value(value)),
+        Evaluated::Own(value) => Evaluated::Own(fitted_value(value)),
         other => other,
     }
 }
@@ -52,7 +52,8 @@ mod tests {
         {
             let mut text = String::with_capacity(room);
             text.push_str(&"x".repeat(len));
-            let Got::Own(Value::String(text)) = fitted(Got::Own(Value::String(text))) else {
+            let Evaluated::Own(Value::String(text)) = fitted(Evaluated::Own(Value::String(text)))
+            else {
                 panic!("it is a text")
             };
             assert_eq!((text.len(), text.capacity()), (len, kept));

@@ -4,9 +4,9 @@
 //! It knows neither language: `pipeline` has the semantics of one protocol, `select` those of the
 //! other, and neither imports the other. It is not async and cannot see a store.
 
+mod budget;
 pub mod calendar;
 mod context;
-mod effort;
 mod error;
 mod evaluated;
 mod fit;
@@ -18,10 +18,10 @@ mod pattern;
 mod size;
 mod spill;
 
+pub use budget::{Budget, Watch};
 pub use context::{Context, Random};
-pub use effort::{Effort, Watch};
 pub use error::{Error, Kind};
-pub use evaluated::{Got, owned};
+pub use evaluated::{Evaluated, owned};
 pub use fit::{fitted, fitted_value};
 pub use growth::{Growth, check_held};
 pub use holding::Holding;

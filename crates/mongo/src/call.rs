@@ -160,7 +160,7 @@ impl<'a, S: Store> Call<'a, S> {
         let mut context = Context {
             now_ms: now.ms,
             random: evaluation::Random::new(fastrand::u64(..)),
-            effort: Arc::new(self.watched_effort()),
+            budget: Arc::new(self.watched_budget()),
             holding: Holding::of(&self.door.settings.memory),
             spill: self.spill_target()?,
             ..Context::default()
@@ -203,9 +203,9 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The count of work for this operation's evaluation: it gives way to others while it goes on,
     /// and ends with the operation.
-    fn watched_effort(&self) -> evaluation::Effort {
+    fn watched_budget(&self) -> evaluation::Budget {
         let operation = Arc::clone(&self.operation);
-        evaluation::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
+        evaluation::Budget::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
     /// What checks and completes documents that are stored at this instant.

@@ -4,7 +4,7 @@
 use std::{cmp::Ordering, collections::HashMap};
 
 use document::{Value, ValueRef};
-use evaluation::{Got, memory};
+use evaluation::{Evaluated, memory};
 
 use super::{form::precedes, identity::identity_of, order::compare};
 use crate::{
@@ -98,7 +98,7 @@ impl State {
     }
 
     /// One more row; answers about how many bytes more are held.
-    pub(super) fn add(&mut self, value: &Got<'_>, position: &[u8]) -> usize {
+    pub(super) fn add(&mut self, value: &Evaluated<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
         match self {
             Self::Count(count) => *count += 1,
@@ -143,7 +143,7 @@ impl State {
     }
 
     /// What it came to.
-    pub(super) fn result(self) -> Got<'static> {
+    pub(super) fn result(self) -> Evaluated<'static> {
         match self {
             Self::Count(count) | Self::CountIf(count) => integer(count),
             Self::Sum(sum) => sum.total(),
@@ -151,11 +151,11 @@ impl State {
             Self::Extreme { found, spoilt, .. } => found.filter(|_| !spoilt).into(),
             Self::List(mut values) => {
                 values.sort_by(|a, b| a.0.cmp(&b.0));
-                Got::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
+                Evaluated::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
             }
             Self::Set { mut values, .. } => {
                 values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
-                Got::Own(Value::Array(values))
+                Evaluated::Own(Value::Array(values))
             }
         }
     }
@@ -217,17 +217,17 @@ impl Sum {
         Some(Err(self.parts.iter().sum()))
     }
 
-    fn total(self) -> Got<'static> {
+    fn total(self) -> Evaluated<'static> {
         match self.value() {
-            None => Got::Missing,
+            None => Evaluated::Missing,
             Some(Ok(whole)) => integer(whole),
             Some(Err(total)) => number(total),
         }
     }
 
-    fn over(self, count: i64) -> Got<'static> {
+    fn over(self, count: i64) -> Evaluated<'static> {
         match self.value() {
-            None => Got::Missing,
+            None => Evaluated::Missing,
             Some(Ok(whole)) if whole % count.max(1) == 0 => integer(whole / count.max(1)),
             Some(Ok(whole)) => number(whole as f64 / count as f64),
             Some(Err(total)) => number(total / count as f64),
@@ -245,8 +245,8 @@ mod tests {
         let mut state = State::new(kind);
         for value in values {
             let value = match *value {
-                "undefined" => Got::Missing,
-                text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+                "undefined" => Evaluated::Missing,
+                text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
             };
             state.add(&value, b"");
         }

@@ -6,7 +6,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 /// Appends the key of a value; nothing has one too.
 pub(super) fn identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
@@ -22,7 +22,7 @@ pub(super) fn identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
 }
 
 /// The key of one value.
-pub(super) fn identity_of(value: &Got<'_>) -> Vec<u8> {
+pub(super) fn identity_of(value: &Evaluated<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     identity(value.value(), &mut key);
     key
@@ -84,9 +84,9 @@ mod tests {
         ];
         let values: Vec<Value> =
             texts.iter().map(|text| parse(text.as_bytes(), 9).unwrap()).collect();
-        let key = |value: &Value| identity_of(&Got::Ref(value.as_ref()));
+        let key = |value: &Value| identity_of(&Evaluated::Ref(value.as_ref()));
         for a in &values {
-            assert_ne!(key(a), identity_of(&Got::Missing));
+            assert_ne!(key(a), identity_of(&Evaluated::Missing));
             for b in &values {
                 assert_eq!(key(a) == key(b), equal(a.as_ref(), b.as_ref()), "{a:?} {b:?}");
             }

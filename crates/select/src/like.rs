@@ -1,7 +1,7 @@
 //! LIKE: `%` is any text, `_` one character, `[a-z]` and `[^a-z]` one of a set. Matching goes from
 //! left to right and never returns further than to the last `%`.
 
-use evaluation::{Effort, Error};
+use evaluation::{Budget, Error};
 
 /// Work of one character compared.
 const ONE: usize = 16;
@@ -93,13 +93,13 @@ impl Like {
     }
 
     /// Whether a text matches.
-    pub fn matches(&self, text: &str, effort: &Effort) -> Result<bool, Error> {
-        effort.charge(text.len())?;
+    pub fn matches(&self, text: &str, budget: &Budget) -> Result<bool, Error> {
+        budget.spend_bounded(text.len())?;
         let Some((first, more)) = self.pieces.split_first() else { return Ok(text.is_empty()) };
         let Some(mut rest) = first.strip(text) else { return Ok(false) };
         let Some((last, middle)) = more.split_last() else { return Ok(rest.is_empty()) };
         for piece in middle {
-            match piece.find(rest, effort)? {
+            match piece.find(rest, budget)? {
                 Some(after) => rest = after,
                 None => return Ok(false),
             }
@@ -122,7 +122,7 @@ impl Piece {
     }
 
     /// What follows its first occurrence.
-    fn find<'t>(&self, text: &'t str, effort: &Effort) -> Result<Option<&'t str>, Error> {
+    fn find<'t>(&self, text: &'t str, budget: &Budget) -> Result<Option<&'t str>, Error> {
         let ones = match self {
             Self::Text(this) => {
                 let at = text.find(this.as_str()).map(|at| at + this.len());
@@ -132,7 +132,7 @@ impl Piece {
         };
         let mut rest = text;
         loop {
-            effort.charge(ones.len().saturating_mul(ONE))?;
+            budget.spend_bounded(ones.len().saturating_mul(ONE))?;
             if let Some(after) = self.strip(rest) {
                 return Ok(Some(after));
             }
@@ -224,7 +224,7 @@ mod tests {
             let like = Like::new(pattern, escape);
             for (texts, want) in [(yes, true), (no, false)] {
                 for text in texts {
-                    let got = like.matches(text, &Effort::default()).unwrap();
+                    let got = like.matches(text, &Budget::default()).unwrap();
                     assert_eq!(got, want, "{pattern:?} {text:?}");
                 }
             }
@@ -261,7 +261,7 @@ mod tests {
             let text = some(&["a", "b", "c"], 8);
             let regular = pattern.replace('%', ".*").replace('_', ".");
             let want = regex::Regex::new(&format!("^(?s:{regular})$")).unwrap().is_match(&text);
-            let got = Like::new(&pattern, None).matches(&text, &Effort::default()).unwrap();
+            let got = Like::new(&pattern, None).matches(&text, &Budget::default()).unwrap();
             assert_eq!(got, want, "{pattern:?} {text:?}");
             matched += usize::from(got);
         }
@@ -272,9 +272,9 @@ mod tests {
     fn hard_patterns_take_bounded_work() {
         let text = "a".repeat(200_000);
         let pattern = format!("{}b", "%a".repeat(1_000));
-        let effort = Effort::default();
-        assert!(!Like::new(&pattern, None).matches(&text, &effort).unwrap());
+        let budget = Budget::default();
+        assert!(!Like::new(&pattern, None).matches(&text, &budget).unwrap());
         let pattern = format!("%{}b%", "_".repeat(100_000));
-        assert!(Like::new(&pattern, None).matches(&text, &effort).is_err());
+        assert!(Like::new(&pattern, None).matches(&text, &budget).is_err());
     }
 }

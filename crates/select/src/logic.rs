@@ -1,15 +1,15 @@
 //! Three-valued logic: true, false, and nothing.
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 /// Whether a value is true or false; anything else is nothing.
-pub(crate) fn truth(value: &Got<'_>) -> Option<bool> {
+pub(crate) fn truth(value: &Evaluated<'_>) -> Option<bool> {
     value.value().and_then(ValueRef::as_bool)
 }
 
 /// A truth as a value.
-pub(crate) fn got<'a>(truth: Option<bool>) -> Got<'a> {
+pub(crate) fn got<'a>(truth: Option<bool>) -> Evaluated<'a> {
     truth.map(Value::Bool).into()
 }
 

@@ -3,25 +3,25 @@
 
 use document::{Number, Value, ValueRef};
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 /// Up to here every whole number is a double of its own: 2^53.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// What was computed; infinite and no number is nothing.
-pub fn number(value: f64) -> Got<'static> {
+pub fn number(value: f64) -> Evaluated<'static> {
     if !value.is_finite() {
-        return Got::Missing;
+        return Evaluated::Missing;
     }
     if value.fract() == 0.0 && value.abs() < MAX_WHOLE {
         return integer(value as i64);
     }
-    Got::Own(Value::Double(value))
+    Evaluated::Own(Value::Double(value))
 }
 
 /// A whole number, exactly.
-pub fn integer(value: i64) -> Got<'static> {
-    Got::Own(Value::Int64(value))
+pub fn integer(value: i64) -> Evaluated<'static> {
+    Evaluated::Own(Value::Int64(value))
 }
 
 /// The nearest double of a number.

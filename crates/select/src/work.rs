@@ -1,4 +1,4 @@
-//! What it takes to look at values as a whole, in units of [`Effort`](evaluation::Effort): what is
+//! What it takes to look at values as a whole, in units of [`Budget`](evaluation::Budget): what is
 //! counted before it is done. It evaluates nothing.
 
 use document::{ArrayRef, DocRef, ValueRef};

@@ -181,8 +181,8 @@ fn long_work_is_stopped() {
         "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.t[999] = a",
         "SELECT VALUE a FROM c JOIN a IN c.t JOIN b IN c.t ORDER BY b",
     ] {
-        let effort = std::sync::Arc::new(evaluation::Effort::watched(Over));
-        let context = evaluation::Context { effort, ..evaluation::Context::default() };
+        let budget = std::sync::Arc::new(evaluation::Budget::watched(Over));
+        let context = evaluation::Context { budget, ..evaluation::Context::default() };
         let limit = select::statement::PageLimit { items: 10_000, bytes: 1 << 30 };
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
         let mut run = select::statement::Run::new(plan, context, None, limit);

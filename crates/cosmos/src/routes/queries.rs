@@ -16,7 +16,7 @@ use std::{cell::OnceCell, sync::Arc};
 use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
-use evaluation::Effort;
+use evaluation::Budget;
 use select::{
     eval::Whole,
     plan::Select,
@@ -132,9 +132,9 @@ pub(crate) async fn query_items<S: Store>(
     // Only results that come in the order of items show that order.
     let births = if streams { births } else { Births::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
-    let effort = &context.effort;
+    let budget = &context.budget;
     let (container, part, comes) = (container, &part, Comes::ByKey);
-    let mut rows = Rows { run, comes, streams, container, part, system, effort };
+    let mut rows = Rows { run, comes, streams, container, part, system, budget };
     let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than the one that was expected: the token is for the
@@ -216,7 +216,7 @@ struct Rows<'a> {
     /// Where the query reads what the server sets.
     system: System,
     /// How much the page has computed.
-    effort: &'a Effort,
+    budget: &'a Budget,
 }
 
 impl Sink for Rows<'_> {
@@ -243,7 +243,7 @@ impl Sink for Rows<'_> {
             System::Everywhere => self.run.row(&place, whole.whole())?,
             System::InResults => self.run.row_with(&place, item.document(), &whole)?,
         };
-        Ok(if is_long(&self.run, self.effort) { Flow::Enough } else { flow })
+        Ok(if is_long(&self.run, self.budget) { Flow::Enough } else { flow })
     }
 }
 
@@ -262,8 +262,8 @@ impl Whole for Completed<'_> {
 }
 
 /// Whether the page has taken so long that it ends here; the next one goes on.
-fn is_long(run: &Run, effort: &Effort) -> bool {
-    run.can_stop() && PAGE_END <= effort.done()
+fn is_long(run: &Run, budget: &Budget) -> bool {
+    run.can_stop() && PAGE_END <= budget.spent()
 }
 
 /// Refuses an ORDER BY over several properties without an index that has them in this order, or
@@ -305,11 +305,11 @@ mod tests {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
             let mut run = Run::new(plan, evaluation::Context::default(), None, limit);
-            let effort = Effort::default();
+            let budget = Budget::default();
             run.row(b"1", item.as_ref()).unwrap();
-            assert!(!is_long(&run, &effort), "{text}");
-            effort.pass(usize::try_from(PAGE_END).unwrap()).unwrap();
-            assert_eq!(is_long(&run, &effort), ends, "{text}");
+            assert!(!is_long(&run, &budget), "{text}");
+            budget.spend(usize::try_from(PAGE_END).unwrap()).unwrap();
+            assert_eq!(is_long(&run, &budget), ends, "{text}");
             assert_eq!(run.finish(!ends).unwrap().resume.is_some(), ends, "{text}");
         }
     }

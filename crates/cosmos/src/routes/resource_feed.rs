@@ -66,7 +66,7 @@ fn query_resources<S: Store>(
     resources.sort_by_key(id);
     // The context has no time, so functions of the current time return zero in these queries.
     let context = evaluation::Context {
-        effort: shared::new_effort(door, request),
+        budget: shared::new_budget(door, request),
         holding: Holding::of(&door.settings.memory),
         ..evaluation::Context::default()
     };

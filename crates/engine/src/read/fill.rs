@@ -169,7 +169,7 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
             return Ok(None);
         };
-        self.context.effort.check()?;
+        self.context.budget.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
@@ -199,11 +199,11 @@ impl<S: Store> Cursor<S> {
                     running.exec.supply(rows)?;
                 }
                 Next::Pause => {
-                    self.context.effort.check()?;
+                    self.context.budget.check()?;
                     yield_now().await;
                 }
                 Next::NeedInput => {
-                    self.context.effort.check()?;
+                    self.context.budget.check()?;
                     self.feed(running, views, wanted).await?;
                 }
             }

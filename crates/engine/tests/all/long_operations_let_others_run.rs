@@ -9,7 +9,7 @@ use std::{
 
 use document::{Path, doc};
 use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
-use evaluation::{Context, Effort, Watch};
+use evaluation::{Budget, Context, Watch};
 use pipeline::{
     Filter,
     edit::Edit,
@@ -110,8 +110,8 @@ impl Watch for Ended {
 fn operations_end_when_they_are_told_to() {
     let kit = kit();
     let ended = || {
-        let effort = Arc::new(Effort::watched(Ended));
-        Arc::new(Context { effort, ..Context::default() })
+        let budget = Arc::new(Budget::watched(Ended));
+        Arc::new(Context { budget, ..Context::default() })
     };
     for (at, (plan, found)) in plans().into_iter().enumerate().filter(|(at, _)| *at != 1) {
         let (_, rows) = read(&kit, plan, ended());

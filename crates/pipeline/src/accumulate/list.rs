@@ -6,7 +6,7 @@ use document::{
     Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory};
 
 use crate::failure::{fail, mismatch};
 
@@ -15,7 +15,7 @@ use crate::failure::{fail, mismatch};
 pub struct Held(pub(crate) Vec<Value>);
 
 impl Held {
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
         let bytes = memory(value.as_ref());
         self.0.push(value);
@@ -52,7 +52,7 @@ impl Unique {
 }
 
 /// The elements of arrays as a set.
-pub(crate) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
+pub(crate) fn union(held: &mut Unique, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
         Some(ValueRef::Array(values)) => Ok(values.iter().map(|value| held.add(value)).sum()),
@@ -71,7 +71,7 @@ pub(crate) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
 pub struct Joined(pub(crate) Vec<Value>);
 
 impl Joined {
-    pub(crate) fn add(&mut self, got: &Got<'_>) -> Result<usize, Error> {
+    pub(crate) fn add(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
             Some(value @ ValueRef::Array(values)) => {
@@ -94,7 +94,7 @@ impl Joined {
 }
 
 /// Sets the fields of an object in another.
-pub(crate) fn merge(merged: &mut Document, got: &Got<'_>) -> Result<usize, Error> {
+pub(crate) fn merge(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
         Some(value) if value.is_nullish() => Ok(0),

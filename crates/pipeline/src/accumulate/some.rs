@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, collections::VecDeque};
 
 use document::{ArrayRef, Number, Value, ValueRef, compare};
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory};
 
 use crate::{failure::fail, shown::shown};
 
@@ -35,7 +35,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
         _ => {
             let mut ranked = Ranked::new(count, name == "$maxN");
             for value in values.iter() {
-                ranked.add(Got::Ref(value));
+                ranked.add(Evaluated::Ref(value));
             }
             ranked.values()
         }
@@ -55,7 +55,7 @@ impl Edge {
         Self { most, last, held: VecDeque::new() }
     }
 
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
         }
@@ -91,7 +91,7 @@ impl Ranked {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;
         }

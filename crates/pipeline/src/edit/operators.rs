@@ -199,7 +199,7 @@ impl Expansion<'_> {
     fn expand(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
         let Some(step) = self.path.steps().get(before.len()) else {
             let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
-            self.context.effort.charge(names)?;
+            self.context.budget.spend_bounded(names)?;
             self.named.grow(PLACE + names)?;
             if MAX_NAMED_BYTES < self.named.held() {
                 let text = "the positional operators of an update name more places than allowed";

@@ -137,8 +137,8 @@ impl Operator for Bucketing {
             if let Some(closed) = self.fill(value, &row, context)? {
                 return Ok(Poll::Row(closed));
             }
-            context.effort.pass(row.document.bytes().len())?;
-            if context.effort.is_due() {
+            context.budget.spend(row.document.bytes().len())?;
+            if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }
         }

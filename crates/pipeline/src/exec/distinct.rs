@@ -57,7 +57,7 @@ impl Operator for Distinct {
                 None => {}
                 Some(ValueRef::Array(values)) => {
                     for value in values.iter() {
-                        context.effort.pass(ONE)?;
+                        context.budget.spend(ONE)?;
                         self.add(value)?;
                     }
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef};
-use evaluation::{Context, Error, Got, Kind};
+use evaluation::{Context, Error, Evaluated, Kind};
 
 use super::{
     Row, Stage,
@@ -96,8 +96,8 @@ fn replaced(
     let env = Env::new(document, context);
     let got = root.get(&env)?;
     match got {
-        Got::Ref(ValueRef::Document(fields)) => sized(fields.to_buf()),
-        Got::Own(Value::Document(fields)) => sized(fields.to_buf()),
+        Evaluated::Ref(ValueRef::Document(fields)) => sized(fields.to_buf()),
+        Evaluated::Own(Value::Document(fields)) => sized(fields.to_buf()),
         other => {
             let (value, kind) = (shown_or_missing(&other), other.type_name());
             let input = shown(ValueRef::Document(document));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
-use evaluation::{Context, Error, Got, Growth, limits::MAX_DOCUMENT_BYTES, owned, too_large};
+use evaluation::{Context, Error, Evaluated, Growth, limits::MAX_DOCUMENT_BYTES, owned, too_large};
 
 use crate::expr::{Env, Expr};
 
@@ -100,7 +100,7 @@ impl Fields {
 #[derive(Debug)]
 struct Done<'e> {
     name: &'e str,
-    value: Option<Got<'e>>,
+    value: Option<Evaluated<'e>>,
     below: Vec<Done<'e>>,
 }
 

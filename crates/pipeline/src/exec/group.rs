@@ -343,7 +343,7 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 
 impl Operator for Grouping {
     fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        context.effort.pass(row.document.bytes().len() / 64)?;
+        context.budget.spend(row.document.bytes().len() / 64)?;
         self.take(row.document.as_ref(), context)
     }
 
@@ -369,7 +369,7 @@ impl Operator for Grouping {
             if !self.read(context)? {
                 return Ok(Poll::Done);
             }
-            if context.effort.is_due() {
+            if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }
         }

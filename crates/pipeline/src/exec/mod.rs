@@ -257,7 +257,7 @@ impl Exec {
         let last = self.operators.len();
         let mut at = last;
         loop {
-            if self.context.effort.is_due() {
+            if self.context.budget.is_due() {
                 return Ok(Next::Pause);
             }
             // Whoever is behind `at` wants a row from the operator before it.
@@ -279,7 +279,7 @@ impl Exec {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
                         let bytes = row.document.bytes().len();
-                        self.context.effort.pass(STEP + bytes)?;
+                        self.context.budget.spend(STEP + bytes)?;
                         // Small ones cost nothing. A buffer may have room for as much again.
                         self.moving.set(2 * bytes)?;
                         operator.accept(row, &self.context)?;

@@ -41,7 +41,7 @@ fn level(
             Ok(Some(builder.finish()))
         }
         other => {
-            let value = shown_or_missing(&evaluation::Got::from(other));
+            let value = shown_or_missing(&evaluation::Evaluated::from(other));
             let text = "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned";
             Err(fail(17053, format!("{text} {value}")))
         }

@@ -1,7 +1,7 @@
 //! What an expression is evaluated over: the document, the operation and the bound variables.
 
 use document::{DocRef, Path, ValueRef};
-use evaluation::{Context, Error, Got, Growth, Kind, check_held};
+use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
 
 use crate::{
     failure::fail,
@@ -83,13 +83,17 @@ impl<'a> Env<'a> {
     }
 
     /// A variable, or what lies below it.
-    pub(crate) fn variable(&self, name: &str, below: Option<&Path>) -> Result<Got<'a>, Error> {
-        let Some(value) = self.lookup(name)? else { return Ok(Got::Missing) };
+    pub(crate) fn variable(
+        &self,
+        name: &str,
+        below: Option<&Path>,
+    ) -> Result<Evaluated<'a>, Error> {
+        let Some(value) = self.lookup(name)? else { return Ok(Evaluated::Missing) };
         Ok(match (below, value) {
-            (None, value) => Got::Ref(value),
+            (None, value) => Evaluated::Ref(value),
             (Some(below), ValueRef::Document(fields)) => read_path(fields, below, 0),
             (Some(below), ValueRef::Array(values)) => path::read_in_array(values, below, 0),
-            _ => Got::Missing,
+            _ => Evaluated::Missing,
         })
     }
 

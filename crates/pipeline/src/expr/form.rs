@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use document::{ArrayRef, Document, Value, ValueRef};
-use evaluation::{Error, Got, Size, check_built};
+use evaluation::{Error, Evaluated, Size, check_built};
 
 use super::{Env, Expr, env::Scope, sorted::sort_values};
 use crate::{
@@ -40,25 +40,25 @@ pub struct Filtering {
 /// Work of one step over an element.
 const STEP: usize = 128;
 
-pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
+pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
         Expr::Object(fields) => object(fields, env),
         Expr::Array(items) => array(items, env),
         Expr::And(parts) => {
             for part in parts {
                 if !part.is_true(env)? {
-                    return Ok(Got::Own(Value::Bool(false)));
+                    return Ok(Evaluated::Own(Value::Bool(false)));
                 }
             }
-            Ok(Got::Own(Value::Bool(true)))
+            Ok(Evaluated::Own(Value::Bool(true)))
         }
         Expr::Or(parts) => {
             for part in parts {
                 if part.is_true(env)? {
-                    return Ok(Got::Own(Value::Bool(true)));
+                    return Ok(Evaluated::Own(Value::Bool(true)));
                 }
             }
-            Ok(Got::Own(Value::Bool(false)))
+            Ok(Evaluated::Own(Value::Bool(false)))
         }
         Expr::Cond(parts) => {
             let [condition, yes, no] = &**parts;
@@ -66,7 +66,7 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
         }
         Expr::Switch(branches, default) => switch(branches, default.as_deref(), env),
         Expr::IfNull(parts) => {
-            let mut last = Got::Missing;
+            let mut last = Evaluated::Missing;
             for part in parts {
                 last = part.get(env)?;
                 if !last.is_nullish() {
@@ -83,7 +83,7 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
         Expr::SortArray(input, by) => {
             let input = input.get(env)?;
             if input.is_nullish() {
-                return Ok(Got::Own(Value::Null));
+                return Ok(Evaluated::Own(Value::Null));
             }
             let Some(ValueRef::Array(values)) = input.value() else {
                 return Err(mismatch(
@@ -97,15 +97,15 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
             let held = env.holding(owned_memory(&input))?;
             let mut growth = held.growth();
             let mut values = growth.copies(values.iter())?;
-            env.context.effort.charge(growth.memory().saturating_mul(4))?;
+            env.context.budget.spend_bounded(growth.memory().saturating_mul(4))?;
             sort_values(&mut values, by);
-            Ok(Got::Own(Value::Array(values)))
+            Ok(Evaluated::Own(Value::Array(values)))
         }
-        _ => Ok(Got::Missing),
+        _ => Ok(Evaluated::Missing),
     }
 }
 
-fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
     let mut growth = env.growth();
     for (name, part) in fields {
@@ -121,7 +121,7 @@ fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Got<'e>, Er
     made(Value::Document(built), env)
 }
 
-fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
     let mut growth = env.growth();
     for item in items {
@@ -133,16 +133,16 @@ fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Got<'e>, Error> {
 }
 
 /// A value that was built: checked, and charged as work.
-fn made<'e>(built: Value, env: &Env<'_>) -> Result<Got<'e>, Error> {
-    env.context.effort.charge(check_built(built.as_ref())?.memory)?;
-    Ok(Got::Own(built))
+fn made<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+    env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
+    Ok(Evaluated::Own(built))
 }
 
 fn switch<'e>(
     branches: &'e [(Expr, Expr)],
     default: Option<&'e Expr>,
     env: &Env<'e>,
-) -> Result<Got<'e>, Error> {
+) -> Result<Evaluated<'e>, Error> {
     for (case, then) in branches {
         if case.is_true(env)? {
             return then.get(env);
@@ -160,10 +160,10 @@ fn switch<'e>(
 /// Evaluates in a scope; what it borrows from the scope is copied out.
 fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let got = body.get(env)?;
-    if let Got::Ref(value) = &got {
+    if let Evaluated::Ref(value) = &got {
         let size = Size::of(*value);
         env.holding(size.memory)?;
-        env.context.effort.charge(size.memory)?;
+        env.context.budget.spend_bounded(size.memory)?;
     }
     Ok(got.into_value())
 }
@@ -172,22 +172,22 @@ fn let_in<'e>(
     variables: &'e [(Arc<str>, Expr)],
     body: &'e Expr,
     env: &Env<'e>,
-) -> Result<Got<'e>, Error> {
+) -> Result<Evaluated<'e>, Error> {
     let mut held = 0;
     let mut values = Vec::with_capacity(variables.len());
     for (name, expr) in variables {
         let got = expr.get(&env.holding(held)?)?;
-        if let Got::Own(value) = &got {
+        if let Evaluated::Own(value) = &got {
             held += Size::of(value.as_ref()).memory;
         }
         values.push((name, got));
     }
-    bind(&values, body, &env.holding(held)?).map(Got::from)
+    bind(&values, body, &env.holding(held)?).map(Evaluated::from)
 }
 
 /// Binds the values one inside the other, then evaluates the body.
 fn bind(
-    values: &[(&Arc<str>, Got<'_>)],
+    values: &[(&Arc<str>, Evaluated<'_>)],
     body: &Expr,
     env: &Env<'_>,
 ) -> Result<Option<Value>, Error> {
@@ -197,7 +197,7 @@ fn bind(
 }
 
 /// The elements of a form's input; `None` when it is null or missing.
-fn elements<'g>(input: &'g Got<'_>, otherwise: Error) -> Result<Option<ArrayRef<'g>>, Error> {
+fn elements<'g>(input: &'g Evaluated<'_>, otherwise: Error) -> Result<Option<ArrayRef<'g>>, Error> {
     match input.value() {
         None => Ok(None),
         Some(value) if value.is_nullish() => Ok(None),
@@ -206,16 +206,16 @@ fn elements<'g>(input: &'g Got<'_>, otherwise: Error) -> Result<Option<ArrayRef<
     }
 }
 
-fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = mapping.input.get(env)?;
     let otherwise =
         mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
     let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut built = Vec::new();
     let mut growth = whole.growth();
     for (position, value) in values.iter().enumerate() {
-        env.context.effort.charge(STEP)?;
+        env.context.budget.spend_bounded(STEP)?;
         let env = whole.holding(growth.memory())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
         let outer = mapping.index.as_ref().map(|name| Scope {
@@ -232,21 +232,21 @@ fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
     made(Value::Array(built), env)
 }
 
-fn owned_memory(got: &Got<'_>) -> usize {
-    if let Got::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
+fn owned_memory(got: &Evaluated<'_>) -> usize {
+    if let Evaluated::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
 }
 
-fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.get(env)?;
     let otherwise =
         mismatch(28651, format!("input to $filter must be an array not {}", input.type_name()));
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
     let most = filter_limit(&filtering.limit.get(env)?)?;
     let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut kept = Vec::new();
     let mut growth = env.growth();
     for value in values.iter() {
-        env.context.effort.charge(STEP)?;
+        env.context.budget.spend_bounded(STEP)?;
         let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
         if filtering.condition.is_true(&env.within(&scope))? {
             let value = growth.copy(value)?;
@@ -256,11 +256,11 @@ fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error>
             }
         }
     }
-    env.context.effort.charge(growth.memory())?;
-    Ok(Got::Own(Value::Array(kept)))
+    env.context.budget.spend_bounded(growth.memory())?;
+    Ok(Evaluated::Own(Value::Array(kept)))
 }
 
-fn filter_limit(limit: &Got<'_>) -> Result<usize, Error> {
+fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     if limit.is_nullish() {
         return Ok(usize::MAX);
     }
@@ -282,18 +282,18 @@ fn filter_limit(limit: &Got<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.get(env)?;
     let otherwise = mismatch(
         40080,
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
+    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
     let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut value = initial.eval(&whole)?;
     for this in values.iter() {
-        env.context.effort.charge(STEP)?;
+        env.context.budget.spend_bounded(STEP)?;
         let held = value.as_ref().map_or(0, |value| Size::of(value.as_ref()).memory);
         let env = whole.holding(held)?;
         let made = {
@@ -304,5 +304,5 @@ fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Got<'e>, Error> {
         };
         value = made;
     }
-    Ok(Got::from(value))
+    Ok(Evaluated::from(value))
 }

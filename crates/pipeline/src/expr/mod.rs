@@ -20,7 +20,7 @@ pub use sorted::{SortBy, sort_values};
 use std::sync::Arc;
 
 use document::{Path, Value};
-use evaluation::{Error, Got, Size, fitted, reach};
+use evaluation::{Error, Evaluated, Size, fitted, reach};
 
 use crate::path::read_path;
 
@@ -88,19 +88,19 @@ impl Expr {
     }
 
     /// Its value, borrowed from the document or the expression where that is possible.
-    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
-            Self::Literal(value) => Ok(Got::Ref(value.as_ref())),
-            Self::Absent => Ok(Got::Absent),
-            Self::Root => Ok(Got::Ref(document::ValueRef::Document(env.root))),
+            Self::Literal(value) => Ok(Evaluated::Ref(value.as_ref())),
+            Self::Absent => Ok(Evaluated::Absent),
+            Self::Root => Ok(Evaluated::Ref(document::ValueRef::Document(env.root))),
             Self::Field(path) => {
-                env.context.effort.pass(reach(document::ValueRef::Document(env.root)) / 64)?;
+                env.context.budget.spend(reach(document::ValueRef::Document(env.root)) / 64)?;
                 found(read_path(env.root, path, 0), env)
             }
             Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
-            Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
-            Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
-            Self::Remove => Ok(Got::Missing),
+            Self::Now => Ok(Evaluated::Own(Value::DateTime(env.context.now_ms))),
+            Self::ClusterTime => Ok(Evaluated::Own(Value::Timestamp(env.context.timestamp()))),
+            Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call(args, env),
             _ => form::get(self, env).map(fitted),
         }
@@ -113,9 +113,9 @@ impl Expr {
 }
 
 /// What a path led to; values that were gathered from an array are new ones.
-fn found<'e>(got: Got<'e>, env: &Env<'_>) -> Result<Got<'e>, Error> {
-    if let Got::Own(value) = &got {
-        env.context.effort.charge(Size::of(value.as_ref()).memory)?;
+fn found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+    if let Evaluated::Own(value) = &got {
+        env.context.budget.spend_bounded(Size::of(value.as_ref()).memory)?;
     }
     Ok(got)
 }

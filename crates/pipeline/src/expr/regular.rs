@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Context, Error, Got, Kind, Pattern, Size};
+use evaluation::{Context, Error, Evaluated, Kind, Pattern, Size};
 
 use super::{Env, Expr};
 use crate::failure::{fail, mismatch};
@@ -63,7 +63,7 @@ impl RegexCall {
         Ok(call)
     }
 
-    pub(super) fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    pub(super) fn get<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         let input = self.input.get(env)?;
         let compiled = match &self.ready {
             Some(ready) => Some(ready.clone()),
@@ -80,14 +80,14 @@ impl RegexCall {
             }
         };
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
-            return Ok(Got::Own(match self.form {
+            return Ok(Evaluated::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
                 RegexForm::Find => Value::Null,
                 RegexForm::FindAll => Value::Array(Vec::new()),
             }));
         };
-        env.context.effort.charge(text.len())?;
-        let count = |units: usize| env.context.effort.charge(units);
+        env.context.budget.spend_bounded(text.len())?;
+        let count = |units: usize| env.context.budget.spend_bounded(units);
         let value = match self.form {
             RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
             RegexForm::Find => {
@@ -96,7 +96,7 @@ impl RegexCall {
             }
             RegexForm::FindAll => find_all(&pattern, text, env)?,
         };
-        Ok(Got::Own(value))
+        Ok(Evaluated::Own(value))
     }
 
     /// The compiled pattern; `None` when it is null or missing.
@@ -184,7 +184,7 @@ fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
 }
 
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
-    let count = |units: usize| env.context.effort.charge(units);
+    let count = |units: usize| env.context.budget.spend_bounded(units);
     let finder = pattern.finder(text, &count)?;
     let mut all = Vec::new();
     let mut growth = env.growth();
@@ -194,7 +194,7 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
         let (value, start, before) = described(&found, text, from, counted);
         (from, counted) = (start, before);
         let size = Size::of(value.as_ref());
-        env.context.effort.charge(size.memory)?;
+        env.context.budget.spend_bounded(size.memory)?;
         growth.add(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);

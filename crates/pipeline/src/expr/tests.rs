@@ -1,7 +1,7 @@
 //! What expressions build is bounded while they build it, and evaluation ends when it is told to.
 
 use document::{DocRef, Document, Value, array, doc};
-use evaluation::{Context, Effort, Kind, Watch, limits::MAX_HELD_BYTES};
+use evaluation::{Budget, Context, Kind, Watch, limits::MAX_HELD_BYTES};
 
 use super::{Env, Expr, Filtering, Mapping, SortBy, functions};
 
@@ -66,9 +66,9 @@ fn what_is_built_is_counted_while_it_grows() {
     let (document, context) = (Document::new(), Context::default());
     let env = Env::new(DocRef::Tree(&document), &context);
     for (name, expr) in growing() {
-        let before = context.effort.done();
+        let before = context.budget.spent();
         assert!(expr.eval(&env).is_ok(), "{name}");
-        let work = context.effort.done() - before;
+        let work = context.budget.spent() - before;
         assert!(2_000 < work, "{name} is work: {work}");
         let tight = env.holding(MAX_HELD_BYTES - 2_000).unwrap();
         let refused = expr.eval(&tight).expect_err(name);
@@ -104,8 +104,8 @@ impl Watch for Ended {
 #[test]
 fn an_evaluation_ends_when_it_is_told_to() {
     let document = Document::new();
-    let effort = Effort::watched(Ended).into();
-    let context = Context { effort, ..Context::default() };
+    let budget = Budget::watched(Ended).into();
+    let context = Context { budget, ..Context::default() };
     let env = Env::new(DocRef::Tree(&document), &context);
     let input = call("$range", vec![is(0), is(100_000), Expr::Absent]);
     let mapping = Mapping { input, name: "this".into(), index: None, body: this() };

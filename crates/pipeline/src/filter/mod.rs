@@ -111,7 +111,7 @@ impl Filter {
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
             Self::Path(path, test) => {
-                context.effort.pass(test.work())?;
+                context.budget.spend(test.work())?;
                 test.meets_at(path, document, context, index)
             }
             Self::Expr(expr) => {

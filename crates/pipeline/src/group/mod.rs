@@ -5,7 +5,7 @@ mod saved;
 mod top;
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use crate::{
     accumulate::{
@@ -222,13 +222,13 @@ impl Field {
     ) -> Result<usize, Error> {
         match state {
             State::Count(_) | State::First(Some(_)) | State::Top(_) => self.add(state, env),
-            _ => state.take(value.map_or(Got::Missing, Got::Ref)),
+            _ => state.take(value.map_or(Evaluated::Missing, Evaluated::Ref)),
         }
     }
 }
 
 impl State {
-    fn take(&mut self, got: Got<'_>) -> Result<usize, Error> {
+    fn take(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
         let weigh = |value: &Value| evaluation::memory(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add(got.operand()),

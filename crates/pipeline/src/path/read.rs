@@ -3,27 +3,27 @@
 
 use document::{ArrayRef, DocRef, Path, Value, ValueRef};
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 /// The value at a path, from its part `from` on.
-pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Got<'a> {
+pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {
         match fields.get(path.part(at)) {
-            None => return Got::Missing,
-            Some(value) if at + 1 == path.len() => return Got::Ref(value),
+            None => return Evaluated::Missing,
+            Some(value) if at + 1 == path.len() => return Evaluated::Ref(value),
             Some(ValueRef::Document(below)) => fields = below,
             Some(ValueRef::Array(values)) => return read_in_array(values, path, at + 1),
-            Some(_) => return Got::Missing,
+            Some(_) => return Evaluated::Missing,
         }
     }
-    Got::Ref(ValueRef::Document(fields))
+    Evaluated::Ref(ValueRef::Document(fields))
 }
 
 /// What the documents of an array hold at the rest of a path.
-pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Got<'a> {
+pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
-    Got::Own(Value::Array(
+    Evaluated::Own(Value::Array(
         documents.filter_map(|fields| read_path(fields, path, from).into_value()).collect(),
     ))
 }

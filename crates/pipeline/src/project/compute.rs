@@ -20,7 +20,7 @@ pub(super) fn document(
         match item {
             Item::Computed(computed) => {
                 // Its place is looked for among all fields.
-                env.context.effort.charge(out.len())?;
+                env.context.budget.spend_bounded(out.len())?;
                 let got = computed.value(&env.holding(growth.memory())?)?;
                 if let Some(value) = got.value() {
                     growth.name(name)?;

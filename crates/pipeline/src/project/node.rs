@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use document::{DocRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use crate::{
     expr::{Env, Expr},
@@ -121,7 +121,7 @@ impl Node {
 
 impl Computed {
     /// The value over a document; `None` is missing.
-    pub(super) fn value<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    pub(super) fn value<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
             Self::Expr(expr) => expr.get(env),
             Self::FirstElement { field, test } => Ok(first_element(field, test, env)?.into()),

@@ -2,7 +2,7 @@
 //! whole part and taken modulo 2^32.
 
 use document::ValueRef;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::{
     number::{integer, to_f64, to_i64},
@@ -12,7 +12,7 @@ use crate::{
 const RANGE: f64 = 4_294_967_296.0;
 
 /// The 32 bits of a number.
-fn bits(value: &Got<'_>) -> Option<u32> {
+fn bits(value: &Evaluated<'_>) -> Option<u32> {
     let value: ValueRef<'_> = value.value()?;
     if let Some(whole) = to_i64(value) {
         return u32::try_from(whole.rem_euclid(1 << 32)).ok();
@@ -21,13 +21,13 @@ fn bits(value: &Got<'_>) -> Option<u32> {
     cut.is_finite().then(|| cut.rem_euclid(RANGE) as u32)
 }
 
-fn signed<'a>(bits: u32) -> Got<'a> {
+fn signed<'a>(bits: u32) -> Evaluated<'a> {
     integer(i64::from(bits.cast_signed()))
 }
 
 /// What an operator makes of two numbers; others make nothing.
-pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
-    let (Some(a), Some(b)) = (bits(a), bits(b)) else { return Got::Missing };
+pub(super) fn apply<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Evaluated<'a> {
+    let (Some(a), Some(b)) = (bits(a), bits(b)) else { return Evaluated::Missing };
     match operator {
         Binary::BitAnd => signed(a & b),
         Binary::BitOr => signed(a | b),
@@ -39,8 +39,8 @@ pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
 }
 
 /// `~`
-pub(super) fn not<'a>(value: &Got<'_>) -> Got<'a> {
-    bits(value).map_or(Got::Missing, |bits| signed(!bits))
+pub(super) fn not<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
+    bits(value).map_or(Evaluated::Missing, |bits| signed(!bits))
 }
 
 #[cfg(test)]

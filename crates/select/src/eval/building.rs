@@ -2,7 +2,9 @@
 //! so that a literal that multiplies a value is refused before it is made.
 
 use document::{Document, Value};
-use evaluation::{Error, Got, Size, check_part, fitted, limits::MAX_DOCUMENT_BYTES, too_large};
+use evaluation::{
+    Error, Evaluated, Size, check_part, fitted, limits::MAX_DOCUMENT_BYTES, too_large,
+};
 
 use crate::{eval::Env, plan::Expr};
 
@@ -12,7 +14,7 @@ pub(crate) struct Building(Size);
 
 impl Building {
     /// A value that joins it, if it is something.
-    fn value(&mut self, got: Got<'_>, env: &mut Env<'_>) -> Result<Option<Value>, Error> {
+    fn value(&mut self, got: Evaluated<'_>, env: &mut Env<'_>) -> Result<Option<Value>, Error> {
         let Some(value) = got.value() else { return Ok(None) };
         let size = check_part(value)?;
         self.grow(size, env)?;
@@ -35,18 +37,18 @@ impl Building {
     }
 
     /// It is whole: whoever takes it counts it from now on.
-    fn finish<'a>(self, value: Value, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    fn finish<'a>(self, value: Value, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         env.release(self.0.memory);
-        env.charge(self.0.memory)?;
-        Ok(fitted(Got::Own(value)))
+        env.spend(self.0.memory)?;
+        Ok(fitted(Evaluated::Own(value)))
     }
 }
 
 /// An array of these, without those that are nothing.
 pub(crate) fn array<'a>(
-    items: impl IntoIterator<Item = impl FnOnce(&mut Env<'a>) -> Result<Got<'a>, Error>>,
+    items: impl IntoIterator<Item = impl FnOnce(&mut Env<'a>) -> Result<Evaluated<'a>, Error>>,
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let mut building = Building::default();
     let mut values = Vec::new();
     for item in items {
@@ -60,7 +62,7 @@ pub(crate) fn array<'a>(
 pub(crate) fn object<'a>(
     fields: &'a [(String, Expr)],
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let mut building = Building::default();
     let mut object = Document::new();
     for (name, expr) in fields {

@@ -1,6 +1,6 @@
 //! AND, OR and IN over expressions: operands are evaluated until the result is decided.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Env, operators};
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// AND: false when one is false, else true when all are.
-pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), false)?))
 }
 
 /// OR: true when one is true, else false when all are.
-pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), true)?))
 }
 
@@ -23,7 +23,7 @@ pub(super) fn among<'a>(
     value: &'a Expr,
     items: &'a [Expr],
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     let same = |item: &'a Expr| {
         let item = env.beside(&value, |env| item.eval(env))?;

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use document::{DocRef, ValueRef};
-use evaluation::{Context, Error, Got, Size, check_held, owned};
+use evaluation::{Context, Error, Evaluated, Size, check_held, owned};
 
 use crate::{
     identity::identity,
@@ -33,7 +33,7 @@ pub struct Env<'a> {
 /// What a name stands for.
 #[derive(Clone, Debug)]
 struct Slot<'a> {
-    value: Got<'a>,
+    value: Evaluated<'a>,
     /// Bytes that the account of this environment has for it.
     held: usize,
 }
@@ -48,7 +48,7 @@ impl<'a> Env<'a> {
     /// An environment of so many slots, all empty.
     pub fn new(slots: usize, context: &'a Context) -> Self {
         context.begin();
-        let slots = vec![Slot { value: Got::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
+        let slots = vec![Slot { value: Evaluated::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
         Self { slots, context, held: 0, whole: None }
     }
 
@@ -58,7 +58,7 @@ impl<'a> Env<'a> {
     }
 
     /// Fills a slot with what somebody else counts.
-    pub fn set(&mut self, slot: usize, value: Got<'a>) {
+    pub fn set(&mut self, slot: usize, value: Evaluated<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {
             self.held = self.held.saturating_sub(place.held);
             *place = Slot { value, held: 0 };
@@ -66,7 +66,7 @@ impl<'a> Env<'a> {
     }
 
     /// Fills a slot; what is in it is held until it is filled again.
-    pub(crate) fn fill(&mut self, slot: usize, value: Got<'a>) -> Result<(), Error> {
+    pub(crate) fn fill(&mut self, slot: usize, value: Evaluated<'a>) -> Result<(), Error> {
         let held = owned(&value);
         self.set(slot, value);
         self.hold(held)?;
@@ -78,36 +78,36 @@ impl<'a> Env<'a> {
 
     /// Fills the slot of the stored document; `whole` takes its place where a row is complete.
     pub(crate) fn set_document(&mut self, document: DocRef<'a>, whole: Option<&'a dyn Whole>) {
-        self.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        self.set(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
         self.whole = whole;
     }
 
     /// Puts the whole document in its slot: from now on all of it may be read.
     pub(crate) fn complete(&mut self) {
         if let Some(whole) = self.whole.take() {
-            self.set(DOCUMENT, Got::Ref(ValueRef::Document(whole.whole())));
+            self.set(DOCUMENT, Evaluated::Ref(ValueRef::Document(whole.whole())));
         }
     }
 
     /// What a slot holds.
-    pub(crate) fn slot(&mut self, slot: usize) -> Result<Got<'a>, Error> {
+    pub(crate) fn slot(&mut self, slot: usize) -> Result<Evaluated<'a>, Error> {
         self.path(slot, &[])
     }
 
     /// What stands at a path inside a slot; what was computed is copied.
-    pub(super) fn path(&mut self, slot: usize, names: &[String]) -> Result<Got<'a>, Error> {
+    pub(super) fn path(&mut self, slot: usize, names: &[String]) -> Result<Evaluated<'a>, Error> {
         match self.slots.get(slot).map(|slot| &slot.value) {
-            Some(Got::Ref(value)) => Ok(self.inside(*value, names)?.into()),
-            Some(Got::Own(value)) => {
+            Some(Evaluated::Ref(value)) => Ok(self.inside(*value, names)?.into()),
+            Some(Evaluated::Own(value)) => {
                 let Some(found) = self.inside(value.as_ref(), names)? else {
-                    return Ok(Got::Missing);
+                    return Ok(Evaluated::Missing);
                 };
                 let memory = Size::of(found).memory;
-                self.context.effort.charge(memory)?;
+                self.context.budget.spend_bounded(memory)?;
                 self.room(memory)?;
-                Ok(Got::Own(found.to_value()))
+                Ok(Evaluated::Own(found.to_value()))
             }
-            _ => Ok(Got::Missing),
+            _ => Ok(Evaluated::Missing),
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Env<'a> {
     pub(super) fn passed_over(&self, others: usize) -> Result<(), Error> {
         match others.checked_sub(NEAR) {
             None => Ok(()),
-            Some(far) => self.context.effort.charge(far.saturating_mul(FURTHER)),
+            Some(far) => self.context.budget.spend_bounded(far.saturating_mul(FURTHER)),
         }
     }
 
@@ -140,37 +140,37 @@ impl<'a> Env<'a> {
     pub(crate) fn touch(&self, value: ValueRef<'_>) -> Result<(), Error> {
         match touching(value) {
             0 => Ok(()),
-            units => self.context.effort.charge(units),
+            units => self.context.budget.spend_bounded(units),
         }
     }
 
     /// One step of work.
     pub(crate) fn step(&self) -> Result<(), Error> {
-        self.context.effort.charge(STEP)
+        self.context.budget.spend_bounded(STEP)
     }
 
     /// Work of so many bytes.
-    pub(crate) fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.context.effort.charge(bytes)
+    pub(crate) fn spend(&self, bytes: usize) -> Result<(), Error> {
+        self.context.budget.spend_bounded(bytes)
     }
 
     /// The work of reading a value as a whole.
-    pub(crate) fn read(&self, value: &Got<'_>) -> Result<(), Error> {
-        self.context.effort.charge(value.value().map_or(0, weight))
+    pub(crate) fn read(&self, value: &Evaluated<'_>) -> Result<(), Error> {
+        self.context.budget.spend_bounded(value.value().map_or(0, weight))
     }
 
     /// The work of making the key of a value.
-    pub(crate) fn key(&self, value: &Got<'_>) -> Result<(), Error> {
-        self.context.effort.charge(value.value().map_or(0, keying))
+    pub(crate) fn key(&self, value: &Evaluated<'_>) -> Result<(), Error> {
+        self.context.budget.spend_bounded(value.value().map_or(0, keying))
     }
 
     /// The work of keeping a row, or of finding its group.
     pub(crate) fn keep(&self) -> Result<(), Error> {
-        self.context.effort.charge(KEEP)
+        self.context.budget.spend_bounded(KEEP)
     }
 
     /// Appends the key of a value to others, which have to have room together.
-    pub(crate) fn identity(&self, value: &Got<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn identity(&self, value: &Evaluated<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.key(value)?;
         if let Some(value @ (ValueRef::Array(_) | ValueRef::Document(_))) = value.value() {
             // It may be copied so that its properties have an order.
@@ -183,7 +183,7 @@ impl<'a> Env<'a> {
     /// What a value holds is held while something else is done.
     pub(crate) fn beside<T>(
         &mut self,
-        value: &Got<'_>,
+        value: &Evaluated<'_>,
         then: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let held = owned(value);

@@ -2,7 +2,7 @@
 //! `connectives`, `operators` and `bits`.
 
 use document::{ArrayRef, Value, ValueRef};
-use evaluation::{Error, Got, fitted, owned};
+use evaluation::{Error, Evaluated, fitted, owned};
 
 use super::{Env, building, connectives, operators};
 use crate::{
@@ -16,12 +16,12 @@ use crate::{
 
 impl Expr {
     /// Its value in this environment.
-    pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         env.step()?;
         // Each arm answers by itself: this frame stands once per level of a tree.
         match self {
-            Self::Constant(value) => Ok(Got::Ref(value.as_ref())),
-            Self::Undefined => Ok(Got::Missing),
+            Self::Constant(value) => Ok(Evaluated::Ref(value.as_ref())),
+            Self::Undefined => Ok(Evaluated::Missing),
             Self::Slot(slot) => env.slot(*slot),
             Self::Path(slot, names) => env.path(*slot, names),
             Self::Step(base, step) => element(base, step, env),
@@ -51,11 +51,11 @@ impl Expr {
     }
 }
 
-fn not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(logic::got(logic::truth(&inner.eval(env)?).map(|truth| !truth)))
 }
 
-fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let inner = inner.eval(env)?;
     Ok(match operator {
         Unary::Negate => operators::negate(&inner),
@@ -64,7 +64,7 @@ fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<
     })
 }
 
-fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [value, low, high] = parts;
     let value = value.eval(env)?;
     let (low, high) = env.beside(&value, |env| {
@@ -80,20 +80,20 @@ fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error
 }
 
 /// The work of comparing two values.
-fn compares(a: &Got<'_>, b: &Got<'_>, env: &Env<'_>) -> Result<(), Error> {
+fn compares(a: &Evaluated<'_>, b: &Evaluated<'_>, env: &Env<'_>) -> Result<(), Error> {
     match a.value().zip(b.value()).map_or(0, |(a, b)| comparing(a, b)) {
         0 => Ok(()),
-        units => env.charge(units),
+        units => env.spend(units),
     }
 }
 
-fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     env.key(&value)?;
     Ok(logic::got(set.has(&value)))
 }
 
-fn like_known<'a>(value: &'a Expr, like: &Like, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn like_known<'a>(value: &'a Expr, like: &Like, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     matched(&value, like, env)
 }
@@ -103,31 +103,35 @@ fn like_any<'a>(
     pattern: &'a Expr,
     escape: Option<char>,
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     let pattern = env.beside(&value, |env| pattern.eval(env))?;
     let text = pattern.value().and_then(ValueRef::as_str);
-    let Some(text) = text else { return Ok(Got::Missing) };
-    env.charge(text.len().saturating_mul(size_of::<char>()))?;
+    let Some(text) = text else { return Ok(Evaluated::Missing) };
+    env.spend(text.len().saturating_mul(size_of::<char>()))?;
     matched(&value, &Like::new(text, escape), env)
 }
 
-fn coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     for item in items {
         let value = item.eval(env)?;
         if value.value().is_some() {
             return Ok(value);
         }
     }
-    Ok(Got::Missing)
+    Ok(Evaluated::Missing)
 }
 
-fn conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [condition, yes, no] = parts;
     if condition.holds(env)? { yes.eval(env) } else { no.eval(env) }
 }
 
-fn call<'a>(function: &Function, args: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn call<'a>(
+    function: &Function,
+    args: &'a [Expr],
+    env: &mut Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     let mut values = Vec::with_capacity(args.len());
     let mut held = 0;
     for arg in args {
@@ -143,13 +147,17 @@ fn call<'a>(function: &Function, args: &'a [Expr], env: &mut Env<'a>) -> Result<
 }
 
 /// A property or an element of a value.
-fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let base = base.eval(env)?;
     let step = env.beside(&base, |env| step.eval(env))?;
     element_of(base, &step, env)
 }
 
-fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
+fn element_of<'a>(
+    base: Evaluated<'a>,
+    step: &Evaluated<'a>,
+    env: &Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     /// What is found, and how many others were passed over.
     fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> (Option<ValueRef<'v>>, usize) {
         match (base, step) {
@@ -166,24 +174,24 @@ fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a
             _ => (None, 0),
         }
     }
-    let Some(step) = step.value() else { return Ok(Got::Missing) };
+    let Some(step) = step.value() else { return Ok(Evaluated::Missing) };
     match base {
-        Got::Ref(value) => {
+        Evaluated::Ref(value) => {
             let (found, others) = find(value, step);
             env.passed_over(others)?;
             found.map_or(Ok(()), |found| env.touch(found))?;
             Ok(found.into())
         }
-        Got::Own(value) => {
+        Evaluated::Own(value) => {
             let (found, others) = find(value.as_ref(), step);
             env.passed_over(others)?;
             Ok(found.map(ValueRef::to_value).into())
         }
-        _ => Ok(Got::Missing),
+        _ => Ok(Evaluated::Missing),
     }
 }
 
-fn array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     building::array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }
 
@@ -191,7 +199,7 @@ fn chain<'a>(
     first: &'a Expr,
     rest: &'a [(Binary, Expr)],
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let mut left = first.eval(env)?;
     for (operator, right) in rest {
         let right = env.beside(&left, |env| right.eval(env))?;
@@ -201,14 +209,14 @@ fn chain<'a>(
     Ok(left)
 }
 
-fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let mut text = String::new();
     let mut whole = true;
     for item in items {
         let value = item.eval(env)?;
         match value.value().and_then(ValueRef::as_str) {
             Some(part) if whole => {
-                env.charge(part.len())?;
+                env.spend(part.len())?;
                 env.hold(part.len())?;
                 text.push_str(part);
                 if evaluation::limits::MAX_DOCUMENT_BYTES < text.len() {
@@ -219,13 +227,13 @@ fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
         }
     }
     env.release(text.len());
-    Ok(if whole { fitted(Got::Own(Value::String(text))) } else { Got::Missing })
+    Ok(if whole { fitted(Evaluated::Own(Value::String(text))) } else { Evaluated::Missing })
 }
 
-fn matched<'a>(value: &Got<'a>, like: &Like, env: &Env<'a>) -> Result<Got<'a>, Error> {
+fn matched<'a>(value: &Evaluated<'a>, like: &Like, env: &Env<'a>) -> Result<Evaluated<'a>, Error> {
     match value.value().and_then(ValueRef::as_str) {
-        Some(text) => Ok(logic::got(Some(like.matches(text, &env.context().effort)?))),
-        None => Ok(Got::Missing),
+        Some(text) => Ok(logic::got(Some(like.matches(text, &env.context().budget)?))),
+        None => Ok(Evaluated::Missing),
     }
 }
 
@@ -233,7 +241,7 @@ fn subquery<'a>(
     kind: Subquery,
     select: &'a crate::plan::Select,
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let most = match kind {
         Subquery::Exists | Subquery::Scalar | Subquery::First => 1,
         _ => usize::MAX,
@@ -242,8 +250,10 @@ fn subquery<'a>(
     env.release(held);
     Ok(match kind {
         Subquery::Exists => logic::got(Some(!values.is_empty())),
-        Subquery::Scalar | Subquery::First => values.into_iter().next().unwrap_or(Got::Missing),
-        Subquery::Last => values.pop().unwrap_or(Got::Missing),
+        Subquery::Scalar | Subquery::First => {
+            values.into_iter().next().unwrap_or(Evaluated::Missing)
+        }
+        Subquery::Last => values.pop().unwrap_or(Evaluated::Missing),
         Subquery::All => {
             logic::got(Some(values.iter().all(|value| logic::truth(value) == Some(true))))
         }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use document::ValueRef;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::{
     equal::equal as is_equal,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What an operator makes of two values.
-pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
+pub(super) fn apply<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Evaluated<'a> {
     match operator {
         Binary::Equal => logic::got(equal(a, b)),
         Binary::NotEqual => logic::got(equal(a, b).map(|equal| !equal)),
@@ -23,19 +23,19 @@ pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
             logic::got(compared(operator, a, b))
         }
         Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Modulo => {
-            arithmetic(operator, a, b).unwrap_or(Got::Missing)
+            arithmetic(operator, a, b).unwrap_or(Evaluated::Missing)
         }
         _ => bits::apply(operator, a, b),
     }
 }
 
 /// Whether two values are the same; nothing when one is nothing.
-pub(super) fn equal(a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+pub(super) fn equal(a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<bool> {
     Some(is_equal(a.value()?, b.value()?))
 }
 
 /// Whether two values of one simple type stand in this order; else nothing.
-pub(super) fn compared(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+pub(super) fn compared(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<bool> {
     let (a, b) = (a.value()?, b.value()?);
     if simple_class(a)? != simple_class(b)? {
         return None;
@@ -57,7 +57,7 @@ fn whole(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
-fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>> {
+fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<Evaluated<'a>> {
     let (a, b) = (a.value()?, b.value()?);
     if let (Some(a), Some(b)) = (whole(a), whole(b)) {
         let exact = match operator {
@@ -82,19 +82,19 @@ fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>>
 }
 
 /// `-`
-pub(super) fn negate<'a>(value: &Got<'_>) -> Got<'a> {
-    let Some(value) = value.value() else { return Got::Missing };
+pub(super) fn negate<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
+    let Some(value) = value.value() else { return Evaluated::Missing };
     if let Some(negated) = whole(value).and_then(i64::checked_neg) {
         return integer(negated);
     }
-    to_f64(value).map_or(Got::Missing, |value| number(-value))
+    to_f64(value).map_or(Evaluated::Missing, |value| number(-value))
 }
 
 /// `+`
-pub(super) fn plus<'a>(value: &Got<'_>) -> Got<'a> {
+pub(super) fn plus<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     match value.value() {
-        Some(value) if value.is_number() => Got::Own(value.to_value()),
-        _ => Got::Missing,
+        Some(value) if value.is_number() => Evaluated::Own(value.to_value()),
+        _ => Evaluated::Missing,
     }
 }
 
@@ -105,15 +105,15 @@ pub(super) mod tests {
     use super::*;
 
     /// A value as JSON has it, or nothing.
-    pub(in crate::eval) fn got(text: &str) -> Got<'static> {
+    pub(in crate::eval) fn got(text: &str) -> Evaluated<'static> {
         match text {
-            "undefined" => Got::Missing,
-            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+            "undefined" => Evaluated::Missing,
+            text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
         }
     }
 
     /// The text of a value.
-    pub(in crate::eval) fn shown(got: &Got<'_>) -> String {
+    pub(in crate::eval) fn shown(got: &Evaluated<'_>) -> String {
         got.value().map_or("undefined".to_owned(), to_string)
     }
 

@@ -1,7 +1,7 @@
 //! Arrays: their length, parts and joins, and what their elements come to.
 
 use document::{ArrayRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{ANY, Call, Function, UNDEFINED, row, types::is_primitive};
 use crate::{
@@ -28,11 +28,11 @@ fn count(array: ArrayRef<'_>) -> i64 {
     i64::try_from(array.len()).unwrap_or(i64::MAX)
 }
 
-fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.array(0).map_or(Got::Missing, |array| integer(count(array))))
+fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call.array(0).map_or(Evaluated::Missing, |array| integer(count(array))))
 }
 
-fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn concat<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let mut growth = call.growth();
     let mut all = Vec::new();
     for at in 0..call.args.len() {
@@ -42,11 +42,11 @@ fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
             growth.push(&mut all, value)?;
         }
     }
-    Ok(Got::Own(Value::Array(all)))
+    Ok(Evaluated::Own(Value::Array(all)))
 }
 
 /// From a position, which counts from the end when it is negative, so many elements at most.
-fn slice<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn slice<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(start), Some(most)) =
         (call.array(0), call.integer(1), call.integer_or(2, i64::MAX))
     else {
@@ -56,20 +56,20 @@ fn slice<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
     let values = call.growth().copies(array.iter().skip(start).take(most))?;
-    Ok(Got::Own(Value::Array(values)))
+    Ok(Evaluated::Own(Value::Array(values)))
 }
 
 /// What numbers come to; an element that is none makes it undefined.
 fn numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(&mut [f64]) -> Option<f64>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
-    call.charge(array.len().saturating_mul(ONE))?;
+    call.spend(array.len().saturating_mul(ONE))?;
     let Some(mut values) = array.iter().map(to_f64).collect::<Option<Vec<f64>>>() else {
         return UNDEFINED;
     };
-    Ok(function(&mut values).map_or(Got::Missing, number))
+    Ok(function(&mut values).map_or(Evaluated::Missing, number))
 }
 
 fn average(values: &mut [f64]) -> Option<f64> {
@@ -90,7 +90,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
 fn extreme<'a>(
     call: &Call<'_, 'a>,
     better: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
     let mut best = None;
     for value in array.iter() {
@@ -101,7 +101,7 @@ fn extreme<'a>(
             best = Some(value);
         }
     }
-    Ok(Got::from(best.map(ValueRef::to_value)))
+    Ok(Evaluated::from(best.map(ValueRef::to_value)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether an array has a value, or an object that is larger than the one asked for.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     ANY, Call, Function, UNDEFINED, glance, row,
@@ -29,17 +29,17 @@ const ONE: usize = 48;
 /// Work of sorting properties, for each byte of an array.
 const SORTED: usize = 4;
 
-fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn contains<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
     else {
         return UNDEFINED;
     };
     if !partial {
-        return Ok(Got::Own(Value::Bool(has(call, array, wanted, equal)?)));
+        return Ok(Evaluated::Own(Value::Bool(has(call, array, wanted, equal)?)));
     }
     // Of each object all properties may be sorted.
-    call.charge(weight(ValueRef::Array(array)).saturating_mul(SORTED))?;
-    Ok(Got::Own(Value::Bool(has(call, array, wanted, within)?)))
+    call.spend(weight(ValueRef::Array(array)).saturating_mul(SORTED))?;
+    Ok(Evaluated::Own(Value::Bool(has(call, array, wanted, within)?)))
 }
 
 /// Whether an array has an element that meets what is wanted.
@@ -50,7 +50,7 @@ fn has(
     meets: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
 ) -> Result<bool, Error> {
     for value in array.iter() {
-        call.charge(ONE + touching(value) + comparing(wanted, value))?;
+        call.spend(ONE + touching(value) + comparing(wanted, value))?;
         if meets(wanted, value) {
             return Ok(true);
         }
@@ -88,7 +88,7 @@ fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
 
 /// Whether an array has one or all of several values. What is undefined among them leaves the
 /// answer open unless the others decide it.
-fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
+fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Evaluated<'a>, Error> {
     let Some(array) = call.array(0) else { return UNDEFINED };
     let wanted = call.args.get(1..).unwrap_or_default();
     let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
@@ -96,7 +96,7 @@ fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
         let Some(wanted) = wanted.value() else { return Ok(None) };
         Ok(Some(match &set {
             Some(set) => {
-                call.charge(PLACE.saturating_add(placing(wanted, set.len())))?;
+                call.spend(PLACE.saturating_add(placing(wanted, set.len())))?;
                 set.contains(&InOrder(wanted))
             }
             None => has(call, array, wanted, equal)?,

@@ -1,7 +1,7 @@
 //! Arguments of a call by position and type.
 
 use document::{ArrayRef, DocRef, ValueRef};
-use evaluation::{Error, Got, Growth};
+use evaluation::{Error, Evaluated, Growth};
 
 use super::Call;
 use crate::number::{to_f64, to_i64};
@@ -9,7 +9,7 @@ use crate::number::{to_f64, to_i64};
 impl<'c> Call<'c, '_> {
     /// The argument at this position; none if it is undefined or was not given.
     pub(super) fn value(&self, at: usize) -> Option<ValueRef<'c>> {
-        self.args.get(at).and_then(Got::value)
+        self.args.get(at).and_then(Evaluated::value)
     }
 
     /// Whether an argument stands at this position, undefined or not.
@@ -58,7 +58,7 @@ impl<'c> Call<'c, '_> {
     }
 
     /// Work that the call does besides reading its arguments.
-    pub(super) fn charge(&self, units: usize) -> Result<(), Error> {
-        self.context.effort.charge(units)
+    pub(super) fn spend(&self, units: usize) -> Result<(), Error> {
+        self.context.budget.spend_bounded(units)
     }
 }

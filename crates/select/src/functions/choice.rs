@@ -1,7 +1,7 @@
 //! Choosing among arguments, objects as arrays, and an item's own number.
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Error, Got, Size};
+use evaluation::{Error, Evaluated, Size};
 
 use super::{ANY, Call, Function, UNDEFINED, glance, row};
 use crate::number::integer;
@@ -14,24 +14,24 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// An argument as it is.
-fn argument<'a>(call: &Call<'_, 'a>, at: usize) -> Got<'a> {
-    call.args.get(at).cloned().unwrap_or(Got::Missing)
+fn argument<'a>(call: &Call<'_, 'a>, at: usize) -> Evaluated<'a> {
+    call.args.get(at).cloned().unwrap_or(Evaluated::Missing)
 }
 
 /// The argument at a position that counts from 1.
-fn choose<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn choose<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let at = call.integer(0).filter(|at| 0 < *at).and_then(|at| usize::try_from(at).ok());
-    Ok(at.map_or(Got::Missing, |at| argument(call, at)))
+    Ok(at.map_or(Evaluated::Missing, |at| argument(call, at)))
 }
 
 /// Only true is true.
-fn iif<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn iif<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let is_true = matches!(call.value(0), Some(ValueRef::Bool(true)));
     Ok(argument(call, if is_true { 1 } else { 2 }))
 }
 
 /// An array with an object for each property, of its name and its value.
-fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let name = |at: usize, default: &'static str| {
         if call.is_given(at) { call.text(at) } else { Some(default) }
     };
@@ -53,19 +53,19 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
         pair.push(value, growth.copy(held)?);
         pairs.push(Value::Document(pair));
     }
-    Ok(Got::Own(Value::Array(pairs)))
+    Ok(Evaluated::Own(Value::Array(pairs)))
 }
 
 /// Where an item's number begins in its resource id.
 const NUMBER_AT: usize = 8;
 
 /// The number of an item: the last eight bytes of its resource id.
-fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let id = call.object(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
     let bytes = id.and_then(resource_id);
     let number = bytes.as_deref().and_then(|bytes| bytes.get(NUMBER_AT..)?.try_into().ok());
     let number = number.and_then(|bytes| i64::try_from(u64::from_le_bytes(bytes)).ok());
-    Ok(number.map_or(Got::Missing, integer))
+    Ok(number.map_or(Evaluated::Missing, integer))
 }
 
 /// The bytes of a resource id: sixteen, in base 64 with a `-` in place of `/`.

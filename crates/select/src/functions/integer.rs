@@ -1,7 +1,7 @@
 //! Arithmetic and bits of 64-bit integers: arguments have to be whole and in range, what overflows
 //! is undefined.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::integer;
@@ -23,20 +23,23 @@ pub(super) const FUNCTIONS: &[Function] = &[
 fn binary<'a>(
     call: &Call<'_, 'a>,
     function: fn(i64, i64) -> Option<i64>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let (Some(a), Some(b)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
-    Ok(function(a, b).map_or(Got::Missing, integer))
+    Ok(function(a, b).map_or(Evaluated::Missing, integer))
 }
 
 /// By 0 to 63 bits; bits that are shifted out are lost, the sign is kept to the right.
-fn shift<'a>(call: &Call<'_, 'a>, function: fn(i64, u32) -> Option<i64>) -> Result<Got<'a>, Error> {
+fn shift<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(i64, u32) -> Option<i64>,
+) -> Result<Evaluated<'a>, Error> {
     let (Some(value), Some(bits)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
     let shifted = u32::try_from(bits).ok().and_then(|bits| function(value, bits));
-    Ok(shifted.map_or(Got::Missing, integer))
+    Ok(shifted.map_or(Evaluated::Missing, integer))
 }
 
-fn not<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.integer(0).map_or(Got::Missing, |value| integer(!value)))
+fn not<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call.integer(0).map_or(Evaluated::Missing, |value| integer(!value)))
 }
 
 #[cfg(test)]

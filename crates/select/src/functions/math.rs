@@ -2,7 +2,7 @@
 //! exactly what they are.
 
 use document::ValueRef;
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::{integer, number};
@@ -29,15 +29,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A function of one number.
-pub(super) fn unary<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
-    Ok(call.number(0).map_or(Got::Missing, |value| number(function(value))))
+pub(super) fn unary<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(f64) -> f64,
+) -> Result<Evaluated<'a>, Error> {
+    Ok(call.number(0).map_or(Evaluated::Missing, |value| number(function(value))))
 }
 
 /// A function of two numbers.
 pub(super) fn binary<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64, f64) -> f64,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let (Some(a), Some(b)) = (call.number(0), call.number(1)) else { return UNDEFINED };
     Ok(number(function(a, b)))
 }
@@ -52,26 +55,26 @@ fn stored_integer(call: &Call<'_, '_>) -> Option<i64> {
 }
 
 /// A function that whole numbers are left alone by.
-fn whole<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
+fn whole<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call) {
         Some(value) => Ok(integer(value)),
         None => unary(call, function),
     }
 }
 
-fn abs<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call).and_then(i64::checked_abs) {
         Some(value) => Ok(integer(value)),
         None => unary(call, f64::abs),
     }
 }
 
-fn sign<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn sign<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     unary(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
 }
 
 /// The natural logarithm, or the one to a base.
-fn log<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn log<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
         return unary(call, f64::ln);
     }
@@ -83,7 +86,7 @@ fn log<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// To the closest whole number, halves away from zero, or to so many decimal places.
-fn round<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn round<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some(places) = call.integer_or(1, 0) else { return UNDEFINED };
     if places == 0 {
         return whole(call, f64::round);
@@ -101,7 +104,7 @@ fn round<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// Down to a multiple of a size; a negative size makes it up.
-fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn bin<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
         return whole(call, f64::floor);
     }

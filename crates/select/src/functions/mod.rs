@@ -21,25 +21,25 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use document::Value;
-use evaluation::{Context, Error, Got, check_built, check_held, fitted};
+use evaluation::{Context, Error, Evaluated, check_built, check_held, fitted};
 
 use crate::work::reading;
 
 pub use names::{LATER, is_later};
 
-/// A call: arguments are evaluated already, one that is undefined is [`Got::Missing`].
+/// A call: arguments are evaluated already, one that is undefined is [`Evaluated::Missing`].
 #[derive(Debug)]
 pub struct Call<'c, 'a> {
     /// Arguments in order.
-    pub args: &'c [Got<'a>],
-    /// The operation: its instant, random numbers and effort.
+    pub args: &'c [Evaluated<'a>],
+    /// The operation: its instant, random numbers and budget.
     pub context: &'c Context,
     /// Bytes that are held around it, those of its arguments included.
     held: usize,
 }
 
-/// Evaluates a call; undefined is [`Got::Missing`].
-pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Got<'a>, Error>;
+/// Evaluates a call; undefined is [`Evaluated::Missing`].
+pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Evaluated<'a>, Error>;
 
 /// A function.
 #[derive(Debug)]
@@ -62,18 +62,22 @@ impl Function {
     /// what is too large.
     pub fn run<'a>(
         &self,
-        args: &[Got<'a>],
+        args: &[Evaluated<'a>],
         context: &Context,
         held: usize,
-    ) -> Result<Got<'a>, Error> {
-        context.effort.charge(CALL)?;
+    ) -> Result<Evaluated<'a>, Error> {
+        context.budget.spend_bounded(CALL)?;
         if self.reads {
-            context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
+            context
+                .budget
+                .spend_bounded(args.iter().filter_map(Evaluated::value).map(reading).sum())?;
         }
         let got = fitted((self.eval)(&Call { args, context, held })?);
-        if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
+        if let Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) =
+            &got
+        {
             let size = check_built(value.as_ref())?;
-            context.effort.charge(size.memory)?;
+            context.budget.spend_bounded(size.memory)?;
             check_held(held.saturating_add(size.memory), &context.holding)?;
         }
         Ok(got)
@@ -94,7 +98,7 @@ const fn glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> 
 const ANY: usize = usize::MAX;
 
 /// The undefined answer.
-const UNDEFINED: Result<Got<'static>, Error> = Ok(Got::Missing);
+const UNDEFINED: Result<Evaluated<'static>, Error> = Ok(Evaluated::Missing);
 
 /// All families.
 const FAMILIES: &[&[Function]] = &[

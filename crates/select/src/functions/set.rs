@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use document::{ArrayRef, Value};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::{order::InOrder, work::placing};
@@ -28,7 +28,7 @@ fn sides<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
 pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
     let mut set = Set::new();
     for value in array.iter() {
-        call.charge(PLACE.saturating_add(placing(value, set.len())))?;
+        call.spend(PLACE.saturating_add(placing(value, set.len())))?;
         set.insert(InOrder(value));
     }
     Ok(set)
@@ -40,33 +40,33 @@ fn filtered<'v, 'a>(
     array: ArrayRef<'v>,
     others: usize,
     mut takes: impl FnMut(InOrder<'v>) -> bool,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let mut growth = call.growth();
     let mut taken = Vec::new();
     for value in array.iter() {
-        call.charge(PLACE.saturating_add(placing(value, others)))?;
+        call.spend(PLACE.saturating_add(placing(value, others)))?;
         if takes(InOrder(value)) {
             taken.push(growth.copy(value)?);
         }
     }
-    Ok(Got::Own(Value::Array(taken)))
+    Ok(Evaluated::Own(Value::Array(taken)))
 }
 
-fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn union<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let mut growth = call.growth();
     let (mut seen, mut all) = (Set::new(), Vec::new());
     for value in left.iter().chain(right.iter()) {
-        call.charge(PLACE.saturating_add(placing(value, seen.len())))?;
+        call.spend(PLACE.saturating_add(placing(value, seen.len())))?;
         if seen.insert(InOrder(value)) {
             all.push(growth.copy(value)?);
         }
     }
-    Ok(Got::Own(Value::Array(all)))
+    Ok(Evaluated::Own(Value::Array(all)))
 }
 
 /// What both have, in the order of the second.
-fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let mut left = set_of(call, left)?;
     let others = left.len();
@@ -74,17 +74,17 @@ fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// What only the first has.
-fn difference<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let mut seen = set_of(call, right)?;
     let others = seen.len().saturating_add(left.len());
     filtered(call, left, others, |value| seen.insert(value))
 }
 
-fn same<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn same<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = sides(call) else { return UNDEFINED };
     let same = set_of(call, left)? == set_of(call, right)?;
-    Ok(Got::Own(Value::Bool(same)))
+    Ok(Evaluated::Own(Value::Bool(same)))
 }
 
 #[cfg(test)]

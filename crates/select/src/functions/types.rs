@@ -1,7 +1,7 @@
 //! Questions about the type of a value; all of them have an answer for what is undefined.
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, date, glance, row};
 use crate::number::{to_f64, to_i64};
@@ -24,8 +24,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     glance("IS_STRING", 1..=1, |call| is(call, |value| value.as_str().is_some())),
 ];
 
-fn is<'a>(call: &Call<'_, 'a>, test: fn(ValueRef<'_>) -> bool) -> Result<Got<'a>, Error> {
-    Ok(Got::Own(Value::Bool(call.value(0).is_some_and(test))))
+fn is<'a>(call: &Call<'_, 'a>, test: fn(ValueRef<'_>) -> bool) -> Result<Evaluated<'a>, Error> {
+    Ok(Evaluated::Own(Value::Bool(call.value(0).is_some_and(test))))
 }
 
 /// Whether it is a string, a number, a boolean or null.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use document::Value;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::identity::identity_of;
 
@@ -18,7 +18,8 @@ pub struct Set {
 impl Set {
     /// These constants; `has_nothing` when one of the list was nothing.
     pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
-        let keys = values.iter().map(|value| identity_of(&Got::Ref(value.as_ref()))).collect();
+        let keys =
+            values.iter().map(|value| identity_of(&Evaluated::Ref(value.as_ref()))).collect();
         Self { values, keys, has_nothing }
     }
 
@@ -28,7 +29,7 @@ impl Set {
     }
 
     /// Whether a value is among them; nothing when that is not known.
-    pub(crate) fn has(&self, value: &Got<'_>) -> Option<bool> {
+    pub(crate) fn has(&self, value: &Evaluated<'_>) -> Option<bool> {
         value.value()?;
         let has = self.keys.contains(&identity_of(value));
         if has { Some(true) } else { (!self.has_nothing).then_some(false) }

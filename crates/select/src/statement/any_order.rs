@@ -1,7 +1,7 @@
 //! Running a query over rows that come in any order: results and groups are kept until all rows
 //! came, no more of them than the page may need.
 
-use evaluation::{Context, Error, Got, Kind, Size, numbers::LIMIT_EXCEEDED};
+use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED};
 
 use super::{Flow, Output, Run};
 use crate::{
@@ -66,7 +66,7 @@ impl Run {
             }
         }
         let Some(value) = Output::new(value) else { return Ok(()) };
-        env.charge(self.kept.add(place, ordinal, value))?;
+        env.spend(self.kept.add(place, ordinal, value))?;
         self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
         self.hold()
     }
@@ -159,8 +159,8 @@ impl Run {
         for (at, value) in (0_u64..).zip(collected.values) {
             let mut env = Env::new(clauses.slots, context);
             let value = value.into_value();
-            env.charge(Size::of(value.as_ref()).bytes)?;
-            env.fill(slot, Got::Own(value))?;
+            env.spend(Size::of(value.as_ref()).bytes)?;
+            env.fill(slot, Evaluated::Own(value))?;
             if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
                 break;
             }

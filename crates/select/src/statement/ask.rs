@@ -1,7 +1,7 @@
 //! What a driver asks a bound query before it scans.
 
 use document::{DocRef, ValueRef};
-use evaluation::{Context, Error, Got};
+use evaluation::{Context, Error, Evaluated};
 
 use super::{Flow, source::expand};
 use crate::{
@@ -60,7 +60,7 @@ impl Select {
     pub fn keeps(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         let clauses = self.clauses();
         let mut env = Env::new(clauses.slots, context);
-        env.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        env.set(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
         let flow = expand(&clauses.from, &mut env, &mut |env| {
             Ok(if clauses.keeps(env)? { Flow::Enough } else { Flow::More })
         })?;

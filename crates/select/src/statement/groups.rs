@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::Value;
-use evaluation::{Error, Got, memory, owned};
+use evaluation::{Error, Evaluated, memory, owned};
 
 use crate::{aggregate::State, eval::Env, form::precedes, plan::Group};
 
@@ -47,7 +47,7 @@ impl Groups {
         }
         env.release(held);
         env.keep()?;
-        env.charge(key.len())?;
+        env.spend(key.len())?;
         if !wanted(&key) {
             return Ok(());
         }
@@ -57,7 +57,7 @@ impl Groups {
                 rows.add(group, env, position)?
             }
             None => {
-                let held: usize = values.iter().filter_map(Got::value).map(memory).sum();
+                let held: usize = values.iter().filter_map(Evaluated::value).map(memory).sum();
                 let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
                 rows.add(group, env, position)?;
                 let bytes = rows.bytes;
@@ -115,13 +115,13 @@ impl Groups {
 }
 
 impl Rows {
-    fn new(group: &Group, keys: Vec<Got<'_>>, bytes: usize) -> Self {
+    fn new(group: &Group, keys: Vec<Evaluated<'_>>, bytes: usize) -> Self {
         let states = group.aggregates.iter().map(|aggregate| State::new(aggregate.kind)).collect();
-        Self { keys: keys.into_iter().map(Got::into_value).collect(), states, bytes }
+        Self { keys: keys.into_iter().map(Evaluated::into_value).collect(), states, bytes }
     }
 
     /// The same keys may come in forms that are taken in place of the ones before.
-    fn take_forms(&mut self, keys: &[Got<'_>]) {
+    fn take_forms(&mut self, keys: &[Evaluated<'_>]) {
         for (known, key) in self.keys.iter_mut().zip(keys) {
             if let (Some(known), Some(key)) = (known, key.value())
                 && precedes(key, known.as_ref())

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use document::key::{TypeOrder, encode};
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory};
 
 use super::{Flow, groups::Groups, source::expand};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 
 /// What has been found so far.
 struct Found<'a> {
-    values: Vec<(Vec<u8>, Got<'a>)>,
+    values: Vec<(Vec<u8>, Evaluated<'a>)>,
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     held: usize,
     passed: u64,
@@ -27,7 +27,7 @@ impl Select {
         &'a self,
         env: &mut Env<'a>,
         most: usize,
-    ) -> Result<(Vec<Got<'a>>, usize), Error> {
+    ) -> Result<(Vec<Evaluated<'a>>, usize), Error> {
         let clauses = self.clauses();
         let ordered = !clauses.order.is_empty();
         let mut found = Found {
@@ -80,8 +80,8 @@ impl<'a> Found<'a> {
         if value.value().is_none() {
             return Ok(Flow::More);
         }
-        let mut bytes = size_of::<Got<'_>>();
-        if let Got::Own(value) = &value {
+        let mut bytes = size_of::<Evaluated<'_>>();
+        if let Evaluated::Own(value) = &value {
             bytes += memory(value.as_ref());
         }
         if clauses.distinct {
@@ -131,13 +131,13 @@ impl Clauses {
             encode(value.operand(), TypeOrder::Json, order.descending, out);
             env.room(out.len())?;
         }
-        env.charge(out.len())
+        env.spend(out.len())
     }
 }
 
 impl Projection {
     /// What becomes of the row that the environment holds.
-    pub(super) fn of<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    pub(super) fn of<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         match self {
             Self::Star(slot) => env.slot(*slot),
             Self::Value(expr) => expr.eval(env),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use super::Output;
 use crate::form::precedes;
@@ -44,7 +44,7 @@ impl Kept {
     }
 
     /// Whether there is a result at this place of values; this one may take over its form.
-    pub(super) fn has(&mut self, place: &[u8], value: &Got<'_>) -> bool {
+    pub(super) fn has(&mut self, place: &[u8], value: &Evaluated<'_>) -> bool {
         let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
         if value.value().is_some_and(|value| precedes(value, known.as_ref()))
             && let Some(value) = Output::new(value.clone())

@@ -1,7 +1,7 @@
 //! A page of results, and how large it may be.
 
 use document::{DocBuf, Value, ValueRef};
-use evaluation::{Got, Size};
+use evaluation::{Evaluated, Size};
 use memory::Share;
 
 use super::Resume;
@@ -34,9 +34,9 @@ pub enum Output {
 }
 
 impl Output {
-    pub(super) fn new(value: Got<'_>) -> Option<Self> {
+    pub(super) fn new(value: Evaluated<'_>) -> Option<Self> {
         match value {
-            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
+            Evaluated::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
             other => other.into_value().map(Self::Value),
         }
     }

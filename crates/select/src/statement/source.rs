@@ -1,7 +1,7 @@
 //! FROM and JOIN: the rows that a document, or what is inside it, makes.
 
 use document::ValueRef;
-use evaluation::{Error, Got, owned};
+use evaluation::{Error, Evaluated, owned};
 
 use super::Flow;
 use crate::{
@@ -30,15 +30,17 @@ pub(super) fn expand<'a>(
             expand(rest, env, visit)
         }
         Input::Elements(expr) => match expr.eval(env)? {
-            Got::Ref(ValueRef::Array(values)) => {
-                let values = values.iter().map(Got::Ref);
+            Evaluated::Ref(ValueRef::Array(values)) => {
+                let values = values.iter().map(Evaluated::Ref);
                 each(values, source.slot, rest, env, visit)
             }
-            got @ Got::Own(document::Value::Array(_)) => {
+            got @ Evaluated::Own(document::Value::Array(_)) => {
                 let held = owned(&got);
                 env.hold(held)?;
-                let Got::Own(document::Value::Array(values)) = got else { return Ok(Flow::More) };
-                let values = values.into_iter().map(Got::Own);
+                let Evaluated::Own(document::Value::Array(values)) = got else {
+                    return Ok(Flow::More);
+                };
+                let values = values.into_iter().map(Evaluated::Own);
                 let flow = each(values, source.slot, rest, env, visit);
                 env.release(held);
                 flow
@@ -55,7 +57,7 @@ pub(super) fn expand<'a>(
 }
 
 fn each<'a>(
-    values: impl Iterator<Item = Got<'a>>,
+    values: impl Iterator<Item = Evaluated<'a>>,
     slot: usize,
     rest: &'a [Source],
     env: &mut Env<'a>,

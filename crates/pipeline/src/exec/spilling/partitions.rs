@@ -135,8 +135,8 @@ impl Partitions {
         self.record.clear();
         self.record.push(kind);
         put(document, &mut self.record);
-        context.effort.pass(self.record.len())?;
-        context.effort.may_wait();
+        context.budget.spend(self.record.len())?;
+        context.budget.before_waiting();
         writer.append(&self.record).map_err(failed)
     }
 
@@ -168,9 +168,9 @@ impl Reading {
 
     /// The next record; none behind the last.
     pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Record>, Error> {
-        context.effort.may_wait();
+        context.budget.before_waiting();
         let Some(record) = self.reader.next_record().map_err(failed)? else { return Ok(None) };
-        context.effort.pass(record.len())?;
+        context.budget.spend(record.len())?;
         let mut bytes = Bytes(record);
         let read = |bytes: &mut Bytes<'_>| {
             let kind = bytes.byte()?;

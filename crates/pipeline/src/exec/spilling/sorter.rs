@@ -126,7 +126,7 @@ impl Sorter {
             self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
-        context.effort.may_wait();
+        context.budget.before_waiting();
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
         loop {
@@ -146,7 +146,7 @@ impl Sorter {
     /// The next entry in order, once it is finished.
     pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Entry>, Error> {
         if matches!(self.out, Out::Files(..)) {
-            context.effort.may_wait();
+            context.budget.before_waiting();
         }
         let entry = match &mut self.out {
             Out::Unfinished | Out::Files(_, 0) => None,
@@ -156,7 +156,7 @@ impl Sorter {
             Out::Files(merge, left) => match (merge.next(&self.sort)?, &self.spilled) {
                 (Some(head), Some(spilled)) => {
                     *left -= 1;
-                    context.effort.pass(head.record.len())?;
+                    context.budget.spend(head.record.len())?;
                     let row = spilled.row(&head.record).ok_or_else(damaged)?;
                     Some(Entry { key: head.key, row })
                 }
@@ -172,9 +172,9 @@ impl Sorter {
     /// Puts the held entries in order and drops those beyond the limit.
     fn settle(&mut self, context: &Context) -> Result<(), Error> {
         if LONG_ORDER <= self.bytes {
-            context.effort.may_wait();
+            context.budget.before_waiting();
         }
-        context.effort.pass(self.bytes / 8)?;
+        context.budget.spend(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));
         if let Some(most) = self.most.filter(|most| *most < self.held.len()) {
@@ -292,7 +292,7 @@ impl Spilled {
 }
 
 fn append(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
-    context.effort.pass(record.len())?;
+    context.budget.spend(record.len())?;
     writer.append(record).map_err(failed)
 }
 

@@ -1,7 +1,7 @@
 //! Conversions between types (`$convert` and its short forms).
 
 use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::super::Answer;
 use super::arithmetic::NULL;
@@ -64,7 +64,7 @@ fn convert(call: &In<'_>) -> Answer {
 }
 
 /// The type that `to` names.
-fn target(to: &Got<'_>) -> Result<Type, Error> {
+fn target(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
             type_named(name).ok_or_else(|| fail(2, format!("Unknown type name: {name}")))

@@ -2,7 +2,7 @@
 
 use document::{Number, Value, ValueRef};
 use evaluation::{
-    Error, Got,
+    Error, Evaluated,
     calendar::{DAY_MS, Moment, date_of_days, days_in_month, days_of_date, iso_weekday},
 };
 
@@ -69,7 +69,7 @@ fn unit_named(name: &str) -> Option<Unit> {
 
 fn add(call: &In<'_>, sign: i64) -> Answer {
     let zone = Zone::of(call.arg(3), call.name)?;
-    let (Some(zone), false) = (zone, call.args.iter().take(3).any(Got::is_nullish)) else {
+    let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
         return NULL;
     };
     let name = call.name;
@@ -157,7 +157,7 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
 }
 
 fn diff(call: &In<'_>) -> Answer {
-    if call.args.iter().take(3).any(Got::is_nullish) {
+    if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
     }
     let Some(zone) = Zone::of(call.arg(3), call.name)? else { return NULL };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use document::{Value, ValueRef};
-use evaluation::{Effort, Error, Growth, Size};
+use evaluation::{Budget, Error, Growth, Size};
 
 use super::In;
 
@@ -19,7 +19,7 @@ const PLACE: Size = Size { bytes: 0, memory: 48 };
 
 /// Fields put together, bounded while they grow.
 pub(super) struct Fields<'a> {
-    effort: &'a Effort,
+    budget: &'a Budget,
     growth: Growth<'a>,
     fields: Vec<(String, Value)>,
     state: RandomState,
@@ -31,7 +31,7 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
-            effort: &call.env.context.effort,
+            budget: &call.env.context.budget,
             growth: call.growth(),
             fields: Vec::new(),
             state: RandomState::new(),
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
                 }
             }
             None => {
-                self.effort.charge(FIELD)?;
+                self.budget.spend_bounded(FIELD)?;
                 self.growth.name(name)?;
                 let value = self.growth.copy(value)?;
                 if FEW <= self.fields.len() {

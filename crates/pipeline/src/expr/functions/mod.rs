@@ -27,7 +27,7 @@ mod type_;
 mod zone;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Growth, check_built, fitted_value, owned, reach};
+use evaluation::{Error, Evaluated, Growth, check_built, fitted_value, owned, reach};
 
 use super::{Answer, Env, Expr};
 
@@ -97,14 +97,14 @@ pub(crate) const fn row(
 #[derive(Debug)]
 pub struct In<'a> {
     pub(crate) name: &'static str,
-    pub(crate) args: &'a [Got<'a>],
+    pub(crate) args: &'a [Evaluated<'a>],
     pub(crate) env: &'a Env<'a>,
 }
 
 impl<'a> In<'a> {
     /// An argument; absent past the end.
-    pub(crate) fn arg(&self, index: usize) -> &'a Got<'a> {
-        self.args.get(index).unwrap_or(&Got::Absent)
+    pub(crate) fn arg(&self, index: usize) -> &'a Evaluated<'a> {
+        self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
     /// What it is building: nothing yet.
@@ -114,7 +114,7 @@ impl<'a> In<'a> {
 
     /// Whether any argument is null or missing.
     pub(crate) fn any_nullish(&self) -> bool {
-        self.args.iter().any(Got::is_nullish)
+        self.args.iter().any(Evaluated::is_nullish)
     }
 
     /// An argument's value, undefined for nothing.
@@ -132,7 +132,7 @@ impl Function {
         &'static self,
         args: &'e [Expr],
         env: &Env<'e>,
-    ) -> Result<Got<'e>, Error> {
+    ) -> Result<Evaluated<'e>, Error> {
         match args {
             [a] => {
                 let a = a.get(env)?;
@@ -161,20 +161,20 @@ impl Function {
     /// Runs it while so many bytes of arguments are held.
     fn run<'e>(
         &'static self,
-        args: &[Got<'_>],
+        args: &[Evaluated<'_>],
         env: &Env<'_>,
         held: usize,
-    ) -> Result<Got<'e>, Error> {
-        let effort = &env.context.effort;
+    ) -> Result<Evaluated<'e>, Error> {
+        let budget = &env.context.budget;
         let read: usize = args.iter().map(|arg| reach(arg.operand())).sum();
-        effort.pass(read)?;
-        effort.charge(CALL)?;
+        budget.spend(read)?;
+        budget.spend_bounded(CALL)?;
         let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
-            effort.charge(check_built(value.as_ref())?.memory)?;
+            budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
         let answer = answer.map(fitted_value);
-        Ok(Got::from(answer))
+        Ok(Evaluated::from(answer))
     }
 }
 

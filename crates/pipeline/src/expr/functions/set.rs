@@ -38,7 +38,7 @@ fn join(
 ) -> Result<(), Error> {
     for value in values.iter() {
         let size = Size::of(value);
-        call.env.context.effort.charge(PLACE + size.bytes)?;
+        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
             growth.add(size)?;
         }
@@ -116,7 +116,7 @@ fn difference(call: &In<'_>) -> Answer {
     let mut kept = Vec::new();
     for value in left.iter() {
         let size = Size::of(value);
-        call.env.context.effort.charge(PLACE + size.bytes)?;
+        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if seen.insert(BsonOrder(value.to_value())) {
             growth.add(size)?;
             kept.push(growth.copy(value)?);

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Size, check_text};
+use evaluation::{Error, Evaluated, Size, check_text};
 
 use super::super::Answer;
 use super::arithmetic::NULL;
@@ -43,7 +43,7 @@ pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
 }
 
 /// Text for functions that take other scalars too; empty for null.
-pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
+pub(super) fn coerced(got: &Evaluated<'_>) -> Result<String, Error> {
     Ok(match got.operand() {
         value if value.is_nullish() => String::new(),
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
@@ -105,7 +105,7 @@ fn trim(call: &In<'_>, left: bool, right: bool) -> Answer {
     if input.is_nullish() {
         return NULL;
     }
-    let wrong = |code: i32, what: &str, got: &Got<'_>| {
+    let wrong = |code: i32, what: &str, got: &Evaluated<'_>| {
         let (name, kind) = (call.name, got.type_name());
         let value = shown_or_missing(got);
         mismatch(
@@ -151,7 +151,7 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
         check_text(input.len().saturating_add(replacement.len()).saturating_sub(find.len()))?;
         return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
     }
-    call.env.context.effort.charge(input.len().saturating_mul(4))?;
+    call.env.context.budget.spend_bounded(input.len().saturating_mul(4))?;
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;

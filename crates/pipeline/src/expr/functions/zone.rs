@@ -2,7 +2,7 @@
 
 use document::ValueRef;
 use evaluation::{
-    Error, Got,
+    Error, Evaluated,
     calendar::{DAY_MS, Moment},
 };
 use jiff::{
@@ -30,7 +30,7 @@ impl Zone {
     pub(crate) const UTC: Self = Self::Fixed(0);
 
     /// The zone of an argument; `None` when it is null.
-    pub(crate) fn of(got: &Got<'_>, function: &str) -> Result<Option<Self>, Error> {
+    pub(crate) fn of(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
         }

@@ -5,7 +5,7 @@ mod part;
 mod text;
 
 use document::Value;
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::{integer, number};
@@ -56,13 +56,15 @@ fn named(call: &Call<'_, '_>, at: usize) -> Option<Part> {
 }
 
 /// The text of an instant, undefined where it has none.
-fn written(ticks: Option<i64>) -> Got<'static> {
-    ticks.and_then(text::write).map_or(Got::Missing, |text| Got::Own(Value::String(text)))
+fn written(ticks: Option<i64>) -> Evaluated<'static> {
+    ticks
+        .and_then(text::write)
+        .map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text)))
 }
 
 /// A number that an instant has.
-fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Got<'a>, Error> {
-    Ok(instant(call, 0).map_or(Got::Missing, |ticks| integer(function(ticks))))
+fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Evaluated<'a>, Error> {
+    Ok(instant(call, 0).map_or(Evaluated::Missing, |ticks| integer(function(ticks))))
 }
 
 /// The present in ticks.
@@ -70,16 +72,16 @@ fn present(call: &Call<'_, '_>) -> Option<i64> {
     call.context.now_ms.checked_mul(TICKS_PER_MS)
 }
 
-fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(integer(call.context.now_ms))
 }
 
-fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(present(call).map_or(Got::Missing, integer))
+fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(present(call).map_or(Evaluated::Missing, integer))
 }
 
 /// The present, or later by so many of a part.
-fn now<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn now<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if call.args.is_empty() {
         return Ok(written(present(call)));
     }
@@ -88,17 +90,17 @@ fn now<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// Earlier than the present by so many of a part.
-fn ago<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn ago<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let earlier = || named(call, 0)?.add(present(call)?, call.integer(1)?.checked_neg()?);
     Ok(written(earlier()))
 }
 
-fn add<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn add<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let later = || named(call, 0)?.add(instant(call, 2)?, call.integer(1)?);
     Ok(written(later()))
 }
 
-fn diff<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn diff<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(part), Some(start), Some(end)) = (named(call, 0), instant(call, 1), instant(call, 2))
     else {
         return UNDEFINED;
@@ -107,19 +109,19 @@ fn diff<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     Ok(i64::try_from(between).map_or_else(|_| number(between as f64), integer))
 }
 
-fn part<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(part), Some(ticks)) = (named(call, 0), instant(call, 1)) else { return UNDEFINED };
     Ok(integer(part.of(ticks)))
 }
 
-fn format<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(ticks), Some(pattern)) = (instant(call, 0), call.text(1)) else { return UNDEFINED };
     call.growth().add(format::largest(pattern))?;
     let text = format::format(ticks, pattern);
-    Ok(text.map_or(Got::Missing, |text| Got::Own(Value::String(text))))
+    Ok(text.map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text))))
 }
 
-fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn bin<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let begin = || {
         let size = call.integer_or(2, 1).filter(|size| 0 < *size)?;
         let origin = if call.is_given(3) { instant(call, 3)? } else { 0 };
@@ -131,7 +133,7 @@ fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     Ok(written(begin()))
 }
 
-fn from_parts<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn from_parts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let ticks = || {
         Parts {
             year: call.integer(0)?,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, row},
@@ -16,9 +16,9 @@ pub(in super::super) const FUNCTIONS: &[Function] =
 /// Work of one character, for each of its bytes.
 const ONE: usize = 8;
 
-fn each<'a>(call: &Call<'_, 'a>, function: fn(char) -> char) -> Result<Got<'a>, Error> {
-    let Some(text) = call.text(0) else { return Ok(Got::Missing) };
-    call.charge(text.len().saturating_mul(ONE))?;
+fn each<'a>(call: &Call<'_, 'a>, function: fn(char) -> char) -> Result<Evaluated<'a>, Error> {
+    let Some(text) = call.text(0) else { return Ok(Evaluated::Missing) };
+    call.spend(text.len().saturating_mul(ONE))?;
     Ok(string(text.chars().map(function).collect::<String>()))
 }
 

@@ -1,7 +1,7 @@
 //! Strings made of strings, bounded before they are made.
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Size};
+use evaluation::{Error, Evaluated, Size};
 
 use super::{
     super::{ANY, Call, Function, UNDEFINED, row},
@@ -21,7 +21,7 @@ const ONE: usize = 32;
 /// Longest answer of REPLICATE, in code units.
 const MAX_REPLICATED: usize = 10_000;
 
-fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn concat<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let mut growth = call.growth();
     let mut texts = Vec::with_capacity(call.args.len());
     for at in 0..call.args.len() {
@@ -33,7 +33,7 @@ fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// All occurrences, from the left; nothing occurs nowhere.
-fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn replace<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(by)) = (call.text(0), call.text(1), call.text(2)) else {
         return UNDEFINED;
     };
@@ -41,14 +41,14 @@ fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
         return UNDEFINED;
     }
     let found = text.matches(part).count();
-    call.charge(found.saturating_mul(ONE))?;
+    call.spend(found.saturating_mul(ONE))?;
     let kept = text.len() - found * part.len();
     call.growth().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
     Ok(string(text.replace(part, by)))
 }
 
 /// So many times; an answer that would be too long is undefined.
-fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(times)) = (call.text(0), call.number(1)) else { return UNDEFINED };
     if times < 0.0 {
         return UNDEFINED;
@@ -63,7 +63,7 @@ fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
     Ok(string(text.repeat(times)))
 }
 
-fn join<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn join<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(separator)) = (call.array(0), call.text(1)) else { return UNDEFINED };
     let mut growth = call.growth();
     let mut all = String::new();
@@ -79,10 +79,10 @@ fn join<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// The parts between separators; an empty separator separates nothing.
-fn split<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn split<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(separator)) = (call.text(0), call.text(1)) else { return UNDEFINED };
     if separator.is_empty() {
-        return Ok(Got::Own(Value::Array(vec![Value::from(text)])));
+        return Ok(Evaluated::Own(Value::Array(vec![Value::from(text)])));
     }
     strings(call, text.split(separator).map(Ok))
 }

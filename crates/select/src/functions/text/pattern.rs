@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evaluation::{Error, Got, Kind, Pattern, numbers::PATTERN_OPTION};
+use evaluation::{Error, Evaluated, Kind, Pattern, numbers::PATTERN_OPTION};
 use regex::Captures;
 
 use super::{
@@ -32,12 +32,12 @@ fn operands<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, 
         let text = format!("invalid modifier of a regular expression: {other}");
         return Err(Error::new(Kind::Invalid, PATTERN_OPTION, text));
     }
-    let pattern = call.context.patterns.get(pattern, modifiers, &call.context.effort)?;
-    call.charge(text.len())?;
+    let pattern = call.context.patterns.get(pattern, modifiers, &call.context.budget)?;
+    call.spend(text.len())?;
     Ok(Some((text, pattern)))
 }
 
-fn matches<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn matches<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
     Ok(bool(pattern.regex().is_match(text)))
 }
@@ -54,20 +54,20 @@ fn part<'t>(found: &Captures<'t>, group: usize) -> &'t str {
 }
 
 /// The first match, or a group of it.
-fn extract<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
     let Some(group) = group(call, &pattern) else { return UNDEFINED };
     let found = pattern.regex().captures(text);
-    Ok(found.map_or(Got::Missing, |found| string(part(&found, group))))
+    Ok(found.map_or(Evaluated::Missing, |found| string(part(&found, group))))
 }
 
 /// All matches, or a group of each.
-fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
     let Some(group) = group(call, &pattern) else { return UNDEFINED };
     let parts = pattern.regex().captures_iter(text).map(|found| {
         let part = part(&found, group);
-        call.charge(text.len() / READ_AGAIN + part.len())?;
+        call.spend(text.len() / READ_AGAIN + part.len())?;
         Ok(part)
     });
     strings(call, parts)

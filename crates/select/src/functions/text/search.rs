@@ -1,6 +1,6 @@
 //! Strings in strings: whether and where.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{ANY, Call, Function, UNDEFINED, row},
@@ -27,7 +27,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 const FOLDED: usize = 4;
 
 /// A question about two strings; a third argument says whether case does not count.
-fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<'a>, Error> {
+fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(ignore_case)) = (call.text(0), call.text(1), call.flag(2))
     else {
         return UNDEFINED;
@@ -35,32 +35,36 @@ fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<
     if !ignore_case {
         return Ok(bool(test(text, part)));
     }
-    call.charge(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
+    call.spend(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
     Ok(bool(test(&folded(text, true), &folded(part, true))))
 }
 
 /// Whether a string has one or all of several. What is no string among them leaves the answer open
 /// unless the others decide it.
-fn several<'a>(call: &Call<'_, 'a>, decides: bool, ignore_case: bool) -> Result<Got<'a>, Error> {
+fn several<'a>(
+    call: &Call<'_, 'a>,
+    decides: bool,
+    ignore_case: bool,
+) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text(0) else { return UNDEFINED };
-    call.charge(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
+    call.spend(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
     let folded_text = folded(text, ignore_case);
     let found = (1..call.args.len()).map(|at| {
         let Some(part) = call.text(at) else { return Ok(None) };
-        call.charge(text.len())?;
+        call.spend(text.len())?;
         Ok(Some(folded_text.contains(&*folded(part, ignore_case))))
     });
     Ok(logic::got(logic::decided(found, decides)?))
 }
 
 /// A byte of a string as a position.
-fn position(text: &str, byte: usize) -> Got<'static> {
+fn position(text: &str, byte: usize) -> Evaluated<'static> {
     let units = utf16::len(text.get(..byte).unwrap_or_default());
-    i64::try_from(units).map_or(Got::Missing, integer)
+    i64::try_from(units).map_or(Evaluated::Missing, integer)
 }
 
 /// Where a string occurs first, from a position on; -1 if nowhere.
-fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(start)) = (call.text(0), call.text(1), call.integer_or(2, 0))
     else {
         return UNDEFINED;
@@ -75,7 +79,7 @@ fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// Where a string occurs last; it has to end at the start position or before it. -1 if nowhere.
-fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(start)) =
         (call.text(0), call.text(1), call.integer_or(2, i64::MAX))
     else {

@@ -1,6 +1,6 @@
 //! Parts of strings by position or by delimiter, and strings turned round.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
@@ -24,14 +24,14 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 fn side<'a>(
     call: &Call<'_, 'a>,
     side: for<'t> fn(&'t str, &str) -> Option<&'t str>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(delimiter)) = (call.text(0), call.text(1)) else { return UNDEFINED };
-    Ok(side(text, delimiter).map_or(Got::Missing, string))
+    Ok(side(text, delimiter).map_or(Evaluated::Missing, string))
 }
 
-fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let length = call.text(0).and_then(|text| i64::try_from(utf16::len(text)).ok());
-    Ok(length.map_or(Got::Missing, integer))
+    Ok(length.map_or(Evaluated::Missing, integer))
 }
 
 /// A whole number as a length; negative ones count as nothing.
@@ -39,19 +39,19 @@ fn size(value: i64) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX)
 }
 
-fn left<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn left<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
     Ok(string(utf16::slice(text, 0, size(count))))
 }
 
-fn right<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn right<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
     let start = utf16::len(text).saturating_sub(size(count));
     Ok(string(utf16::slice(text, start, usize::MAX)))
 }
 
 /// Nothing begins before the string does.
-fn substring<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn substring<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(start), Some(count)) = (call.text(0), call.integer(1), call.integer(2))
     else {
         return UNDEFINED;
@@ -63,8 +63,10 @@ fn substring<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
 }
 
 /// Characters in the opposite order; the halves of one stay together.
-fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.text(0).map_or(Got::Missing, |text| string(text.chars().rev().collect::<String>())))
+fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call
+        .text(0)
+        .map_or(Evaluated::Missing, |text| string(text.chars().rev().collect::<String>())))
 }
 
 #[cfg(test)]

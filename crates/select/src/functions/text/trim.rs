@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
@@ -18,13 +18,13 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 /// Work of one character of a set.
 const ONE: usize = 32;
 
-fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Got<'a>, Error> {
+fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text(0) else { return UNDEFINED };
     if !call.is_given(1) {
         return Ok(string(ends(text, left, right, char::is_whitespace)));
     }
     let Some(chars) = call.text(1) else { return UNDEFINED };
-    call.charge(chars.len().saturating_mul(ONE))?;
+    call.spend(chars.len().saturating_mul(ONE))?;
     let chars: HashSet<char> = chars.chars().collect();
     Ok(string(ends(text, left, right, |c| chars.contains(&c))))
 }
