@@ -27,7 +27,7 @@ use document::{
     key::{TypeOrder, encode, skip},
 };
 use expiry::Class;
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use crate::names::{Model, Namespace, Partition};
 
@@ -94,12 +94,12 @@ pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
 }
 
 /// Beginning of the entries of values at a path.
-pub(crate) fn item_path(id: u32, path: &[Step]) -> Vec<u8> {
+pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     let mut key = index(id);
     for step in path {
         match step {
-            Step::Property(name) => property(name, &mut key),
-            Step::Elements => elements(&mut key),
+            PathStep::Property(name) => property(name, &mut key),
+            PathStep::Elements => elements(&mut key),
         }
     }
     key.push(PATH_END);

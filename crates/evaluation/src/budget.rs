@@ -20,14 +20,14 @@ const LOOK: u64 = 1 << 22;
 /// Looks after an operation whose evaluation takes long.
 pub trait Watch: Send + Sync {
     /// Fails when it is to end, with a [`Kind::Stopped`].
-    fn check(&self) -> Result<(), Error>;
+    fn check_end(&self) -> Result<(), Error>;
 
     /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
     /// for the thread may be given to another.
     fn give_way(&self) {}
 
     /// Called when the evaluation let others run by itself.
-    fn rested(&self) {}
+    fn has_rested(&self) {}
 }
 
 /// What an operation's evaluation has done so far. One operation is one writer.
@@ -65,7 +65,7 @@ impl Budget {
 
     /// Work of the evaluation under way, of which there is only so much.
     pub fn spend_bounded(&self, units: usize) -> Result<(), Error> {
-        let done = self.count(units);
+        let done = self.count_units(units);
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
@@ -75,7 +75,7 @@ impl Budget {
 
     /// Work that nothing bounds but the time of the operation.
     pub fn spend(&self, units: usize) -> Result<(), Error> {
-        let done = self.count(units);
+        let done = self.count_units(units);
         self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
@@ -91,7 +91,7 @@ impl Budget {
             self.looked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
-                watch.rested();
+                watch.has_rested();
             }
         }
         due
@@ -119,10 +119,10 @@ impl Budget {
             let text = "the evaluation of all rows takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
-        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check_end())
     }
 
-    fn count(&self, units: usize) -> u64 {
+    fn count_units(&self, units: usize) -> u64 {
         let done = self.done.load(Relaxed).saturating_add(units as u64);
         self.done.store(done, Relaxed);
         done
@@ -180,7 +180,7 @@ mod tests {
     struct Ended(Arc<AtomicU64>);
 
     impl Watch for Ended {
-        fn check(&self) -> Result<(), Error> {
+        fn check_end(&self) -> Result<(), Error> {
             Err(Error::new(Kind::Stopped, 50, "its time is over"))
         }
 

@@ -30,7 +30,7 @@ pub struct Context {
 
 impl Context {
     /// The first timestamp of the operation's second.
-    pub fn timestamp(&self) -> u64 {
+    pub fn operation_timestamp(&self) -> u64 {
         let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
         u64::from(seconds) << 32 | 1
     }
@@ -47,7 +47,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&self) -> u64 {
+    pub fn next_number(&self) -> u64 {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         let state = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -56,21 +56,21 @@ impl Random {
     }
 
     /// The next number of `[0, 1)`.
-    pub fn fraction(&self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    pub fn next_fraction(&self) -> f64 {
+        (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 impl Context {
     /// An evaluation begins: of one expression over one document.
-    pub fn begin(&self) {
+    pub fn begin_evaluation(&self) {
         self.budget.begin_evaluation();
-        self.holding.settle();
+        self.holding.release_expression();
     }
 }
 
 impl Clone for Random {
     fn clone(&self) -> Self {
-        Self::new(self.next())
+        Self::new(self.next_number())
     }
 }

@@ -68,10 +68,10 @@ impl<'a> Evaluated<'a> {
 }
 
 /// What a value holds that is nobody else's.
-pub fn owned(got: &Evaluated<'_>) -> usize {
+pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
     match got {
         Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
-            Size::of(value.as_ref()).memory
+            Size::of_value(value.as_ref()).memory
         }
         _ => 0,
     }

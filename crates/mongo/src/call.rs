@@ -32,7 +32,7 @@ struct Watched {
 }
 
 impl evaluation::Watch for Watched {
-    fn check(&self) -> std::result::Result<(), evaluation::Error> {
+    fn check_end(&self) -> std::result::Result<(), evaluation::Error> {
         self.operation.check_running()
     }
 
@@ -161,7 +161,7 @@ impl<'a, S: Store> Call<'a, S> {
             now_ms: now.ms,
             random: evaluation::Random::new(fastrand::u64(..)),
             budget: Arc::new(self.watched_budget()),
-            holding: Holding::of(&self.door.settings.memory),
+            holding: Holding::from_account(&self.door.settings.memory),
             spill: self.spill_target()?,
             ..Context::default()
         };
@@ -181,11 +181,11 @@ impl<'a, S: Store> Call<'a, S> {
                 // cannot hold more than one evaluation may.
                 let env = env.holding(held)?;
                 let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
-                held += evaluation::memory(value.as_ref());
+                held += evaluation::memory_of(value.as_ref());
                 context.constants.insert(name, value);
             }
-            context.holding.settle();
-            context.holding.keep(held)?;
+            context.holding.release_expression();
+            context.holding.keep_for_operation(held)?;
         }
         Ok(Arc::new(context))
     }

@@ -69,12 +69,12 @@ fn bombs() -> Vec<String> {
 }
 
 fn run(query: &str, document: document::DocRef<'_>, account: &Account) -> Result<Page, Error> {
-    let context = Context { holding: Holding::of(account), ..Context::default() };
+    let context = Context { holding: Holding::from_account(account), ..Context::default() };
     let limit = PageLimit { items: 1_000, bytes: 4 * MB };
     let plan = Arc::new(compile(query, &[]).unwrap_or_else(|error| panic!("{query:.80}: {error}")));
     let mut run = Run::new(plan, context, None, limit);
-    run.row(b"1", document)?;
-    run.finish(true)
+    run.feed_row(b"1", document)?;
+    run.finish_page(true)
 }
 
 /// The most memory that this process has had, where the system says so.

@@ -74,7 +74,7 @@ pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> 
         now_ms: now.ms,
         random: evaluation::Random::new(fastrand::u64(..)),
         budget: new_budget(door, request),
-        holding: Holding::of(&door.settings.memory),
+        holding: Holding::from_account(&door.settings.memory),
         ..Context::default()
     })
 }

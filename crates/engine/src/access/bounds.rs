@@ -120,7 +120,7 @@ fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
             Some(Bounds::Points(points))
         }
         Test::Pattern(pattern) => {
-            let prefix = pattern.prefix()?;
+            let prefix = pattern.required_prefix()?;
             let mut start = component(ValueRef::String(&prefix), false);
             // Without its terminator, the component of a text is a prefix of those it begins.
             start.pop();

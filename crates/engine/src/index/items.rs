@@ -7,7 +7,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::checksum;
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use super::entries::Drafted;
 use crate::{
@@ -47,7 +47,7 @@ enum At<'a> {
     Elements,
 }
 
-impl PartialEq<At<'_>> for Step {
+impl PartialEq<At<'_>> for PathStep {
     fn eq(&self, at: &At<'_>) -> bool {
         match (self, at) {
             (Self::Property(name), At::Property(at)) => name == at,
@@ -220,7 +220,7 @@ impl IndexSpec {
     }
 
     /// Whether it holds every value at a path.
-    pub(crate) fn holds(&self, path: &[Step]) -> bool {
+    pub(crate) fn holds(&self, path: &[PathStep]) -> bool {
         match &self.shape {
             Shape::Wild(policy) => policy.covers(path),
             Shape::Fields | Shape::Tuple { .. } | Shape::Timeline => false,
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(drafted.unwrap().entries.len(), 8);
         let mut policy = everything();
         policy.0.push(PolicyRule {
-            steps: vec![Step::Property("b".into())],
+            steps: vec![PathStep::Property("b".into())],
             below: true,
             included: false,
         });

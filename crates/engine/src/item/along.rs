@@ -9,7 +9,7 @@ use document::{
 };
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step, Test},
+    sarg::{PathStep, Sarg, ValueTest},
     statement::Flow,
 };
 use store::{Direction, Range, Store};
@@ -51,7 +51,7 @@ pub(super) fn find<'a>(record: &'a Record, scan: &'a Scan) -> Option<Along<'a>> 
     if !scan.range.is_all() {
         return None;
     }
-    let path: Vec<Step> = names.iter().cloned().map(Step::Property).collect();
+    let path: Vec<PathStep> = names.iter().cloned().map(PathStep::Property).collect();
     let test = match test(&scan.sarg, &path) {
         None if scan.sarg == Sarg::All && *descending => None,
         None => return None,
@@ -59,7 +59,7 @@ pub(super) fn find<'a>(record: &'a Record, scan: &'a Scan) -> Option<Along<'a>> 
     };
     let index = record.indexes.iter().find(|index| index.ready && index.holds(&path))?;
     let prefix = keys::item_path(index.id, &path);
-    let mut ranges = ranges(&prefix, test.unwrap_or(&Test::Defined));
+    let mut ranges = ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
         ranges.reverse();
@@ -77,11 +77,14 @@ pub(super) fn find<'a>(record: &'a Record, scan: &'a Scan) -> Option<Along<'a>> 
 }
 
 /// What a condition demands of the path, where no part of it leaves fewer items.
-fn test<'a>(sarg: &'a Sarg, path: &[Step]) -> Option<&'a Test> {
+fn test<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {
-            Test::Range { .. } | Test::Prefix(_) | Test::Text | Test::Defined => Some((part, test)),
-            Test::Equal(_) | Test::In(_) => None,
+            ValueTest::Range { .. }
+            | ValueTest::Prefix(_)
+            | ValueTest::Text
+            | ValueTest::Defined => Some((part, test)),
+            ValueTest::Equal(_) | ValueTest::In(_) => None,
         },
         _ => None,
     };
@@ -167,7 +170,7 @@ pub(super) async fn walk<S: Store>(
     sink: &mut dyn Sink,
     scanned: &mut Scanned,
 ) -> Result<Way, Halt> {
-    let path = along.names.iter().cloned().map(Step::Property);
+    let path = along.names.iter().cloned().map(PathStep::Property);
     scanned.indexes.push(Used::Path(path.collect()));
     let mut walk = Walk { view, along, context, sink, scanned, alike: Alike::default() };
     for range in &along.ranges {

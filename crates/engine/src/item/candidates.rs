@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
-use select::sarg::{Sarg, Step, Test};
+use select::sarg::{PathStep, Sarg, ValueTest};
 use store::{Range, Store};
 
 use super::scan::{Scanned, Used};
@@ -78,7 +78,7 @@ impl<S: Store> Search<'_, S> {
         }
     }
 
-    async fn test(&mut self, path: &[Step], test: &Test) -> Result<Found, Halt> {
+    async fn test(&mut self, path: &[PathStep], test: &ValueTest) -> Result<Found, Halt> {
         let indexes = &self.view.state.record.indexes;
         let holding = |index: &&IndexSpec| index.ready && index.holds(path);
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
@@ -125,29 +125,29 @@ impl<S: Store> Search<'_, S> {
 pub(super) fn width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
-        Sarg::Test(_, Test::Equal(_)) => 1,
-        Sarg::Test(_, Test::In(_)) => 2,
-        Sarg::Test(_, Test::Prefix(_)) => 3,
-        Sarg::Test(_, Test::Range { .. }) => 4,
+        Sarg::Test(_, ValueTest::Equal(_)) => 1,
+        Sarg::Test(_, ValueTest::In(_)) => 2,
+        Sarg::Test(_, ValueTest::Prefix(_)) => 3,
+        Sarg::Test(_, ValueTest::Range { .. }) => 4,
         Sarg::And(_) | Sarg::Or(_) => 5,
-        Sarg::Test(_, Test::Text) => 6,
-        Sarg::Test(_, Test::Defined) => 7,
+        Sarg::Test(_, ValueTest::Text) => 6,
+        Sarg::Test(_, ValueTest::Defined) => 7,
         Sarg::All => 8,
     }
 }
 
 /// Where the entries of values that pass a test are, in their order.
-pub(super) fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
+pub(super) fn ranges(prefix: &[u8], test: &ValueTest) -> Vec<Range> {
     let after = |part: &[u8]| [prefix, part].concat();
     let within = |start: Vec<u8>, end: Vec<u8>| Range { start, end: Some(end) };
     match test {
-        Test::Equal(value) => vec![Range::prefix(&after(&point(value.as_ref())))],
-        Test::In(values) => {
+        ValueTest::Equal(value) => vec![Range::prefix(&after(&point(value.as_ref())))],
+        ValueTest::In(values) => {
             let points: BTreeSet<Vec<u8>> =
                 values.iter().map(|value| point(value.as_ref())).collect();
             points.iter().map(|point| Range::prefix(&after(point))).collect()
         }
-        Test::Range { lower, upper } => {
+        ValueTest::Range { lower, upper } => {
             let any = lower.as_ref().or(upper.as_ref());
             let Some((one, _)) = any else { return vec![Range::prefix(prefix)] };
             let class = vec![class(one.as_ref())];
@@ -173,15 +173,15 @@ pub(super) fn ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             };
             vec![within(after(&start), after(&end))]
         }
-        Test::Prefix(text) => {
+        ValueTest::Prefix(text) => {
             let mut start = point(ValueRef::String(text));
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![Range::prefix(&after(&start))]
         }
-        Test::Text => vec![Range::prefix(&after(&[class(ValueRef::String(""))]))],
-        Test::Defined => vec![Range::prefix(prefix)],
+        ValueTest::Text => vec![Range::prefix(&after(&[class(ValueRef::String(""))]))],
+        ValueTest::Defined => vec![Range::prefix(prefix)],
     }
 }
 

@@ -6,7 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step},
+    sarg::{PathStep, Sarg},
     statement::Flow,
 };
 use store::{Direction, Range, Store};
@@ -101,7 +101,7 @@ pub trait Sink: Send {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Used {
     /// Entries of the values at a path.
-    Path(Vec<Step>),
+    Path(Vec<PathStep>),
     /// All of the index of this name, for its order.
     Order(String),
 }

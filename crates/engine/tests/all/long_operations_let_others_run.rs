@@ -101,7 +101,7 @@ fn long_writes_are_polled_often() {
 struct Ended;
 
 impl Watch for Ended {
-    fn check(&self) -> Result<(), evaluation::Error> {
+    fn check_end(&self) -> Result<(), evaluation::Error> {
         Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }

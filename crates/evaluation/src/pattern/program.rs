@@ -50,7 +50,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
 }
 
 /// Builds a pattern and takes what it holds.
-pub(super) fn build(
+pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
     let mut built = Err(regex::Error::CompiledTooBig(0));
@@ -60,7 +60,7 @@ pub(super) fn build(
         if let Ok(regex) = built {
             // Two directions of matching and their tables, and a part of the caches.
             let bytes = size.saturating_mul(3).saturating_add(caches / 4);
-            return Ok(Ok((regex, spend(bytes)?)));
+            return Ok(Ok((regex, take_bytes(bytes)?)));
         }
         if !matches!(built, Err(regex::Error::CompiledTooBig(_))) {
             break;
@@ -70,7 +70,7 @@ pub(super) fn build(
 }
 
 /// Takes so many bytes for a compiled pattern.
-pub(super) fn spend(bytes: usize) -> Result<Share, Error> {
+pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);
         if MAX_PATTERNS_BYTES < spent {

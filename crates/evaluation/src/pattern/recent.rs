@@ -16,7 +16,12 @@ pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
 
 impl Patterns {
     /// The compiled form of a pattern with options out of `imsxu`.
-    pub fn get(&self, source: &str, options: &str, budget: &Budget) -> Result<Arc<Pattern>, Error> {
+    pub fn get_or_compile(
+        &self,
+        source: &str,
+        options: &str,
+        budget: &Budget,
+    ) -> Result<Arc<Pattern>, Error> {
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -46,7 +51,7 @@ mod tests {
         let (patterns, budget) = (Patterns::default(), Budget::default());
         let compiled = |source: &str, options: &str| {
             let before = budget.spent();
-            patterns.get(source, options, &budget).unwrap();
+            patterns.get_or_compile(source, options, &budget).unwrap();
             budget.spent() != before
         };
         assert!(compiled("a+", ""));
@@ -64,7 +69,7 @@ mod tests {
     fn a_wrong_pattern_is_refused_every_time() {
         let (patterns, budget) = (Patterns::default(), Budget::default());
         for _ in 0..2 {
-            let error = patterns.get("(", "", &budget).unwrap_err();
+            let error = patterns.get_or_compile("(", "", &budget).unwrap_err();
             assert_eq!(error.kind, crate::error::Kind::Invalid);
         }
     }

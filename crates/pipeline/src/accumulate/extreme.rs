@@ -25,11 +25,11 @@ impl Extreme {
         let wanted = if self.greatest { Ordering::Greater } else { Ordering::Less };
         let before = match &self.held {
             Some(held) if compare(value, held.as_ref()) != wanted => return 0,
-            Some(held) => evaluation::memory(held.as_ref()),
+            Some(held) => evaluation::memory_of(held.as_ref()),
             None => 0,
         };
         self.held = Some(value.to_value());
-        evaluation::memory(value).saturating_sub(before)
+        evaluation::memory_of(value).saturating_sub(before)
     }
 
     /// The value; null when there was none.

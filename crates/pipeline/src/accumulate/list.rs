@@ -6,9 +6,9 @@ use document::{
     Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Error, Evaluated, memory};
+use evaluation::{Error, Evaluated, memory_of};
 
-use crate::failure::{fail, mismatch};
+use crate::failure::{invalid_request, type_mismatch};
 
 /// Every value.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Held(pub(crate) Vec<Value>);
 impl Held {
     pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
-        let bytes = memory(value.as_ref());
+        let bytes = memory_of(value.as_ref());
         self.0.push(value);
         bytes
     }
@@ -38,7 +38,7 @@ impl Unique {
     pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
-        let bytes = memory(value) + key.len();
+        let bytes = memory_of(value) + key.len();
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
         }
@@ -56,7 +56,7 @@ pub(crate) fn union(held: &mut Unique, got: &Evaluated<'_>) -> Result<usize, Err
     match got.value() {
         None => Ok(0),
         Some(ValueRef::Array(values)) => Ok(values.iter().map(|value| held.add(value)).sum()),
-        Some(value) => Err(mismatch(
+        Some(value) => Err(type_mismatch(
             9_408_000,
             format!(
                 "$setUnion requires array inputs, but input is of type {}",
@@ -76,9 +76,9 @@ impl Joined {
             None => Ok(0),
             Some(value @ ValueRef::Array(values)) => {
                 self.0.extend(values.iter().map(ValueRef::to_value));
-                Ok(memory(value))
+                Ok(memory_of(value))
             }
-            Some(value) => Err(mismatch(
+            Some(value) => Err(type_mismatch(
                 9_408_001,
                 format!(
                     "$concatArrays requires array inputs, but input is of type {}",
@@ -100,8 +100,8 @@ pub(crate) fn merge(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize,
         Some(value) if value.is_nullish() => Ok(0),
         Some(value @ ValueRef::Document(fields)) => {
             fields.iter().for_each(|(name, value)| merged.insert(name, value));
-            Ok(memory(value))
+            Ok(memory_of(value))
         }
-        Some(_) => Err(fail(5_911_200, "$mergeObjects only supports objects")),
+        Some(_) => Err(invalid_request(5_911_200, "$mergeObjects only supports objects")),
     }
 }

@@ -3,7 +3,7 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use crate::failure::fail;
+use crate::failure::invalid_request;
 
 /// Numbers, and which percentiles are asked of them.
 #[derive(Debug, Default)]
@@ -53,12 +53,12 @@ pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
 pub fn percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";
-        return Err(fail(7_750_300, text));
+        return Err(invalid_request(7_750_300, text));
     };
     let read = |value: ValueRef<'_>| {
         let number = Number::of(value).map(Number::to_f64);
         number.filter(|p| (0.0..=1.0).contains(p)).ok_or_else(|| {
-            fail(
+            invalid_request(
                 7_750_303,
                 format!(
                     "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",

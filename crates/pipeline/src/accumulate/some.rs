@@ -3,23 +3,26 @@
 use std::{cmp::Ordering, collections::VecDeque};
 
 use document::{ArrayRef, Number, Value, ValueRef, compare};
-use evaluation::{Error, Evaluated, memory};
+use evaluation::{Error, Evaluated, memory_of};
 
-use crate::{failure::fail, shown::shown};
+use crate::{failure::invalid_request, shown::shown};
 
 /// How many, from an `n` argument.
 pub fn count_of(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
         let text = format!("Value for 'n' must be of integral type, but found {}", shown());
-        return Err(fail(5_787_902, text));
+        return Err(invalid_request(5_787_902, text));
     };
     let Some(whole) = number.to_i64_exact() else {
         let text = format!("Value for 'n' must be of integral type, but found {}", shown());
-        return Err(fail(5_787_903, text));
+        return Err(invalid_request(5_787_903, text));
     };
     if whole <= 0 {
-        return Err(fail(5_787_908, format!("'n' must be greater than 0, found {whole}")));
+        return Err(invalid_request(
+            5_787_908,
+            format!("'n' must be greater than 0, found {whole}"),
+        ));
     }
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
@@ -60,11 +63,11 @@ impl Edge {
             return 0;
         }
         let value = got.into_value().unwrap_or(Value::Null);
-        let mut grown = memory(value.as_ref());
+        let mut grown = memory_of(value.as_ref());
         self.held.push_back(value);
         if self.held.len() > self.most {
             let dropped = self.held.pop_front();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory_of(value.as_ref())));
         }
         grown
     }
@@ -100,11 +103,11 @@ impl Ranked {
         if at >= self.most {
             return 0;
         }
-        let mut grown = memory(value);
+        let mut grown = memory_of(value);
         self.held.insert(at, value.to_value());
         if self.held.len() > self.most {
             let dropped = self.held.pop();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory_of(value.as_ref())));
         }
         grown
     }

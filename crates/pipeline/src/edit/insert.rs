@@ -13,7 +13,7 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     refuse_doubles(&equalities)?;
     equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
-    let mut growth = Growth::beside(0, context);
+    let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
         place::create(&mut root, &parts, value.clone(), &mut growth)?;

@@ -65,7 +65,7 @@ impl Edit {
                 Ok(outcome)
             }
             Self::Operators(operators) => {
-                let _held = context.holding.tree(old)?;
+                let _held = context.holding.share_for_tree(old)?;
                 let (new, changed) =
                     operators.apply(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {

@@ -1,7 +1,7 @@
 //! What one operator does to the value at one path.
 
 use document::{Value, compare, shell};
-use evaluation::{Context, Error, Kind, memory};
+use evaluation::{Context, Error, Kind, memory_of};
 
 use super::{
     Pull, Push, arithmetic,
@@ -100,10 +100,10 @@ impl Operator {
 
     /// About the memory that a value takes which it puts somewhere.
     pub(super) fn adds(&self) -> usize {
-        let all = |values: &[Value]| values.iter().map(|value| memory(value.as_ref())).sum();
+        let all = |values: &[Value]| values.iter().map(|value| memory_of(value.as_ref())).sum();
         match self {
-            Self::Set(value) | Self::SetOnInsert(value) => memory(value.as_ref()),
-            Self::Min(value) | Self::Max(value) => memory(value.as_ref()),
+            Self::Set(value) | Self::SetOnInsert(value) => memory_of(value.as_ref()),
+            Self::Min(value) | Self::Max(value) => memory_of(value.as_ref()),
             Self::Push(push) => all(&push.values),
             Self::AddToSet(values) => all(values),
             _ => 0,

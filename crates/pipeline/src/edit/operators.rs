@@ -125,9 +125,9 @@ impl Operators {
         let mut named = context.holding.share();
         let targets = self.targets(&mut root, inserted, matched, context, &mut named)?;
         let mut changed = false;
-        let mut growth = Growth::beside(0, context);
+        let mut growth = Growth::with_held(0, context);
         for target in &targets {
-            growth.hold(target.operator.adds())?;
+            growth.hold_beside(target.operator.adds())?;
             let spot = Spot { path: &target.path, id: &id, context };
             changed |= match target.operator {
                 Operator::RenameFrom(source) => rename(&mut root, source, spot, &mut growth)?,

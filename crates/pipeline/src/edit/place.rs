@@ -111,7 +111,7 @@ pub(super) fn create(
                 let text = format!("can't backfill more than {MAX_PADDING} elements");
                 return Err(Error::new(Kind::TooLarge, 34, text));
             }
-            growth.hold((at - values.len()).saturating_mul(size_of::<Value>()))?;
+            growth.hold_beside((at - values.len()).saturating_mul(size_of::<Value>()))?;
             values.resize(at, Value::Null);
             values.push(nested(rest, value));
             Ok(())

@@ -115,7 +115,7 @@ impl Bucketing {
 }
 
 impl Operator for Bucketing {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let value = self.bucket.by.eval(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);
         self.rows += 1;
@@ -124,11 +124,11 @@ impl Operator for Bucketing {
         self.sorter.add(Entry { key, row: Row::made(row.document.detached()) }, context)
     }
 
-    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error> {
         self.sorter.finish(context)
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.sorter.is_finished() {
             return Ok(Poll::Need);
         }

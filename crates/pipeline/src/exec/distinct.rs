@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use document::{BsonOrder, DocBuilder, DocRef, Path, Value, ValueRef};
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
 
 use super::{
     Meter, Row,
@@ -41,7 +41,7 @@ impl Distinct {
             if MAX_DOCUMENT_BYTES < self.bytes {
                 return Err(Error::new(Kind::TooLarge, 17217, "distinct too big, 16mb cap"));
             }
-            self.meter.add(memory(value))?;
+            self.meter.add(memory_of(value))?;
             self.seen.insert(held);
         }
         Ok(())
@@ -49,7 +49,7 @@ impl Distinct {
 }
 
 impl Operator for Distinct {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let path = self.path.clone();
         let document: DocRef<'_> = row.document.as_ref();
         any_value(document, &path, Leaf::Whole, &mut |seen| {
@@ -68,7 +68,7 @@ impl Operator for Distinct {
         .map(|_| ())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         let mut builder = DocBuilder::new();
         builder.array(VALUES, |array| {
@@ -83,7 +83,7 @@ impl Operator for Distinct {
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         Ok(self.slot.poll())
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     expr::{Env, Expr},
-    failure::fail,
+    failure::invalid_request,
     shown::{shown, shown_or_missing},
 };
 
@@ -32,7 +32,7 @@ impl Each {
 }
 
 impl Operator for Each {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
         self.slot.row = match apply(stage, row.document.as_ref(), context)? {
             Change::Same => Some((row.document, row.source)),
@@ -46,12 +46,12 @@ impl Operator for Each {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         Ok(self.slot.poll())
     }
 }
@@ -104,7 +104,7 @@ fn replaced(
             let text = format!(
                 "{called}  must evaluate to an object, but resulting value was: {value}. Type of resulting value: '{kind}'. Input document: {input}"
             );
-            Err(fail(40228, text))
+            Err(invalid_request(40228, text))
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Faceting {
 
 impl Faceting {
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
-        let holding = holding.part(MAX_STAGE_BYTES);
+        let holding = holding.part_within(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| Part {
             name: name.clone(),
             stages: Arc::clone(stages),
@@ -115,7 +115,7 @@ impl Faceting {
 }
 
 impl Operator for Faceting {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let context = &self.context(context);
         for part in self.parts.iter_mut().filter(|part| !part.done) {
             let exec = part
@@ -126,12 +126,12 @@ impl Operator for Faceting {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if self.answered {
             return Ok(Poll::Done);
         }
@@ -141,7 +141,7 @@ impl Operator for Faceting {
         if self.parts.iter().all(|part| part.done) { self.result() } else { Ok(Poll::Need) }
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let part = self.waiting.take().and_then(|at| self.parts.get_mut(at));
         match part.and_then(|part| part.exec.as_mut()) {
             Some(exec) => exec.supply(rows),
@@ -149,7 +149,7 @@ impl Operator for Faceting {
         }
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         self.waiting = None;
         self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
-use evaluation::{Context, Error, Evaluated, Growth, limits::MAX_DOCUMENT_BYTES, owned, too_large};
+use evaluation::{
+    Context, Error, Evaluated, Growth, limits::MAX_DOCUMENT_BYTES, owned_bytes, too_large,
+};
 
 use crate::expr::{Env, Expr};
 
@@ -82,9 +84,9 @@ impl Fields {
         let one = |(name, entry): &'e (String, Entry)| {
             Ok(match entry {
                 Entry::Value(expr) => {
-                    let got = expr.get(&env.holding(growth.memory())?)?;
+                    let got = expr.get(&env.holding(growth.memory_bytes())?)?;
                     // What is borrowed is written and no more.
-                    growth.hold(owned(&got))?;
+                    growth.hold_beside(owned_bytes(&got))?;
                     Done { name, value: Some(got), below: Vec::new() }
                 }
                 Entry::Below(fields) => {
@@ -187,7 +189,7 @@ fn write_entry(
         return Err(too_large(builder.len()));
     }
     if entry.below.is_empty() {
-        growth.written(builder.len().saturating_sub(before))?;
+        growth.count_written(builder.len().saturating_sub(before))?;
     }
     written
 }
@@ -205,7 +207,7 @@ fn in_array(
             let fields = other.as_document().unwrap_or(DocRef::Tree(&nothing));
             let mut builder = DocBuilder::new();
             write(&mut builder, fields, below, growth)?;
-            growth.copy(ValueRef::Document(builder.finish().as_ref()))
+            growth.copy_value(ValueRef::Document(builder.finish().as_ref()))
         }
     };
     values.iter().map(&mut one).collect()

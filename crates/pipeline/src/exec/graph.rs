@@ -7,7 +7,7 @@ use document::{
     Path, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, memory};
+use evaluation::{Context, Error, memory_of};
 
 use super::{
     Meter, Request, Row, Source,
@@ -73,7 +73,7 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 impl Walk {
     fn reach(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
-        let bytes = key.len() + 64 + memory(value.as_ref());
+        let bytes = key.len() + 64 + memory_of(value.as_ref());
         if self.searched.insert(key) {
             self.frontier.push(value);
             self.meter.add(bytes)?;
@@ -88,7 +88,8 @@ impl Walk {
             return Ok(());
         }
         // It becomes a tree.
-        self.meter.add(memory(ValueRef::Document(document.as_ref())) + row.source.weight() + 64)?;
+        self.meter
+            .add(memory_of(ValueRef::Document(document.as_ref())) + row.source.weight() + 64)?;
         for value in values_for_join(document.as_ref(), &graph.from) {
             self.reach(value)?;
         }
@@ -141,17 +142,17 @@ impl Walking {
 }
 
 impl Operator for Walking {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let mut walk = match self.walk.take() {
             Some(walk) => walk,
             None => match self.slot.poll() {
@@ -178,7 +179,7 @@ impl Operator for Walking {
         })))
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
             rows.into_iter().try_for_each(|row| walk.find(row, &self.graph))?;
             walk.depth += 1;
@@ -186,7 +187,7 @@ impl Operator for Walking {
         Ok(())
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

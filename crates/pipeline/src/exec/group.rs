@@ -7,7 +7,7 @@ use document::{
     DocBuilder, DocRef, Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, Holding, memory};
+use evaluation::{Context, Error, Holding, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{
@@ -134,7 +134,7 @@ impl Grouping {
             return Ok(Err(partition));
         }
         let states = start(&self.group.fields, id, context)?;
-        let bytes = self.key.len() + memory(id) + states.len() * 96 + 64;
+        let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow(bytes, context)?;
         // Room for it may have been made by writing the groups of its partition.
         if let Some(partition) = self.partition() {
@@ -342,17 +342,17 @@ pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Resu
 }
 
 impl Operator for Grouping {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         context.budget.spend(row.document.bytes().len() / 64)?;
         self.take(row.document.as_ref(), context)
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         self.settle()
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.ended {
             return Ok(Poll::Need);
         }

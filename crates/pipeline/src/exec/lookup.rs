@@ -4,7 +4,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Path, Value, ValueRef};
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
 
 use super::{
     Meter, Request, Row, Stage,
@@ -65,7 +65,7 @@ impl Lookup {
             let mut inner = (**context).clone();
             for (name, expr) in &self.variables {
                 let value = expr.eval(&env.holding(held)?)?.unwrap_or(Value::Undefined);
-                held += memory(value.as_ref());
+                held += memory_of(value.as_ref());
                 inner.constants.insert(name.to_string(), value);
             }
             bound = Arc::new(inner);
@@ -128,17 +128,17 @@ impl Joining {
 }
 
 impl Operator for Joining {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll()) };
         if let Some(rows) = self.supplied.take() {
             let answer = self.answer(row, rows);
@@ -157,7 +157,7 @@ impl Operator for Joining {
         Ok(Poll::Want(Box::new(request)))
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
         if MAX_DOCUMENT_BYTES < bytes {
             let from = &self.lookup.collection;
@@ -169,7 +169,7 @@ impl Operator for Joining {
         self.meter.clear();
         for row in &rows {
             // It becomes a tree, and is there as it came until all have.
-            let tree = memory(ValueRef::Document(row.document.as_ref()));
+            let tree = memory_of(ValueRef::Document(row.document.as_ref()));
             self.meter.add(tree + row.weight())?;
         }
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
@@ -182,7 +182,7 @@ impl Operator for Joining {
         Ok(())
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         (self.supplied, self.kept) = (None, None);
         self.meter.clear();
     }
@@ -205,17 +205,17 @@ impl Uniting {
 }
 
 impl Operator for Uniting {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         match self.slot.poll() {
             Poll::Done => {}
             poll => return Ok(poll),
@@ -238,7 +238,7 @@ impl Operator for Uniting {
         }
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
         self.others = Some(rows.into());
         Ok(())

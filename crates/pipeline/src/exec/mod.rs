@@ -264,7 +264,7 @@ impl Exec {
             let poll = match at.checked_sub(1) {
                 None => self.poll_input(),
                 Some(before) => match self.operators.get_mut(before) {
-                    Some(operator) => operator.poll(&self.context)?,
+                    Some(operator) => operator.poll_row(&self.context)?,
                     None => Poll::Done,
                 },
             };
@@ -282,7 +282,7 @@ impl Exec {
                         self.context.budget.spend(STEP + bytes)?;
                         // Small ones cost nothing. A buffer may have room for as much again.
                         self.moving.set(2 * bytes)?;
-                        operator.accept(row, &self.context)?;
+                        operator.accept_row(row, &self.context)?;
                         at += 1;
                     }
                 },
@@ -290,7 +290,7 @@ impl Exec {
                 Poll::Done => match self.operators.get_mut(at) {
                     None => return Ok(Next::Done),
                     Some(operator) => {
-                        operator.end(&self.context)?;
+                        operator.end_of_input(&self.context)?;
                         at += 1;
                     }
                 },
@@ -313,14 +313,14 @@ impl Exec {
     /// kept of them is forgotten.
     pub fn resume(&mut self) {
         self.waiting = None;
-        self.operators.iter_mut().for_each(|operator| operator.resume());
+        self.operators.iter_mut().for_each(|operator| operator.resume_input());
     }
 
     /// Answers what was wanted.
     pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
-            Some(operator) => operator.supply(rows),
+            Some(operator) => operator.supply_wanted(rows),
             None => Err(misused("nothing was wanted of another collection")),
         }
     }

@@ -12,23 +12,23 @@ use super::{
 /// A running stage. Rows are pushed in and polled out, one at a time.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Takes a row; only called after `poll` answered `Need`.
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
     /// There are no more rows.
-    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error>;
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
     /// What comes next. After `end` it does not answer `Need` again.
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
     /// Takes the rows it wanted.
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
         Err(misused("this stage wanted nothing"))
     }
 
     /// Goes on in another view: wants again what it wanted, and forgets what it kept to answer
     /// later rows with.
-    fn resume(&mut self) {}
+    fn resume_input(&mut self) {}
 }
 
 /// What a running stage answers.

@@ -6,7 +6,7 @@ use evaluation::{Context, Error};
 
 use crate::{
     expr::{Env, Expr, scope},
-    failure::fail,
+    failure::invalid_request,
     shown::shown_or_missing,
 };
 
@@ -43,7 +43,7 @@ fn level(
         other => {
             let value = shown_or_missing(&evaluation::Evaluated::from(other));
             let text = "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned";
-            Err(fail(17053, format!("{text} {value}")))
+            Err(invalid_request(17053, format!("{text} {value}")))
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     expr::{Env, Expr},
-    failure::fail,
+    failure::invalid_request,
 };
 
 /// The first so many rows.
@@ -29,18 +29,18 @@ impl Limit {
 }
 
 impl Operator for Limit {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.left = self.left.saturating_sub(1);
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         match self.slot.poll() {
             Poll::Need if self.left == 0 => Ok(Poll::Done),
             other => Ok(other),
@@ -62,7 +62,7 @@ impl Skip {
 }
 
 impl Operator for Skip {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         match self.left.checked_sub(1) {
             Some(left) => self.left = left,
             None => self.slot.row = Some(row),
@@ -70,12 +70,12 @@ impl Operator for Skip {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         Ok(self.slot.poll())
     }
 }
@@ -95,12 +95,12 @@ impl Count {
 }
 
 impl Operator for Count {
-    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.count += 1;
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         if self.count > 0 {
             let count = match i32::try_from(self.count) {
@@ -114,7 +114,7 @@ impl Operator for Count {
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         Ok(self.slot.poll())
     }
 }
@@ -134,19 +134,19 @@ impl Documents {
 }
 
 impl Operator for Documents {
-    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if self.rows.is_none() {
             let nothing = Document::new();
             let env = Env::new(DocRef::Tree(&nothing), context);
-            let wrong = || fail(5_858_203, "an array is expected for $documents");
+            let wrong = || invalid_request(5_858_203, "an array is expected for $documents");
             let Some(Value::Array(values)) = self.expr.eval(&env)? else { return Err(wrong()) };
             let meter = &mut self.meter;
             let row = |value: Value| match value {
@@ -155,7 +155,10 @@ impl Operator for Documents {
                     meter.add(row.weight())?;
                     Ok(row)
                 }
-                _ => Err(fail(40228, "'each element of $documents' must evaluate to an object")),
+                _ => Err(invalid_request(
+                    40228,
+                    "'each element of $documents' must evaluate to an object",
+                )),
             };
             self.rows = Some(values.into_iter().map(row).collect::<Result<_, Error>>()?);
         }

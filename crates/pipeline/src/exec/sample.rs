@@ -33,11 +33,11 @@ impl Sampling {
 
 /// A number below `bound`.
 fn below(context: &Context, bound: u64) -> usize {
-    usize::try_from(context.random.next() % bound.max(1)).unwrap_or(0)
+    usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
 
 impl Operator for Sampling {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
         // The block of the store that it came in shall not wait with it.
         let row = Row { document: row.document.detached(), ..row };
@@ -52,12 +52,12 @@ impl Operator for Sampling {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.ended && self.most > 0 {
             return Ok(Poll::Need);
         }

@@ -154,7 +154,7 @@ fn write(
 }
 
 impl Operator for Unwinding {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
         self.meter.clear();
         self.meter.add(row.weight())?;
@@ -162,12 +162,12 @@ impl Operator for Unwinding {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if let Some(mut apart) = self.row.take()
             && let Some(made) = self.element(&mut apart, context)?
         {

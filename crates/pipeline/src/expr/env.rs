@@ -4,7 +4,7 @@ use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
 
 use crate::{
-    failure::fail,
+    failure::invalid_request,
     path::{self, read_path},
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn scope<'a>(name: &'a str, value: ValueRef<'a>) -> Scope<'a> {
 impl<'a> Env<'a> {
     /// A document of an operation, without further variables; an evaluation begins.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
-        context.begin();
+        context.begin_evaluation();
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Env<'a> {
 
     /// What an expression builds over it: nothing yet.
     pub(crate) fn growth(&self) -> Growth<'a> {
-        Growth::beside(self.held, self.context)
+        Growth::with_held(self.held, self.context)
     }
 
     /// The same below a form that evaluates its body so many times.
@@ -109,7 +109,7 @@ impl<'a> Env<'a> {
             Some(document::Value::Undefined) => Ok(None),
             Some(value) => Ok(Some(value.as_ref())),
             None if name == "CURRENT" => Ok(Some(ValueRef::Document(self.root))),
-            None => Err(fail(17276, format!("Use of undefined variable: {name}"))),
+            None => Err(invalid_request(17276, format!("Use of undefined variable: {name}"))),
         }
     }
 }

@@ -7,7 +7,7 @@ use evaluation::{Error, Evaluated, Size, check_built};
 
 use super::{Env, Expr, env::Scope, sorted::sort_values};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
 };
 
@@ -86,7 +86,7 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
                 return Ok(Evaluated::Own(Value::Null));
             }
             let Some(ValueRef::Array(values)) = input.value() else {
-                return Err(mismatch(
+                return Err(type_mismatch(
                     2_942_504,
                     format!(
                         "The input argument to $sortArray must be an array, but was of type: {}",
@@ -96,8 +96,8 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
             };
             let held = env.holding(owned_memory(&input))?;
             let mut growth = held.growth();
-            let mut values = growth.copies(values.iter())?;
-            env.context.budget.spend_bounded(growth.memory().saturating_mul(4))?;
+            let mut values = growth.copy_values(values.iter())?;
+            env.context.budget.spend_bounded(growth.memory_bytes().saturating_mul(4))?;
             sort_values(&mut values, by);
             Ok(Evaluated::Own(Value::Array(values)))
         }
@@ -109,10 +109,10 @@ fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'
     let mut built = Document::new();
     let mut growth = env.growth();
     for (name, part) in fields {
-        let got = part.get(&env.holding(growth.memory())?)?;
+        let got = part.get(&env.holding(growth.memory_bytes())?)?;
         if let Some(value) = got.value() {
-            growth.name(name)?;
-            growth.add(Size::of(value))?;
+            growth.add_name(name)?;
+            growth.add_size(Size::of_value(value))?;
         }
         if let Some(value) = got.into_value() {
             built.push(name.as_str(), value);
@@ -125,8 +125,8 @@ fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
     let mut growth = env.growth();
     for item in items {
-        let got = item.get(&env.holding(growth.memory())?)?;
-        growth.add(Size::of(got.or_null()))?;
+        let got = item.get(&env.holding(growth.memory_bytes())?)?;
+        growth.add_size(Size::of_value(got.or_null()))?;
         values.push(got.into_value().unwrap_or(Value::Null));
     }
     made(Value::Array(values), env)
@@ -150,7 +150,7 @@ fn switch<'e>(
     }
     match default {
         Some(default) => default.get(env),
-        None => Err(fail(
+        None => Err(invalid_request(
             40066,
             "$switch could not find a matching branch for an input, and no default was specified.",
         )),
@@ -161,7 +161,7 @@ fn switch<'e>(
 fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let got = body.get(env)?;
     if let Evaluated::Ref(value) = &got {
-        let size = Size::of(*value);
+        let size = Size::of_value(*value);
         env.holding(size.memory)?;
         env.context.budget.spend_bounded(size.memory)?;
     }
@@ -178,7 +178,7 @@ fn let_in<'e>(
     for (name, expr) in variables {
         let got = expr.get(&env.holding(held)?)?;
         if let Evaluated::Own(value) = &got {
-            held += Size::of(value.as_ref()).memory;
+            held += Size::of_value(value.as_ref()).memory;
         }
         values.push((name, got));
     }
@@ -209,14 +209,14 @@ fn elements<'g>(input: &'g Evaluated<'_>, otherwise: Error) -> Result<Option<Arr
 fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = mapping.input.get(env)?;
     let otherwise =
-        mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
+        type_mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
     let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
     let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
     let mut built = Vec::new();
     let mut growth = whole.growth();
     for (position, value) in values.iter().enumerate() {
         env.context.budget.spend_bounded(STEP)?;
-        let env = whole.holding(growth.memory())?;
+        let env = whole.holding(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
         let outer = mapping.index.as_ref().map(|name| Scope {
             name,
@@ -226,20 +226,22 @@ fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> 
         let outer = outer.as_ref().or(env.scope());
         let scope = Scope { name: &mapping.name, value: Some(value), outer };
         let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
-        growth.add(Size::of(made.as_ref()))?;
-        growth.push(&mut built, made)?;
+        growth.add_size(Size::of_value(made.as_ref()))?;
+        growth.push_value(&mut built, made)?;
     }
     made(Value::Array(built), env)
 }
 
 fn owned_memory(got: &Evaluated<'_>) -> usize {
-    if let Evaluated::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
+    if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
 fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.get(env)?;
-    let otherwise =
-        mismatch(28651, format!("input to $filter must be an array not {}", input.type_name()));
+    let otherwise = type_mismatch(
+        28651,
+        format!("input to $filter must be an array not {}", input.type_name()),
+    );
     let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
     let most = filter_limit(&filtering.limit.get(env)?)?;
     let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
@@ -249,14 +251,14 @@ fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, 
         env.context.budget.spend_bounded(STEP)?;
         let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
         if filtering.condition.is_true(&env.within(&scope))? {
-            let value = growth.copy(value)?;
-            growth.push(&mut kept, value)?;
+            let value = growth.copy_value(value)?;
+            growth.push_value(&mut kept, value)?;
             if kept.len() >= most {
                 break;
             }
         }
     }
-    env.context.budget.spend_bounded(growth.memory())?;
+    env.context.budget.spend_bounded(growth.memory_bytes())?;
     Ok(Evaluated::Own(Value::Array(kept)))
 }
 
@@ -267,7 +269,7 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     let number = limit.value().and_then(document::Number::of);
     let whole = number.and_then(document::Number::to_i64_exact);
     let Some(whole) = whole.and_then(|whole| i32::try_from(whole).ok()) else {
-        return Err(fail(
+        return Err(invalid_request(
             327_391,
             format!(
                 "$filter: limit must be represented as a 32-bit integral value: {}",
@@ -277,7 +279,7 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     };
     if whole <= 0 {
         let text = format!("$filter: limit must be greater than 0: {whole}");
-        return Err(fail(327_392, text));
+        return Err(invalid_request(327_392, text));
     }
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
@@ -285,7 +287,7 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
 fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.get(env)?;
-    let otherwise = mismatch(
+    let otherwise = type_mismatch(
         40080,
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
@@ -294,7 +296,7 @@ fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Erro
     let mut value = initial.eval(&whole)?;
     for this in values.iter() {
         env.context.budget.spend_bounded(STEP)?;
-        let held = value.as_ref().map_or(0, |value| Size::of(value.as_ref()).memory);
+        let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
         let env = whole.holding(held)?;
         let made = {
             let bound = value.as_ref().map(Value::as_ref);

@@ -20,7 +20,7 @@ pub use sorted::{SortBy, sort_values};
 use std::sync::Arc;
 
 use document::{Path, Value};
-use evaluation::{Error, Evaluated, Size, fitted, reach};
+use evaluation::{Error, Evaluated, Size, readable_bytes, without_spare_room};
 
 use crate::path::read_path;
 
@@ -94,15 +94,19 @@ impl Expr {
             Self::Absent => Ok(Evaluated::Absent),
             Self::Root => Ok(Evaluated::Ref(document::ValueRef::Document(env.root))),
             Self::Field(path) => {
-                env.context.budget.spend(reach(document::ValueRef::Document(env.root)) / 64)?;
+                env.context
+                    .budget
+                    .spend(readable_bytes(document::ValueRef::Document(env.root)) / 64)?;
                 found(read_path(env.root, path, 0), env)
             }
             Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
             Self::Now => Ok(Evaluated::Own(Value::DateTime(env.context.now_ms))),
-            Self::ClusterTime => Ok(Evaluated::Own(Value::Timestamp(env.context.timestamp()))),
+            Self::ClusterTime => {
+                Ok(Evaluated::Own(Value::Timestamp(env.context.operation_timestamp())))
+            }
             Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call(args, env),
-            _ => form::get(self, env).map(fitted),
+            _ => form::get(self, env).map(without_spare_room),
         }
     }
 
@@ -115,7 +119,7 @@ impl Expr {
 /// What a path led to; values that were gathered from an array are new ones.
 fn found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     if let Evaluated::Own(value) = &got {
-        env.context.budget.spend_bounded(Size::of(value.as_ref()).memory)?;
+        env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;
     }
     Ok(got)
 }

@@ -6,7 +6,7 @@ use document::{Document, Value, ValueRef};
 use evaluation::{Context, Error, Evaluated, Kind, Pattern, Size};
 
 use super::{Env, Expr};
-use crate::failure::{fail, mismatch};
+use crate::failure::{invalid_request, type_mismatch};
 
 /// What is asked about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl RegexCall {
             Some(_) => {
                 let name = self.form.name();
                 let text = format!("{name} needs 'input' to be of type string");
-                return Err(mismatch(51104, text));
+                return Err(type_mismatch(51104, text));
             }
         };
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
@@ -91,7 +91,7 @@ impl RegexCall {
         let value = match self.form {
             RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
             RegexForm::Find => {
-                let found = pattern.finder(text, &count)?.find_at(0, &count)?;
+                let found = pattern.find_matches(text, &count)?.find_at(0, &count)?;
                 found.map_or(Value::Null, |found| described(&found, text, 0, 0).0)
             }
             RegexForm::FindAll => find_all(&pattern, text, env)?,
@@ -110,7 +110,7 @@ impl RegexCall {
             Some(ValueRef::String(options)) => Some(options),
             Some(_) => {
                 let text = format!("{name} needs 'options' to be of type string");
-                return Err(mismatch(51106, text));
+                return Err(type_mismatch(51106, text));
             }
         };
         let (pattern, own) = match regex.value() {
@@ -120,11 +120,11 @@ impl RegexCall {
             Some(ValueRef::Regex { pattern, options }) => (pattern, options),
             Some(_) => {
                 let text = format!("{name} needs 'regex' to be of type string or regex");
-                return Err(mismatch(51105, text));
+                return Err(type_mismatch(51105, text));
             }
         };
         if !own.is_empty() && options.is_some() {
-            return Err(fail(
+            return Err(invalid_request(
                 51107,
                 format!(
                     "{name}: found regex option(s) specified in both 'regex' and 'option' fields"
@@ -139,9 +139,9 @@ impl RegexCall {
 fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.name();
     match Pattern::with_look_ahead(pattern, options) {
-        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => {
-            Err(fail(51111, format!("{name} does not support look-ahead with groups in it")))
-        }
+        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => Err(
+            invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
+        ),
         Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
         // The pattern is good, but there is no room for it.
         Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),
@@ -150,7 +150,7 @@ fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Er
         }
         Err(error) => {
             let reason = error.message.trim_start_matches("Regular expression is invalid: ");
-            Err(fail(51111, format!("Invalid Regex in {name}: {reason}")))
+            Err(invalid_request(51111, format!("Invalid Regex in {name}: {reason}")))
         }
     }
 }
@@ -185,7 +185,7 @@ fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
 
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
     let count = |units: usize| env.context.budget.spend_bounded(units);
-    let finder = pattern.finder(text, &count)?;
+    let finder = pattern.find_matches(text, &count)?;
     let mut all = Vec::new();
     let mut growth = env.growth();
     let (mut next, mut from, mut counted) = (0, 0, 0);
@@ -193,9 +193,9 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
         let end = whole(&found).map_or(text.len(), |(_, end)| end);
         let (value, start, before) = described(&found, text, from, counted);
         (from, counted) = (start, before);
-        let size = Size::of(value.as_ref());
+        let size = Size::of_value(value.as_ref());
         env.context.budget.spend_bounded(size.memory)?;
-        growth.add(size)?;
+        growth.add_size(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         next = if end == start { end + step } else { end };

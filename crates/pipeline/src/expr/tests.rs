@@ -96,7 +96,7 @@ fn copying_again_and_again_is_refused() {
 struct Ended;
 
 impl Watch for Ended {
-    fn check(&self) -> Result<(), evaluation::Error> {
+    fn check_end(&self) -> Result<(), evaluation::Error> {
         Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }

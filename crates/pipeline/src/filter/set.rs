@@ -38,7 +38,7 @@ impl InSet {
             return Ok(true);
         }
         for pattern in &self.patterns {
-            if pattern.meets(value, &|units| context.budget.spend(units))? {
+            if pattern.matches_value(value, &|units| context.budget.spend(units))? {
                 return Ok(true);
             }
         }

@@ -103,7 +103,7 @@ impl Test {
             (Self::Mod { divisor, remainder }, value) => bits::truncated(value)
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
             (Self::Pattern(pattern), value) => {
-                return pattern.meets(value, &|units| context.budget.spend(units));
+                return pattern.matches_value(value, &|units| context.budget.spend(units));
             }
             (Self::Bits(test), value) => test.meets(value),
             (Self::Size(size), ValueRef::Array(array)) => {

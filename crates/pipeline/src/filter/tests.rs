@@ -92,7 +92,7 @@ fn anchored_patterns_have_a_prefix() {
         ("^a.c", "", Some("a")),
         ("^", "", None),
     ] {
-        let prefix = Pattern::new(source, options).map(|pattern| pattern.prefix());
+        let prefix = Pattern::new(source, options).map(|pattern| pattern.required_prefix());
         assert_eq!(prefix, Ok(expected.map(str::to_owned)), "{source} {options}");
     }
 }

@@ -229,7 +229,7 @@ impl Field {
 
 impl State {
     fn take(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
-        let weigh = |value: &Value| evaluation::memory(value.as_ref());
+        let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add(got.operand()),
             Self::Avg(avg) => avg.add(got.operand()),

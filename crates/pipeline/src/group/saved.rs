@@ -3,7 +3,7 @@
 //! last digit.
 
 use document::{Document, Value};
-use evaluation::memory;
+use evaluation::memory_of;
 
 use super::State;
 use crate::{
@@ -46,7 +46,7 @@ impl State {
     /// Makes the state of a new group what was saved; answers by how many bytes it grew, and none
     /// where the value was not saved by such a state.
     pub(crate) fn restore(&mut self, saved: Value) -> Option<usize> {
-        let bytes = memory(saved.as_ref());
+        let bytes = memory_of(saved.as_ref());
         match (self, saved) {
             (Self::Sum(sum), saved) => *sum = restore_sum(saved)?,
             (Self::Avg(avg), Value::Array(parts)) => {

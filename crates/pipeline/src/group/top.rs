@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use document::Value;
-use evaluation::{Error, memory};
+use evaluation::{Error, memory_of};
 
 use super::Taken;
 use crate::{
@@ -53,11 +53,11 @@ impl Top {
             return Ok(0);
         }
         let value = taken.input.eval(env)?.unwrap_or(Value::Null);
-        let mut grown = memory(value.as_ref());
+        let mut grown = memory_of(value.as_ref());
         self.held.insert(at, (key, value));
         if self.held.len() > self.most {
             let dropped = if self.bottom { self.held.pop_front() } else { self.held.pop_back() };
-            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory_of(value.as_ref())));
         }
         Ok(grown)
     }

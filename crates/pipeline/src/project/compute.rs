@@ -21,10 +21,10 @@ pub(super) fn document(
             Item::Computed(computed) => {
                 // Its place is looked for among all fields.
                 env.context.budget.spend_bounded(out.len())?;
-                let got = computed.value(&env.holding(growth.memory())?)?;
+                let got = computed.value(&env.holding(growth.memory_bytes())?)?;
                 if let Some(value) = got.value() {
-                    growth.name(name)?;
-                    growth.add(Size::of(value))?;
+                    growth.add_name(name)?;
+                    growth.add_size(Size::of_value(value))?;
                 }
                 match got.into_value() {
                     Some(value) => out.insert(name.as_str(), value),

@@ -92,7 +92,7 @@ impl Projection {
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
-        let _held = context.holding.tree(copied.as_ref())?;
+        let _held = context.holding.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
         let env = Env::new(document, context);
         compute::document(&mut tree, &self.node, &env, &mut env.growth())?;

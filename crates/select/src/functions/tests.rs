@@ -3,7 +3,7 @@
 use document::{Document, Value, ValueRef, json};
 use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};
 
-use super::find;
+use super::find_function;
 
 /// 2024-10-14T14:20:30.666Z.
 const NOW_MS: i64 = 1_728_915_630_666;
@@ -26,7 +26,7 @@ fn parsed(call: &str) -> (&str, Vec<Value>) {
 }
 
 fn run(name: &str, args: &[Evaluated<'_>]) -> Result<String, Error> {
-    let function = find(name).unwrap_or_else(|| panic!("no function {name}"));
+    let function = find_function(name).unwrap_or_else(|| panic!("no function {name}"));
     assert!(function.args.contains(&args.len()), "{name} takes {:?}", function.args);
     let context = Context { now_ms: NOW_MS, ..Context::default() };
     let got = function.run(args, &context, 0)?;
@@ -95,7 +95,7 @@ const ODD: &[&str] = &[
 
 #[test]
 fn odd_arguments_end_no_function_with_anything_but_an_answer() {
-    for function in super::all() {
+    for function in super::all_functions() {
         let (least, most) = (*function.args.start(), *function.args.end());
         for count in least..=most.min(least + 2).min(4) {
             for step in 0..ODD.len() * ODD.len() {
@@ -117,8 +117,8 @@ fn work_is_counted_and_bounded() {
     let (long, context) = (Value::from("a".repeat(10_000)), Context::default());
     let read = |context: &Context| {
         let args = [Evaluated::Ref(long.as_ref())];
-        find("LENGTH").unwrap().run(&args, context, 0)?;
-        find("LOWER").unwrap().run(&args, context, 0)
+        find_function("LENGTH").unwrap().run(&args, context, 0)?;
+        find_function("LOWER").unwrap().run(&args, context, 0)
     };
     read(&context).unwrap();
     assert!(40_000 < context.budget.spent(), "{}", context.budget.spent());
@@ -154,7 +154,7 @@ fn large_values_cost_what_is_looked_at() {
             let rest = rest.iter().map(|value| Evaluated::Ref(value.as_ref()));
             let args: Vec<Evaluated<'_>> =
                 std::iter::once(Evaluated::Ref(first)).chain(rest).collect();
-            find(name).unwrap().run(&args, &context, 0).unwrap();
+            find_function(name).unwrap().run(&args, &context, 0).unwrap();
             context.budget.spent()
         };
         for first in [list.as_ref(), raw.get("list").unwrap()] {

@@ -16,7 +16,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// These constants; `has_nothing` when one of the list was nothing.
+    /// A set of these constants. `has_nothing` says that the list had an undefined item, which
+    /// leaves the result open for values that are not found.
     pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
         let keys =
             values.iter().map(|value| identity_of(&Evaluated::Ref(value.as_ref()))).collect();
@@ -28,8 +29,9 @@ impl Set {
         &self.values
     }
 
-    /// Whether a value is among them; nothing when that is not known.
-    pub(crate) fn has(&self, value: &Evaluated<'_>) -> Option<bool> {
+    /// Whether a value is among the constants; nothing when the value is nothing, or when it is not
+    /// found and an item was nothing.
+    pub(crate) fn contains(&self, value: &Evaluated<'_>) -> Option<bool> {
         value.value()?;
         let has = self.keys.contains(&identity_of(value));
         if has { Some(true) } else { (!self.has_nothing).then_some(false) }

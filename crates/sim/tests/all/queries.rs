@@ -12,7 +12,7 @@ use engine::{
 use evaluation::Context;
 use select::{
     plan::Select,
-    sarg::Step,
+    sarg::PathStep,
     statement::{PageLimit, Resume, Run},
 };
 use test_kit::{Kit, ready};
@@ -31,15 +31,15 @@ struct Feed(Run, bool, Comes);
 impl Sink for Feed {
     fn begin(&mut self, comes: Comes) -> Result<(), Error> {
         self.2 = comes;
-        self.0.begin();
+        self.0.start_over();
         self.0.set_sorted(comes == Comes::AsAsked || self.1);
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
         match self.2 {
-            Comes::ByBirth => Ok(self.0.row(&item.birth.to_be_bytes(), item.document())?),
-            _ => Ok(self.0.row(&item.key, item.document())?),
+            Comes::ByBirth => Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?),
+            _ => Ok(self.0.feed_row(&item.key, item.document())?),
         }
     }
 }
@@ -79,7 +79,7 @@ impl Shelf {
     /// All pages of a query; answers whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
-        let mut births = if select.streams() { Births::WhereFew } else { Births::Never };
+        let mut births = if select.streams_rows() { Births::WhereFew } else { Births::Never };
         loop {
             let limit = PageLimit { items, bytes: usize::MAX };
             let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
@@ -88,18 +88,18 @@ impl Shelf {
                 after: run.start_after(),
                 births,
                 order: select.order_paths().unwrap_or_default(),
-                seek: run.seek(),
+                seek: run.seek_place(),
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
-            let mut feed = Feed(run, select.streams(), Comes::ByKey);
+            let mut feed = Feed(run, select.streams_rows(), Comes::ByKey);
             let context = Context::default();
             let scanned = ready(self.kit.engine.scan(&self.container, &scan, &context, &mut feed));
             let page = scanned.and_then(|scanned| {
                 used |= !scanned.indexes.is_empty();
                 assert!(feed.2 == Comes::ByBirth || births == Births::Never);
                 births = if feed.2 == Comes::ByBirth { Births::Always } else { Births::Never };
-                Ok(feed.0.finish(scanned.ended)?)
+                Ok(feed.0.finish_page(scanned.ended)?)
             });
             match page {
                 Err(error) => return (Err(error.kind), used),
@@ -251,7 +251,7 @@ fn order(random: &mut fastrand::Rng) -> String {
 
 fn indexes(random: &mut fastrand::Rng) -> Vec<IndexSpec> {
     let rule = |steps: &[&str], below, included| PolicyRule {
-        steps: steps.iter().map(|name| Step::Property((*name).to_owned())).collect(),
+        steps: steps.iter().map(|name| PathStep::Property((*name).to_owned())).collect(),
         below,
         included,
     };

@@ -47,7 +47,7 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
 }
 
 /// A walk forward.
-struct Walk<'a> {
+struct ForwardWalk<'a> {
     machine: &'a Machine,
     bytes: &'a [u8],
     aheads: &'a [Positions],
@@ -61,7 +61,7 @@ pub(super) fn run(
     begin: usize,
     steps: &Steps<'_>,
 ) -> Result<Option<Slots>, Error> {
-    let walk = Walk { machine, bytes: text.as_bytes(), aheads };
+    let walk = ForwardWalk { machine, bytes: text.as_bytes(), aheads };
     let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
     let (mut now, mut next) = (ways(), ways());
     let mut slots = vec![None; machine.nfa.group_info().slot_len()];
@@ -95,7 +95,7 @@ pub(super) fn run(
     Ok(found)
 }
 
-impl Walk<'_> {
+impl ForwardWalk<'_> {
     /// Adds all states that are reached without reading, in their order.
     fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
         let mut left = vec![Left::Go(from)];

@@ -53,7 +53,7 @@ pub(super) struct Looking {
 
 /// What is known of a text before a match is looked for.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownPositions {
     aheads: Vec<Positions>,
     begins: Positions,
 }
@@ -99,7 +99,7 @@ impl Looking {
     }
 
     /// Looks at a text.
-    pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<Known, Error> {
+    pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<KnownPositions, Error> {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {
             let text = "a regular expression with look-ahead takes more steps than allowed";
@@ -112,7 +112,7 @@ impl Looking {
             known.push(begins);
         }
         let begins = backward::begins(&self.main, text, &known, &steps)?;
-        Ok(Known { aheads: known, begins })
+        Ok(KnownPositions { aheads: known, begins })
     }
 
     /// Whether a text has a match.
@@ -124,7 +124,7 @@ impl Looking {
     pub(super) fn find_at(
         &self,
         text: &str,
-        known: &Known,
+        known: &KnownPositions,
         from: usize,
         count: Count<'_>,
     ) -> Result<Option<Spans>, Error> {
@@ -147,5 +147,5 @@ impl Looking {
 
 /// Takes what compiled machines hold.
 pub(super) fn hold(bytes: usize) -> Result<memory::Share, Error> {
-    program::spend(bytes)
+    program::take_bytes(bytes)
 }

@@ -28,7 +28,7 @@ impl Place {
     }
 
     fn context(&self) -> Arc<Context> {
-        let (holding, spill) = (Holding::of(&self.account), Spill::To(self.area.clone()));
+        let (holding, spill) = (Holding::from_account(&self.account), Spill::To(self.area.clone()));
         Arc::new(Context { holding, spill, now_ms: 1000, ..Context::default() })
     }
 }
@@ -138,7 +138,7 @@ fn the_answer_is_the_same() {
         let [plain, spilled] = &judged;
         assert!(plain == spilled, "{pipeline}");
         drop(context);
-        assert_eq!((place.area.files(), place.area.bytes()), (0, 0), "{pipeline}");
+        assert_eq!((place.area.open_files(), place.area.used_bytes()), (0, 0), "{pipeline}");
         assert_eq!(place.account.used(), 0, "{pipeline}");
     }
 }
@@ -185,5 +185,5 @@ fn where_there_is_no_place_the_refusal_says_why() {
         assert_eq!(error.number, number);
         assert!(error.message.contains(part), "{error}");
     }
-    assert_eq!((full.area.files(), full.area.bytes()), (0, 0));
+    assert_eq!((full.area.open_files(), full.area.used_bytes()), (0, 0));
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Path, Value, ValueRef};
-use evaluation::{Context, memory};
+use evaluation::{Context, memory_of};
 
 use super::{Join, Joins, Source, Step, Unwind, set, value_at};
 use crate::exec::{
@@ -46,7 +46,7 @@ impl Kept {
     fn weight(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
-        let held = constants.map(|(name, value)| name.len() + memory(value.as_ref()));
+        let held = constants.map(|(name, value)| name.len() + memory_of(value.as_ref()));
         size_of::<Self>() + size_of::<Context>() + held.sum::<usize>()
     }
 }

@@ -65,10 +65,10 @@ impl Partitions {
         behind: Option<&Reading>,
         spill: &Spill,
     ) -> Result<Self, Error> {
-        let (file, level) = match (behind, spill.area()) {
+        let (file, level) = match (behind, spill.temporary_area()) {
             (Some(reading), _) if MAX_LEVEL <= reading.level => return Err(exceeded(spill, stage)),
             (Some(reading), _) => (reading.file.clone(), reading.level + 1),
-            (None, Some(area)) => (area.file().map_err(failed)?, 0),
+            (None, Some(area)) => (area.create_file().map_err(failed)?, 0),
             (None, None) => return Err(exceeded(spill, stage)),
         };
         Ok(Self { file, level, writers: Default::default(), record: Vec::new() })
@@ -88,7 +88,7 @@ impl Partitions {
     /// Groups of this partition are no longer in memory.
     pub(in crate::exec) fn write(&mut self, partition: usize) {
         if let Some(writer) = self.writers.get_mut(partition) {
-            writer.get_or_insert_with(|| self.file.writer());
+            writer.get_or_insert_with(|| self.file.start_run());
         }
     }
 
@@ -137,14 +137,14 @@ impl Partitions {
         put(document, &mut self.record);
         context.budget.spend(self.record.len())?;
         context.budget.before_waiting();
-        writer.append(&self.record).map_err(failed)
+        writer.append_record(&self.record).map_err(failed)
     }
 
     /// What was written.
     pub(in crate::exec) fn finish(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
-            let run = writer.finish().map_err(failed)?;
+            let run = writer.finish_run().map_err(failed)?;
             Ok(Partition { run, file: file.clone(), level })
         };
         writers.into_iter().flatten().map(partition).collect()
@@ -154,9 +154,9 @@ impl Partitions {
 impl Partition {
     /// Reads it; the meter has room for that.
     pub(in crate::exec) fn read(self, meter: &mut Meter) -> Result<Reading, Error> {
-        let memory = self.run.memory();
+        let memory = self.run.reader_memory();
         meter.set(memory)?;
-        Ok(Reading { reader: self.run.read(), memory, file: self.file, level: self.level })
+        Ok(Reading { reader: self.run.into_reader(), memory, file: self.file, level: self.level })
     }
 }
 

@@ -2,7 +2,7 @@
 //! at the end. Rows that are equal in the order stay in the order in which they came.
 
 use document::{DocBuf, Document, Value};
-use evaluation::{Context, Error, Holding, Kind, memory};
+use evaluation::{Context, Error, Holding, Kind, memory_of};
 use spill::{Reader, Run, TempFile, Writer};
 
 use super::{
@@ -33,7 +33,7 @@ pub(in crate::exec) struct Entry {
 
 impl Entry {
     fn weight(&self) -> usize {
-        let key = self.key.0.iter().map(|value| memory(value.as_ref())).sum::<usize>();
+        let key = self.key.0.iter().map(|value| memory_of(value.as_ref())).sum::<usize>();
         key + self.row.weight()
     }
 }
@@ -188,8 +188,9 @@ impl Sorter {
     /// Writes what is held, because of this failure to hold more.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         // At the limit of the stage even little is written: another part of a `$facet` may hold the rest.
-        let little =
-            error.kind == Kind::TooLarge && 0 < self.bytes && context.spill.area().is_some();
+        let little = error.kind == Kind::TooLarge
+            && 0 < self.bytes
+            && context.spill.temporary_area().is_some();
         if little || can_write(self.bytes, context) {
             return self.write_out(context);
         }
@@ -198,8 +199,8 @@ impl Sorter {
 
     /// Writes what is held as a run.
     fn write_out(&mut self, context: &Context) -> Result<(), Error> {
-        if let (None, Some(area)) = (&self.spilled, context.spill.area()) {
-            let file = area.file().map_err(failed)?;
+        if let (None, Some(area)) = (&self.spilled, context.spill.temporary_area()) {
+            let file = area.create_file().map_err(failed)?;
             let (runs, shared) = (Vec::new(), Shared::default());
             self.spilled = Some(Spilled { file, runs, shared, kept: 0 });
         }
@@ -232,7 +233,7 @@ impl Sorter {
 
 /// What is held for a run while it is merged.
 fn needed(run: &Run) -> usize {
-    run.memory() + run.largest() * COPIES
+    run.reader_memory() + run.largest_record() * COPIES
 }
 
 /// How many of these runs can be merged at once.
@@ -247,7 +248,7 @@ impl Spilled {
         entries: impl Iterator<Item = Entry>,
         context: &Context,
     ) -> Result<Run, Error> {
-        let mut writer = self.file.writer();
+        let mut writer = self.file.start_run();
         let mut record = Vec::new();
         for Entry { key, row } in entries {
             record.clear();
@@ -256,7 +257,7 @@ impl Spilled {
             self.kept += self.shared.write(&row.source, &mut record);
             append(&mut writer, &record, context)?;
         }
-        writer.finish().map_err(failed)
+        writer.finish_run().map_err(failed)
     }
 
     /// One run in place of the last ones.
@@ -270,7 +271,7 @@ impl Spilled {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
-        let mut writer = self.file.writer();
+        let mut writer = self.file.start_run();
         let mut left = most.unwrap_or(usize::MAX);
         while 0 < left
             && let Some(head) = merge.next(sort)?
@@ -278,7 +279,7 @@ impl Spilled {
             append(&mut writer, &head.record, context)?;
             left -= 1;
         }
-        self.runs.push((level + 1, writer.finish().map_err(failed)?));
+        self.runs.push((level + 1, writer.finish_run().map_err(failed)?));
         Ok(())
     }
 
@@ -293,7 +294,7 @@ impl Spilled {
 
 fn append(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
     context.budget.spend(record.len())?;
-    writer.append(record).map_err(failed)
+    writer.append_record(record).map_err(failed)
 }
 
 fn key_bytes(key: SortKey) -> DocBuf {
@@ -326,7 +327,7 @@ struct Merge {
 impl Merge {
     fn new(runs: Vec<Run>, sort: &Sort) -> Result<Self, Error> {
         let count = runs.len();
-        let runs = runs.into_iter().map(|run| (run.read(), None)).collect();
+        let runs = runs.into_iter().map(|run| (run.into_reader(), None)).collect();
         let mut merge = Self { runs, order: Vec::with_capacity(count) };
         for at in 0..count {
             merge.advance(at, sort)?;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     accumulate::{Deviation, Extreme, Mean, Sum, count_of, pick_n},
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
 };
 
 const N: &[Param] = &[need("input"), need("n")];
@@ -76,7 +76,7 @@ fn deviation(call: &In<'_>, sample: bool) -> Answer {
 
 fn some_of(call: &In<'_>, name: &str) -> Answer {
     let Some(ValueRef::Array(values)) = call.arg(0).value() else {
-        return Err(mismatch(5_788_200, "Input must be an array"));
+        return Err(type_mismatch(5_788_200, "Input must be an array"));
     };
     let count = count_of(call.arg(1).or_null())?;
     Ok(Some(Value::Array(pick_n(name, values, count))))
@@ -115,5 +115,5 @@ fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());
     }
-    Err(fail(2, "Currently only 'approximate' can be used as percentile 'method'."))
+    Err(invalid_request(2, "Currently only 'approximate' can be used as percentile 'method'."))
 }

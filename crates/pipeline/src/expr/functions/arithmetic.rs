@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     accumulate::Sum,
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -34,7 +34,7 @@ pub(super) fn unary(call: &In<'_>) -> Result<Option<Number>, Error> {
     }
     match Number::of(call.value(0)) {
         Some(number) => Ok(Some(number)),
-        None => Err(mismatch(
+        None => Err(type_mismatch(
             28765,
             format!("{} only supports numeric types, not {}", call.name, call.arg(0).type_name()),
         )),
@@ -50,7 +50,7 @@ pub(super) const NULL: Answer = Ok(Some(Value::Null));
 fn abs(call: &In<'_>) -> Answer {
     let Some(number) = unary(call)? else { return NULL };
     match number {
-        Number::Int(i64::MIN) => Err(fail(28680, "can't take $abs of long long min")),
+        Number::Int(i64::MIN) => Err(invalid_request(28680, "can't take $abs of long long min")),
         Number::Int(v) => some(number_value(Number::Int(v.abs()), is_int(call.value(0)))),
         Number::Double(v) => some(v.abs()),
         Number::Decimal(v) => some(v.abs()),
@@ -65,13 +65,16 @@ fn add(call: &In<'_>) -> Answer {
             value if value.is_nullish() => return NULL,
             ValueRef::DateTime(at) => {
                 if date.replace(at).is_some() {
-                    return Err(fail(16612, "only one date allowed in an $add expression"));
+                    return Err(invalid_request(
+                        16612,
+                        "only one date allowed in an $add expression",
+                    ));
                 }
             }
             value if value.is_number() => sum.add(value),
             value => {
                 let text = "$add only supports numeric or date types, not";
-                return Err(mismatch(16554, format!("{text} {}", value.kind().name())));
+                return Err(type_mismatch(16554, format!("{text} {}", value.kind().name())));
             }
         }
     }
@@ -100,7 +103,7 @@ fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
-    at.map(Value::DateTime).ok_or_else(|| fail(15, "date overflow"))
+    at.map(Value::DateTime).ok_or_else(|| invalid_request(15, "date overflow"))
 }
 
 fn subtract(call: &In<'_>) -> Answer {
@@ -111,13 +114,13 @@ fn subtract(call: &In<'_>) -> Answer {
     match (left, right) {
         (ValueRef::DateTime(a), ValueRef::DateTime(b)) => match a.checked_sub(b) {
             Some(difference) => return some(difference),
-            None => return Err(fail(15, "overflow in $subtract of dates")),
+            None => return Err(invalid_request(15, "overflow in $subtract of dates")),
         },
         (ValueRef::DateTime(a), by) if by.is_number() => return moved(a, by, -1).map(Some),
         _ => {}
     }
     let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) else {
-        return Err(mismatch(
+        return Err(type_mismatch(
             14,
             format!("can't $subtract {} from {}", right.kind().name(), left.kind().name()),
         ));
@@ -143,7 +146,7 @@ fn multiply(call: &In<'_>) -> Answer {
             return NULL;
         }
         let Some(number) = Number::of(value) else {
-            return Err(mismatch(
+            return Err(type_mismatch(
                 14,
                 format!("$multiply only supports numeric types, not {}", value.kind().name()),
             ));
@@ -172,7 +175,7 @@ fn binary(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error>
         _ => {
             let (a, b) = (call.arg(0).type_name(), call.arg(1).type_name());
             let text = format!("{} only supports numeric types, not {a} and {b}", call.name);
-            Err(mismatch(number, text))
+            Err(type_mismatch(number, text))
         }
     }
 }
@@ -183,18 +186,18 @@ fn divide(call: &In<'_>) -> Answer {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
             if b.is_zero() {
-                return Err(fail(2, "can't $divide by zero"));
+                return Err(invalid_request(2, "can't $divide by zero"));
             }
             some(to_decimal(a).divide(b))
         }
-        (_, b) if b.to_f64() == 0.0 => Err(fail(2, "can't $divide by zero")),
+        (_, b) if b.to_f64() == 0.0 => Err(invalid_request(2, "can't $divide by zero")),
         (a, b) => some(a.to_f64() / b.to_f64()),
     }
 }
 
 fn modulo(call: &In<'_>) -> Answer {
     let Some((a, b)) = binary(call, 16611)? else { return NULL };
-    let zero = || Err(fail(16610, "can't $mod by zero"));
+    let zero = || Err(invalid_request(16610, "can't $mod by zero"));
     // A double that is a small whole number does not make an integer's remainder a double.
     let (b, small) = match (a, b) {
         (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
@@ -207,7 +210,7 @@ fn modulo(call: &In<'_>) -> Answer {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
             if b.is_zero() {
-                return Err(fail(5_733_415, "can't $mod by zero"));
+                return Err(invalid_request(5_733_415, "can't $mod by zero"));
             }
             some(to_decimal(a).remainder(b))
         }

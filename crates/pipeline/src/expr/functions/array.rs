@@ -13,7 +13,7 @@ use super::{
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -48,19 +48,19 @@ fn elem_at(call: &In<'_>) -> Answer {
     let ValueRef::Array(values) = call.value(0) else {
         let kind = call.arg(0).type_name();
         let text = format!("{}'s first argument must be an array, but is {kind}", call.name);
-        return Err(mismatch(28689, text));
+        return Err(type_mismatch(28689, text));
     };
     let position = call.value(1);
     if Number::of(position).is_none() {
         let kind = call.arg(1).type_name();
         let text =
             format!("{}'s second argument must be a numeric value, but is {kind}", call.name);
-        return Err(mismatch(28690, text));
+        return Err(type_mismatch(28690, text));
     }
     let Some(position) = int32_of(position) else {
         let (name, value) = (call.name, shown(position));
         let text = "second argument must be representable as a 32-bit integer:";
-        return Err(fail(28691, format!("{name}'s {text} {value}")));
+        return Err(invalid_request(28691, format!("{name}'s {text} {value}")));
     };
     Ok(at(values, i64::from(position)))
 }
@@ -71,7 +71,7 @@ fn edge(call: &In<'_>, position: i64) -> Answer {
         ValueRef::Array(values) => Ok(at(values, position)),
         value => {
             let (name, kind) = (call.name, value.kind().name());
-            Err(mismatch(28689, format!("{name}'s argument must be an array, but is {kind}")))
+            Err(type_mismatch(28689, format!("{name}'s argument must be an array, but is {kind}")))
         }
     }
 }
@@ -80,7 +80,7 @@ fn is_in(call: &In<'_>) -> Answer {
     let ValueRef::Array(values) = call.value(1) else {
         let kind = call.arg(1).type_name();
         let text = format!("$in requires an array as a second argument, found: {kind}");
-        return Err(mismatch(40081, text));
+        return Err(type_mismatch(40081, text));
     };
     let wanted = call.value(0);
     Ok(Some(Value::Bool(values.iter().any(|value| compare(value, wanted).is_eq()))))
@@ -93,7 +93,7 @@ fn index_of(call: &In<'_>) -> Answer {
     let ValueRef::Array(values) = call.value(0) else {
         let kind = call.arg(0).type_name();
         let text = format!("$indexOfArray requires an array as a first argument, found: {kind}");
-        return Err(mismatch(40090, text));
+        return Err(type_mismatch(40090, text));
     };
     let start = bound(call, 2, "starting", 0)?;
     let end = bound(call, 3, "ending", usize::MAX)?;
@@ -112,11 +112,11 @@ fn reverse(call: &In<'_>) -> Answer {
     match call.value(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Array(values) => {
-            let mut values = call.growth().copies(values.iter())?;
+            let mut values = call.growth().copy_values(values.iter())?;
             values.reverse();
             Ok(Some(Value::Array(values)))
         }
-        value => Err(mismatch(
+        value => Err(type_mismatch(
             34435,
             format!(
                 "The argument to $reverseArray must be an array, but was of type: {}",
@@ -131,7 +131,7 @@ fn size(call: &In<'_>) -> Answer {
         ValueRef::Array(values) => {
             Ok(Some(Value::Int32(i32::try_from(values.len()).unwrap_or(i32::MAX))))
         }
-        _ => Err(mismatch(
+        _ => Err(type_mismatch(
             17124,
             format!(
                 "The argument to $size must be an array, but was of type: {}",
@@ -151,12 +151,12 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
     };
     if Number::of(arg.operand()).is_none() {
         let text = format!("{which} argument to $slice {be} of type: {}", arg.type_name());
-        return Err(mismatch(codes.0, text));
+        return Err(type_mismatch(codes.0, text));
     }
     int32_of(arg.operand()).map(i64::from).ok_or_else(|| {
         let value = shown(arg.or_null());
         let text = "argument to $slice can't be represented as a 32-bit integer:";
-        fail(codes.1, format!("{which} {text} {value}"))
+        invalid_request(codes.1, format!("{which} {text} {value}"))
     })
 }
 
@@ -165,7 +165,7 @@ fn slice(call: &In<'_>) -> Answer {
         return NULL;
     }
     let ValueRef::Array(values) = call.value(0) else {
-        return Err(mismatch(
+        return Err(type_mismatch(
             28724,
             format!(
                 "First argument to $slice must be an array, but is of type: {}",
@@ -180,12 +180,15 @@ fn slice(call: &In<'_>) -> Answer {
     } else {
         let count = slice_part(call, 2, (28727, 28728))?;
         if count <= 0 {
-            return Err(fail(28729, format!("Third argument to $slice must be positive: {count}")));
+            return Err(invalid_request(
+                28729,
+                format!("Third argument to $slice must be positive: {count}"),
+            ));
         }
         let start = if second < 0 { (length + second).max(0) } else { second.min(length) };
         (start, count)
     };
     let (start, count) = (usize::try_from(start).unwrap_or(0), usize::try_from(count).unwrap_or(0));
     let part = values.iter().skip(start).take(count);
-    Ok(Some(Value::Array(call.growth().copies(part)?)))
+    Ok(Some(Value::Array(call.growth().copy_values(part)?)))
 }

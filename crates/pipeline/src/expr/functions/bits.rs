@@ -10,7 +10,7 @@ use super::{
     Takes::{Any, Exactly},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$bitAnd", Any, |c| fold(c, -1, |a, b| a & b), "bits that all have"),
@@ -31,7 +31,7 @@ fn fold(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> Answer {
             }
             _ => {
                 let text = format!("{} only supports int and long operands.", call.name);
-                return Err(mismatch(14, text));
+                return Err(type_mismatch(14, text));
             }
         }
     }
@@ -45,7 +45,7 @@ fn not(call: &In<'_>) -> Answer {
         value if value.is_nullish() => NULL,
         value => {
             let kind = value.kind().name();
-            Err(mismatch(28765, format!("$bitNot only supports int and long, not: {kind}.")))
+            Err(type_mismatch(28765, format!("$bitNot only supports int and long, not: {kind}.")))
         }
     }
 }

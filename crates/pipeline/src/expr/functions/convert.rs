@@ -12,7 +12,7 @@ use super::{
     date_parse, may, need, row,
 };
 use crate::{
-    failure::fail,
+    failure::invalid_request,
     shown::shown,
     text::{date_text, double_text},
 };
@@ -67,20 +67,20 @@ fn convert(call: &In<'_>) -> Answer {
 fn target(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
-            type_named(name).ok_or_else(|| fail(2, format!("Unknown type name: {name}")))
+            type_named(name).ok_or_else(|| invalid_request(2, format!("Unknown type name: {name}")))
         }
         value if value.is_number() => {
-            let code = Number::of(value)
-                .and_then(Number::to_i64_exact)
-                .ok_or_else(|| fail(9, "In $convert, numeric 'to' argument is not an integer"))?;
+            let code = Number::of(value).and_then(Number::to_i64_exact).ok_or_else(|| {
+                invalid_request(9, "In $convert, numeric 'to' argument is not an integer")
+            })?;
             let byte = if code == -1 { Some(0xff) } else { u8::try_from(code).ok() };
             byte.and_then(Type::from_code).filter(|_| code != 0xff).ok_or_else(|| {
                 let text =
                     "In $convert, numeric value for 'to' does not correspond to a BSON type:";
-                fail(9, format!("{text} {code}"))
+                invalid_request(9, format!("{text} {code}"))
             })
         }
-        value => Err(fail(
+        value => Err(invalid_request(
             9,
             format!(
                 "$convert's 'to' argument must be a string or number, but is {}",
@@ -111,7 +111,7 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     converted.ok_or_else(|| {
         let (from, to) = (value.kind().name(), to.name());
         let text = format!("Unsupported conversion from {from} to {to}");
-        fail(241, format!("{text} in $convert with no onError value"))
+        invalid_request(241, format!("{text} in $convert with no onError value"))
     })
 }
 
@@ -125,12 +125,12 @@ fn overflow(value: ValueRef<'_>) -> Error {
         ValueRef::Int32(_) | ValueRef::Int64(_) => String::new(),
         value => shown(value),
     };
-    fail(241, format!("{text} {shown}"))
+    invalid_request(241, format!("{text} {shown}"))
 }
 
 fn unread(text: &str, reason: &str) -> Error {
     let start = format!("Failed to parse number '{text}'");
-    fail(241, format!("{start} in $convert with no onError value: {reason}"))
+    invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
 }
 
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
@@ -170,7 +170,7 @@ fn finite(number: Number) -> Result<(), Error> {
         return Ok(());
     };
     let text = format!("Attempt to convert {what} value to integer type");
-    Err(fail(241, format!("{text} in $convert with no onError value")))
+    Err(invalid_request(241, format!("{text} in $convert with no onError value")))
 }
 
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
@@ -210,7 +210,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 fn check_hexadecimal(text: &str) -> Result<(), Error> {
     if text.starts_with("0x") || text.starts_with("0X") {
         let start = "Illegal hexadecimal input in $convert with no onError value:";
-        return Err(fail(241, format!("{start} {text}")));
+        return Err(invalid_request(241, format!("{start} {text}")));
     }
     Ok(())
 }
@@ -292,7 +292,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
                     )
                 };
                 let start = format!("Failed to parse objectId '{text}'");
-                fail(241, format!("{start} in $convert with no onError value: {reason}"))
+                invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
             })
         }
         _ => Ok(None),

@@ -3,7 +3,7 @@
 use document::{Document, Number, Value, ValueRef};
 use evaluation::{
     Error,
-    calendar::{self, DAY_MS, Moment},
+    calendar::{self, DAY_MS, DateParts},
 };
 
 use super::super::Answer;
@@ -16,7 +16,7 @@ use super::{
     may, need, row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -58,7 +58,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$minute", DateOrNamed, |c| part(c, |m, _| m.minute), "minute"),
     row("$month", DateOrNamed, |c| part(c, |m, _| m.month), "month"),
     row("$second", DateOrNamed, |c| part(c, |m, _| m.second), "second"),
-    row("$week", DateOrNamed, |c| part(c, |_, d| calendar::week(d)), "week, Sunday first"),
+    row("$week", DateOrNamed, |c| part(c, |_, d| calendar::week_of_year(d)), "week, Sunday first"),
     row("$year", DateOrNamed, |c| part(c, |m, _| m.year), "year"),
 ];
 
@@ -76,9 +76,9 @@ fn local(call: &In<'_>) -> Result<Option<i64>, Error> {
     Ok(zone.map(|zone| zone.local(at)))
 }
 
-fn part(call: &In<'_>, of: fn(&Moment, i64) -> i64) -> Answer {
+fn part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> Answer {
     let Some(at) = local(call)? else { return NULL };
-    Ok(Some(int(of(&Moment::of(at), at.div_euclid(DAY_MS)))))
+    Ok(Some(int(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
 fn iso_week_year(call: &In<'_>) -> Answer {
@@ -93,11 +93,14 @@ fn to_parts(call: &In<'_>) -> Answer {
         Some(ValueRef::Bool(iso)) => iso,
         Some(value) if !value.is_nullish() => {
             let kind = value.kind().name();
-            return Err(mismatch(40521, format!("iso8601 must evaluate to a bool, found {kind}")));
+            return Err(type_mismatch(
+                40521,
+                format!("iso8601 must evaluate to a bool, found {kind}"),
+            ));
         }
         _ => return NULL,
     };
-    let (moment, days) = (Moment::of(at), at.div_euclid(DAY_MS));
+    let (moment, days) = (DateParts::parts_of(at), at.div_euclid(DAY_MS));
     let mut parts = Document::new();
     if iso {
         let (year, week) = calendar::iso_week(days);
@@ -132,24 +135,27 @@ fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Err
     let Some(value) = Number::of(arg.operand()).and_then(Number::to_i64_exact) else {
         let (kind, value) = (arg.type_name(), shown(arg.or_null()));
         let text = format!("found {kind} with value {value}");
-        return Err(fail(40515, format!("'{name}' must evaluate to an integer, {text}")));
+        return Err(invalid_request(
+            40515,
+            format!("'{name}' must evaluate to an integer, {text}"),
+        ));
     };
     let year = name == "year" || name == "isoWeekYear";
     if year && !(1..=9999).contains(&value) {
         let code = if name == "year" { 40523 } else { 31095 };
         let text = format!("must evaluate to an integer in the range 1 to 9999, found {value}");
-        return Err(fail(code, format!("'{name}' {text}")));
+        return Err(invalid_request(code, format!("'{name}' {text}")));
     }
     let unbounded = matches!(name, "second" | "millisecond");
     if unbounded && MAX_TIME_PART < value.unsigned_abs() {
-        return Err(fail(
+        return Err(invalid_request(
             159,
             "Overflow casting from a lower-precision duration to a higher-precision duration",
         ));
     }
     if !unbounded && !(-32768..=32767).contains(&value) {
         let text = "must evaluate to a value in the range [-32768, 32767]; value";
-        return Err(fail(31034, format!("'{name}' {text} {value} is not in range")));
+        return Err(invalid_request(31034, format!("'{name}' {text} {value} is not in range")));
     }
     Ok(Some(value))
 }
@@ -171,9 +177,11 @@ fn from_parts(call: &In<'_>) -> Answer {
         let monday = calendar::iso_year_start(iso_year).unwrap_or(0);
         (year, month, day) = calendar::date_of_days(monday + (week - 1) * 7 + weekday - 1);
     }
-    let moment = Moment { year, month, day, hour, minute, second, millisecond };
+    let moment = DateParts { year, month, day, hour, minute, second, millisecond };
     match moment.to_ms() {
         Some(local) => Ok(Some(Value::DateTime(zone.instant(local)))),
-        None => Err(fail(31034, "the date that $dateFromParts describes is out of range")),
+        None => {
+            Err(invalid_request(31034, "the date that $dateFromParts describes is out of range"))
+        }
     }
 }

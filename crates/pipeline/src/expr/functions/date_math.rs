@@ -3,7 +3,7 @@
 use document::{Number, Value, ValueRef};
 use evaluation::{
     Error, Evaluated,
-    calendar::{DAY_MS, Moment, date_of_days, days_in_month, days_of_date, iso_weekday},
+    calendar::{DAY_MS, DateParts, date_of_days, days_in_month, days_of_date, iso_weekday},
 };
 
 use super::super::Answer;
@@ -12,7 +12,7 @@ use super::number::date_of;
 use super::zone::Zone;
 use super::{Function, In, Param, Takes::Named, may, need, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -74,20 +74,23 @@ fn add(call: &In<'_>, sign: i64) -> Answer {
     };
     let name = call.name;
     let at = date_of(call.value(0)).ok_or_else(|| {
-        mismatch(5_166_403, format!("{name} requires startDate to be convertible to a date"))
+        type_mismatch(5_166_403, format!("{name} requires startDate to be convertible to a date"))
     })?;
     let ValueRef::String(unit_name) = call.value(1) else {
-        return Err(mismatch(5_166_404, format!("{name} expects string defining the time unit")));
+        return Err(type_mismatch(
+            5_166_404,
+            format!("{name} expects string defining the time unit"),
+        ));
     };
     let unit = unit_named(unit_name)
-        .ok_or_else(|| fail(9, format!("unknown time unit value: {unit_name}")))?;
+        .ok_or_else(|| invalid_request(9, format!("unknown time unit value: {unit_name}")))?;
     let amount = Number::of(call.value(2)).and_then(Number::to_i64_exact).ok_or_else(|| {
-        mismatch(5_166_405, format!("{name} expects integer amount of time units"))
+        type_mismatch(5_166_405, format!("{name} expects integer amount of time units"))
     })?;
     let moved = amount.checked_mul(sign).and_then(|amount| shifted(at, unit, amount, &zone));
     moved.map(|at| Some(Value::DateTime(at))).ok_or_else(|| {
         let text = format!("invalid dateAdd 'amount' parameter value: {amount} {unit_name}");
-        fail(5_976_500, text)
+        invalid_request(5_976_500, text)
     })
 }
 
@@ -96,7 +99,7 @@ fn shifted(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
         Unit::Fixed(ms) => return at.checked_add(amount.checked_mul(ms)?),
         Unit::Months(months) => {
             let local = zone.local(at);
-            let moment = Moment::of(local);
+            let moment = DateParts::parts_of(local);
             let total = moment.year.checked_mul(12)?.checked_add(moment.month - 1)?;
             let total = total.checked_add(amount.checked_mul(months)?)?;
             let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
@@ -122,7 +125,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     let ValueRef::String(text) = arg.operand() else {
         let (name, kind) = (call.name, arg.type_name());
         let text = format!("{name} requires 'startOfWeek' to be a string, but got {kind}");
-        return Err(mismatch(5_439_015, text));
+        return Err(type_mismatch(5_439_015, text));
     };
     let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let wanted = text.to_ascii_lowercase();
@@ -132,7 +135,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     position.and_then(|at| i64::try_from(at + 1).ok()).map(Some).ok_or_else(|| {
         let name = call.name;
         let rest = format!("value cannot be recognized as a day of a week: {text}");
-        fail(5_439_016, format!("{name} parameter 'startOfWeek' {rest}"))
+        invalid_request(5_439_016, format!("{name} parameter 'startOfWeek' {rest}"))
     })
 }
 
@@ -141,18 +144,18 @@ fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     let ValueRef::String(text) = call.value(index) else {
         let kind = call.arg(index).type_name();
         let text = format!("{name} requires 'unit' to be a string, but got {kind}");
-        return Err(mismatch(5_439_013, text));
+        return Err(type_mismatch(5_439_013, text));
     };
     unit_named(text).ok_or_else(|| {
         let rest = format!("value cannot be recognized as a time unit: {text}");
-        fail(5_439_014, format!("{name} parameter 'unit' {rest}"))
+        invalid_request(5_439_014, format!("{name} parameter 'unit' {rest}"))
     })
 }
 
 fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
     date_of(call.value(index)).ok_or_else(|| {
         let (name, kind) = (call.name, call.arg(index).type_name());
-        mismatch(code, format!("{name} requires '{what}' to be a date, but got {kind}"))
+        type_mismatch(code, format!("{name} requires '{what}' to be a date, but got {kind}"))
     })
 }
 
@@ -181,7 +184,7 @@ fn diff(call: &In<'_>) -> Answer {
             let units = |at: i64| at.saturating_add(offset).div_euclid(ms);
             units(end)
                 .checked_sub(units(start))
-                .ok_or_else(|| fail(5_166_308, "$dateDiff overflowed"))?
+                .ok_or_else(|| invalid_request(5_166_308, "$dateDiff overflowed"))?
         }
     };
     Ok(Some(Value::Int64(count)))
@@ -205,11 +208,11 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     let whole = Number::of(arg.operand()).and_then(Number::to_i64_exact).ok_or_else(|| {
         let (value, kind) = (shown(arg.or_null()), arg.type_name());
         let text = "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value";
-        mismatch(5_439_017, format!("{text} '{value}' of type {kind}"))
+        type_mismatch(5_439_017, format!("{text} '{value}' of type {kind}"))
     })?;
     if whole <= 0 {
         let text = "$dateTrunc requires 'binSize' to be greater than 0, but got value";
-        return Err(fail(5_439_018, format!("{text} {whole}")));
+        return Err(invalid_request(5_439_018, format!("{text} {whole}")));
     }
     Ok(Some(whole))
 }
@@ -236,7 +239,7 @@ fn trunc(call: &In<'_>) -> Answer {
         _ => truncated(zone.local(at), unit, size, week).map(|start| zone.instant(start)),
     };
     let Some(start) = start else {
-        return Err(fail(5_439_005, "$dateTrunc's 'binSize' is out of range"));
+        return Err(invalid_request(5_439_005, "$dateTrunc's 'binSize' is out of range"));
     };
     Ok(Some(Value::DateTime(start)))
 }

@@ -5,64 +5,10 @@ use evaluation::{
     calendar::{self, DAY_MS, days_in_month},
 };
 
+use super::date_cursor::Cursor;
 use super::date_text::month_named;
 use super::zone::{Zone, offset_ms};
-use crate::failure::fail;
-
-/// Text under the cursor.
-struct Cursor<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Cursor<'a> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn skip(&mut self, c: char) -> bool {
-        let found = self.peek() == Some(c);
-        if found {
-            self.at += c.len_utf8();
-        }
-        found
-    }
-
-    fn blanks(&mut self) {
-        let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
-        while self.peek().is_some_and(blank) {
-            self.at += 1;
-        }
-    }
-
-    /// Digits, at least and at most so many.
-    fn digits(&mut self, least: usize, most: usize) -> Option<(i64, usize)> {
-        let rest = self.rest();
-        let count = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
-        if count < least {
-            return None;
-        }
-        self.at += count;
-        Some((rest.get(..count)?.parse().ok()?, count))
-    }
-
-    fn word(&mut self) -> &'a str {
-        let rest = self.rest();
-        let count = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-        self.at += count;
-        rest.get(..count).unwrap_or_default()
-    }
-
-    fn wrong(&self, reason: &str) -> Error {
-        let (text, at) = (self.text, self.at);
-        let found = self.peek().map_or_else(|| " ".to_owned(), |c| c.to_string());
-        fail(241, format!("Error parsing date string '{text}'; {at}: {reason} '{found}'"))
-    }
-}
+use crate::failure::invalid_request;
 
 /// What was read so far.
 #[derive(Default)]
@@ -83,7 +29,10 @@ impl Parts {
         if self.offset.is_some() && zone.is_some() {
             let text = "you cannot pass in a date/time string with time zone information";
             let zone = self.zone_text;
-            return Err(fail(241, format!("{text} ('{zone}') together with a timezone argument")));
+            return Err(invalid_request(
+                241,
+                format!("{text} ('{zone}') together with a timezone argument"),
+            ));
         }
         let days = self.days(cursor)?;
         let [hour, minute, second, millisecond] = self.time;
@@ -103,7 +52,7 @@ impl Parts {
     fn days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";
-            fail(241, format!("{text} \"{}\"", cursor.text))
+            invalid_request(241, format!("{text} \"{}\"", cursor.text))
         };
         if let (Some(year), week, weekday) = self.iso {
             let monday = calendar::iso_year_start(year).ok_or_else(incomplete)?;
@@ -326,7 +275,7 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     while let Some(c) = fields.next() {
         if c == '%' {
             let Some(field) = fields.next() else {
-                return Err(fail(18535, "Unmatched '%' at end of format string"));
+                return Err(invalid_request(18535, "Unmatched '%' at end of format string"));
             };
             read_field(&mut cursor, &mut parts, field)?;
         } else if !cursor.skip(c) {
@@ -349,7 +298,7 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
         '%' | 'z' | 'Z' | 'b' | 'B' => (0, 0),
         other => {
             let text = format!("Invalid format character '%{other}' in format string");
-            return Err(fail(18536, text));
+            return Err(invalid_request(18536, text));
         }
     };
     match field {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use document::{Value, ValueRef};
 use evaluation::{
     Error,
-    calendar::{self, DAY_MS, MONTHS, Moment},
+    calendar::{self, DAY_MS, DateParts, MONTHS},
 };
 
 use super::super::Answer;
@@ -14,7 +14,7 @@ use super::number::need_date;
 use super::zone::Zone;
 use super::{Function, In, Takes::Named, date_parse, may, need, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -41,7 +41,7 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
         value => {
             let (name, kind, value) = (call.name, value.kind().name(), shown(value));
             let text = format!("be a string, found: {kind} with value {value}");
-            Err(mismatch(code, format!("{name} requires that 'format' {text}")))
+            Err(type_mismatch(code, format!("{name} requires that 'format' {text}")))
         }
     }
 }
@@ -63,10 +63,10 @@ fn to_string(call: &In<'_>) -> Answer {
 }
 
 fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
-    let (at, days) = (Moment::of(local), local.div_euclid(DAY_MS));
+    let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
         let text = "$dateToString is only defined on year 0-9999, tried to use year";
-        return Err(fail(18537, format!("{text} {}", at.year)));
+        return Err(invalid_request(18537, format!("{text} {}", at.year)));
     }
     let month = usize::try_from(at.month - 1).unwrap_or(0);
     let month = MONTHS.get(month).copied().unwrap_or_default();
@@ -78,7 +78,7 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             continue;
         }
         let Some(field) = rest.next() else {
-            return Err(fail(18535, "Unmatched '%' at end of format string"));
+            return Err(invalid_request(18535, "Unmatched '%' at end of format string"));
         };
         let minutes = offset / 60_000;
         let sign = if minutes < 0 { '-' } else { '+' };
@@ -95,7 +95,7 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             'j' => write!(out, "{:03}", calendar::day_of_year(days)),
             'w' => write!(out, "{}", calendar::iso_weekday(days) % 7 + 1),
             'u' => write!(out, "{}", calendar::iso_weekday(days)),
-            'U' => write!(out, "{:02}", calendar::week(days)),
+            'U' => write!(out, "{:02}", calendar::week_of_year(days)),
             'V' => write!(out, "{:02}", calendar::iso_week(days).1),
             'G' => write!(out, "{:04}", calendar::iso_week(days).0),
             'z' => write!(out, "{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60),
@@ -104,7 +104,7 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             'b' => write!(out, "{}", month.get(..3).unwrap_or(month)),
             other => {
                 let text = format!("Invalid format character '%{other}' in format string");
-                return Err(fail(18536, text));
+                return Err(invalid_request(18536, text));
             }
         };
     }
@@ -140,7 +140,7 @@ fn from_string(call: &In<'_>) -> Answer {
         (value, _) => {
             let (kind, value) = (value.kind().name(), shown(value));
             let text = format!("be a string, found: {kind} with value {value}");
-            Err(fail(241, format!("$dateFromString requires that 'dateString' {text}")))
+            Err(invalid_request(241, format!("$dateFromString requires that 'dateString' {text}")))
         }
     };
     match read {

@@ -46,17 +46,17 @@ impl<'a> Fields<'a> {
         match self.place(name, hash) {
             Some(at) => {
                 // What it replaces stays counted: it was built.
-                let value = self.growth.copy(value)?;
+                let value = self.growth.copy_value(value)?;
                 if let Some(held) = self.fields.get_mut(at) {
                     held.1 = value;
                 }
             }
             None => {
                 self.budget.spend_bounded(FIELD)?;
-                self.growth.name(name)?;
-                let value = self.growth.copy(value)?;
+                self.growth.add_name(name)?;
+                let value = self.growth.copy_value(value)?;
                 if FEW <= self.fields.len() {
-                    self.growth.add(PLACE)?;
+                    self.growth.add_size(PLACE)?;
                     self.note(hash);
                 }
                 self.fields.push((name.to_owned(), value));

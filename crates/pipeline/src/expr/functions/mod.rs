@@ -10,6 +10,7 @@ mod boolean;
 mod comparison;
 mod convert;
 mod date;
+mod date_cursor;
 mod date_math;
 mod date_parse;
 mod date_text;
@@ -27,7 +28,9 @@ mod type_;
 mod zone;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Evaluated, Growth, check_built, fitted_value, owned, reach};
+use evaluation::{
+    Error, Evaluated, Growth, check_built, owned_bytes, readable_bytes, value_without_spare_room,
+};
 
 use super::{Answer, Env, Expr};
 
@@ -136,12 +139,12 @@ impl Function {
         match args {
             [a] => {
                 let a = a.get(env)?;
-                let held = owned(&a);
+                let held = owned_bytes(&a);
                 self.run(&[a], env, held)
             }
             [a, b] => {
                 let a = a.get(env)?;
-                let held = owned(&a);
+                let held = owned_bytes(&a);
                 let b = b.get(&env.holding(held)?)?;
                 self.run(&[a, b], env, held)
             }
@@ -150,7 +153,7 @@ impl Function {
                 let mut held = 0;
                 for arg in args {
                     let value = arg.get(&env.holding(held)?)?;
-                    held += owned(&value);
+                    held += owned_bytes(&value);
                     got.push(value);
                 }
                 self.run(&got, env, held)
@@ -166,14 +169,14 @@ impl Function {
         held: usize,
     ) -> Result<Evaluated<'e>, Error> {
         let budget = &env.context.budget;
-        let read: usize = args.iter().map(|arg| reach(arg.operand())).sum();
+        let read: usize = args.iter().map(|arg| readable_bytes(arg.operand())).sum();
         budget.spend(read)?;
         budget.spend_bounded(CALL)?;
         let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
-        let answer = answer.map(fitted_value);
+        let answer = answer.map(value_without_spare_room);
         Ok(Evaluated::from(answer))
     }
 }

@@ -11,7 +11,7 @@ use super::{
     fields::Fields,
     need, row,
 };
-use crate::{failure::mismatch, shown::shown};
+use crate::{failure::type_mismatch, shown::shown};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$getField", Named(&[need("field"), need("input")]), get, "field of any name"),
@@ -29,7 +29,7 @@ fn get(call: &In<'_>) -> Answer {
     let ValueRef::String(name) = call.value(0) else {
         let kind = call.arg(0).type_name();
         let text = format!("$getField requires 'field' to evaluate to type String, but got {kind}");
-        return Err(mismatch(3_041_704, text));
+        return Err(type_mismatch(3_041_704, text));
     };
     match call.arg(1).value() {
         Some(ValueRef::Document(fields)) => Ok(fields.get(name).map(ValueRef::to_value)),
@@ -48,7 +48,7 @@ fn merge(call: &In<'_>) -> Answer {
         value => {
             let (kind, value) = (value.kind().name(), shown(value));
             let text = format!("but input {value} is of type {kind}");
-            Err(mismatch(40400, format!("$mergeObjects requires object inputs, {text}")))
+            Err(type_mismatch(40400, format!("$mergeObjects requires object inputs, {text}")))
         }
     };
     match call.args {
@@ -65,21 +65,21 @@ fn change(call: &In<'_>, value: Option<ValueRef<'_>>) -> Answer {
     let ValueRef::String(name) = call.value(0) else {
         let (function, kind) = (call.name, call.arg(0).type_name());
         let text = "requires 'field' to evaluate to type String, but got";
-        return Err(mismatch(4_161_107, format!("{function} {text} {kind}")));
+        return Err(type_mismatch(4_161_107, format!("{function} {text} {kind}")));
     };
     let fields = match call.value(1) {
         value if value.is_nullish() => return NULL,
         ValueRef::Document(fields) => fields,
         _ => {
             let text = format!("{} requires 'input' to evaluate to type Object", call.name);
-            return Err(mismatch(4_161_105, text));
+            return Err(type_mismatch(4_161_105, text));
         }
     };
     let mut growth = call.growth();
-    growth.add(Size::of(ValueRef::Document(fields)))?;
+    growth.add_size(Size::of_value(ValueRef::Document(fields)))?;
     let mut changed = fields.to_tree();
     match value {
-        Some(value) => changed.insert(name, growth.copy(value)?),
+        Some(value) => changed.insert(name, growth.copy_value(value)?),
         None => drop(changed.remove(name)),
     }
     Ok(Some(Value::Document(changed)))

@@ -14,7 +14,7 @@ use super::{
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -58,7 +58,7 @@ fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     if number.is_nan() || is_positive {
         return Ok(());
     }
-    Err(fail(
+    Err(invalid_request(
         code,
         format!(
             "{}'s argument must be a positive number, but is {}",
@@ -97,7 +97,7 @@ fn log(call: &In<'_>) -> Answer {
     let part = |index: usize, what: &str, code: i32| {
         Number::of(call.value(index)).ok_or_else(|| {
             let kind = call.arg(index).type_name();
-            mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
+            type_mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
         })
     };
     let (number, base) = (part(0, "argument", 28756)?, part(1, "base", 28757)?);
@@ -105,7 +105,7 @@ fn log(call: &In<'_>) -> Answer {
     let value = base.to_f64();
     if !value.is_nan() && (value <= 0.0 || value == 1.0) {
         let text = "$log's base must be a positive number not equal to 1, but is";
-        return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
+        return Err(invalid_request(28759, format!("{text} {}", shown(call.value(1)))));
     }
     let natural = |number| match number {
         Number::Decimal(v) => decimal_logs::ln(v),
@@ -128,7 +128,7 @@ fn log(call: &In<'_>) -> Answer {
 fn sqrt(call: &In<'_>) -> Answer {
     let Some(number) = unary(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
-        return Err(fail(28714, "$sqrt's argument must be greater than or equal to 0"));
+        return Err(invalid_request(28714, "$sqrt's argument must be greater than or equal to 0"));
     }
     match number {
         Number::Decimal(v) => some(v.sqrt()),
@@ -143,12 +143,12 @@ fn pow(call: &In<'_>) -> Answer {
     let part = |index: usize, what: &str, code: i32| {
         Number::of(call.value(index)).ok_or_else(|| {
             let kind = call.arg(index).type_name();
-            mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
+            type_mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
         })
     };
     let (base, exponent) = (part(0, "base", 28762)?, part(1, "exponent", 28763)?);
     if base.to_f64() == 0.0 && exponent.to_f64() < 0.0 {
-        return Err(fail(28764, "$pow cannot take a base of 0 and a negative exponent"));
+        return Err(invalid_request(28764, "$pow cannot take a base of 0 and a negative exponent"));
     }
     let narrow = is_int(call.value(0)) && is_int(call.value(1));
     match (base, exponent) {

@@ -12,7 +12,7 @@ use super::{
     Takes::{Any, Between, Exactly},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$allElementsTrue", Exactly(1), all_true, "whether every element is true"),
@@ -37,10 +37,10 @@ fn join(
     call: &In<'_>,
 ) -> Result<(), Error> {
     for value in values.iter() {
-        let size = Size::of(value);
+        let size = Size::of_value(value);
         call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
-            growth.add(size)?;
+            growth.add_size(size)?;
         }
     }
     Ok(())
@@ -64,7 +64,7 @@ fn operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef
         value => {
             let (name, kind) = (call.name, value.kind().name());
             let text = "must be arrays. One argument is of type:";
-            Err(mismatch(code, format!("All operands of {name} {text} {kind}")))
+            Err(type_mismatch(code, format!("All operands of {name} {text} {kind}")))
         }
     }
 }
@@ -102,7 +102,7 @@ fn side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Erro
         let (name, kind) = (call.name, call.arg(index).type_name());
         let which = if index == 0 { "First" } else { "Second" };
         let text = format!("{which} argument is of type: {kind}");
-        mismatch(code, format!("both operands of {name} must be arrays. {text}"))
+        type_mismatch(code, format!("both operands of {name} must be arrays. {text}"))
     })
 }
 
@@ -115,11 +115,11 @@ fn difference(call: &In<'_>) -> Answer {
     let mut seen = set_of(right, &mut growth, call)?;
     let mut kept = Vec::new();
     for value in left.iter() {
-        let size = Size::of(value);
+        let size = Size::of_value(value);
         call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if seen.insert(BsonOrder(value.to_value())) {
-            growth.add(size)?;
-            kept.push(growth.copy(value)?);
+            growth.add_size(size)?;
+            kept.push(growth.copy_value(value)?);
         }
     }
     Ok(Some(Value::Array(kept)))
@@ -138,7 +138,7 @@ fn equals(call: &In<'_>) -> Answer {
         let Some(ValueRef::Array(values)) = arg.value() else {
             let text = format!("{}-th argument is of type: {}", index + 1, arg.type_name());
             let text = format!("All operands of $setEquals must be arrays. {text}");
-            return Err(mismatch(17044, text));
+            return Err(type_mismatch(17044, text));
         };
         let set = set_of(values, &mut call.growth(), call)?;
         match &first {
@@ -152,7 +152,7 @@ fn equals(call: &In<'_>) -> Answer {
 fn only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value(0).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg(0).type_name());
-        mismatch(code, format!("{name}'s argument must be an array, but is {kind}"))
+        type_mismatch(code, format!("{name}'s argument must be an array, but is {kind}"))
     })
 }
 

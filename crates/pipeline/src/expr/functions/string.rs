@@ -13,7 +13,7 @@ use super::{
     may, need, row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
     text::{date_text, double_text},
 };
@@ -57,7 +57,7 @@ pub(super) fn coerced(got: &Evaluated<'_>) -> Result<String, Error> {
         ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
         value => {
             let text = format!("can't convert from BSON type {} to String", value.kind().name());
-            return Err(fail(16007, text));
+            return Err(invalid_request(16007, text));
         }
     })
 }
@@ -71,12 +71,12 @@ fn concat(call: &In<'_>) -> Answer {
             ValueRef::String(v) | ValueRef::Symbol(v) => {
                 length = v.len().saturating_add(length);
                 check_text(length)?;
-                growth.add(Size { bytes: v.len(), memory: v.len() })?;
+                growth.add_size(Size { bytes: v.len(), memory: v.len() })?;
                 parts.push(v);
             }
             value => {
                 let text = format!("$concat only supports strings, not {}", value.kind().name());
-                return Err(mismatch(16702, text));
+                return Err(type_mismatch(16702, text));
             }
         }
     }
@@ -108,7 +108,7 @@ fn trim(call: &In<'_>, left: bool, right: bool) -> Answer {
     let wrong = |code: i32, what: &str, got: &Evaluated<'_>| {
         let (name, kind) = (call.name, got.type_name());
         let value = shown_or_missing(got);
-        mismatch(
+        type_mismatch(
             code,
             format!("{name} requires {what} to be a string, got {value} (of type {kind}) instead."),
         )
@@ -135,7 +135,10 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
         value if value.is_nullish() => Ok(None),
         value => text_of(value).map(Some).ok_or_else(|| {
             let (name, value) = (call.name, shown(value));
-            mismatch(code, format!("{name} requires that '{what}' be a string, found: {value}"))
+            type_mismatch(
+                code,
+                format!("{name} requires that '{what}' be a string, found: {value}"),
+            )
         }),
     };
     let input = part(0, 51746, "input")?;
@@ -155,7 +158,7 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
-    call.growth().add(Size::of_text(grown))?;
+    call.growth().add_size(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))
 }
 
@@ -167,14 +170,14 @@ fn split(call: &In<'_>) -> Answer {
         text_of(call.value(index)).ok_or_else(|| {
             let kind = call.arg(index).type_name();
             let text = "$split requires an expression that evaluates to a string as a";
-            mismatch(code, format!("{text} {which} argument, found: {kind}"))
+            type_mismatch(code, format!("{text} {which} argument, found: {kind}"))
         })
     };
     let (text, separator) = (part(0, 40085, "first")?, part(1, 40086, "second")?);
     if separator.is_empty() {
-        return Err(fail(40087, "$split requires a non-empty separator"));
+        return Err(invalid_request(40087, "$split requires a non-empty separator"));
     }
     let mut growth = call.growth();
-    let part = |part: &str| growth.copy(ValueRef::String(part));
+    let part = |part: &str| growth.copy_value(ValueRef::String(part));
     Ok(Some(Value::Array(text.split(separator).map(part).collect::<Result<_, _>>()?)))
 }

@@ -13,7 +13,7 @@ use super::{
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -31,7 +31,7 @@ fn length(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> Answer {
     let Some(text) = text_of(call.value(0)) else {
         let kind = call.arg(0).type_name();
         let text = format!("{} requires a string argument, found: {kind}", call.name);
-        return Err(mismatch(code, text));
+        return Err(type_mismatch(code, text));
     };
     Ok(Some(Value::Int32(i32::try_from(count(text)).unwrap_or(i32::MAX))))
 }
@@ -52,10 +52,13 @@ pub(super) fn bound(
         let text = format!(
             "{name}requires an integral {which} index, found a value of type: {kind}, with value: {value}"
         );
-        return Err(mismatch(40096, text));
+        return Err(type_mismatch(40096, text));
     };
     usize::try_from(at).map_err(|_| {
-        fail(40097, format!("{} requires a nonnegative {which} index, found: {at}", call.name))
+        invalid_request(
+            40097,
+            format!("{} requires a nonnegative {which} index, found: {at}", call.name),
+        )
     })
 }
 
@@ -67,7 +70,7 @@ fn searched<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
         text_of(call.value(index)).ok_or_else(|| {
             let kind = call.arg(index).type_name();
             let name = call.name;
-            mismatch(
+            type_mismatch(
                 code,
                 format!("{name} requires a string as the {which} argument, found: {kind}"),
             )
@@ -128,14 +131,14 @@ fn substr_bytes(call: &In<'_>) -> Answer {
             let kind = call.arg(index).type_name();
             let text =
                 format!("$substrBytes:  {what} must be a numeric type (is BSON type {kind})");
-            mismatch(code, text)
+            type_mismatch(code, text)
         })
     };
     let start = numeric(1, 16034, "starting index")?;
     let length = numeric(2, 16035, "length")?;
     let Ok(start) = usize::try_from(start) else {
         let text = format!("$substrBytes:  starting index must be non-negative (got: {start})");
-        return Err(fail(50752, text));
+        return Err(invalid_request(50752, text));
     };
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     if start >= text.len() {
@@ -144,11 +147,11 @@ fn substr_bytes(call: &In<'_>) -> Answer {
     let end = start.saturating_add(length).min(text.len());
     if !text.is_char_boundary(start) {
         let reason = "Invalid range, starting index is a UTF-8 continuation byte.";
-        return Err(fail(28656, format!("$substrBytes:  {reason}")));
+        return Err(invalid_request(28656, format!("$substrBytes:  {reason}")));
     }
     if !text.is_char_boundary(end) {
         let reason = "Invalid range, ending index is in the middle of a UTF-8 character.";
-        return Err(fail(28657, format!("$substrBytes:  {reason}")));
+        return Err(invalid_request(28657, format!("$substrBytes:  {reason}")));
     }
     Ok(Some(Value::from(text.get(start..end).unwrap_or_default())))
 }
@@ -160,11 +163,11 @@ fn substr_cp(call: &In<'_>) -> Answer {
         if Number::of(arg.operand()).is_none() {
             let kind = arg.type_name();
             let text = format!("$substrCP: {what} must be a numeric type (is BSON type {kind})");
-            return Err(mismatch(codes.0, text));
+            return Err(type_mismatch(codes.0, text));
         }
         int32_of(arg.operand()).ok_or_else(|| {
             let value = shown(arg.or_null());
-            fail(
+            invalid_request(
                 codes.1,
                 format!(
                     "$substrCP: {what} cannot be represented as a 32-bit integral value: {value}"
@@ -175,8 +178,9 @@ fn substr_cp(call: &In<'_>) -> Answer {
     let start = part(1, (34450, 34451), "starting index")?;
     let length = part(2, (34452, 34453), "length")?;
     let length = usize::try_from(length)
-        .map_err(|_| fail(34454, "$substrCP: length must be a nonnegative integer."))?;
-    let start = usize::try_from(start)
-        .map_err(|_| fail(34455, "$substrCP: the starting index must be nonnegative integer."))?;
+        .map_err(|_| invalid_request(34454, "$substrCP: length must be a nonnegative integer."))?;
+    let start = usize::try_from(start).map_err(|_| {
+        invalid_request(34455, "$substrCP: the starting index must be nonnegative integer.")
+    })?;
     Ok(Some(Value::String(text.chars().skip(start).take(length).collect())))
 }

@@ -7,7 +7,7 @@ use super::arithmetic::{NULL, unary};
 use super::powers::through_double;
 use super::{Function, In, Takes::Exactly, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -41,7 +41,7 @@ fn bounded(call: &In<'_>, function: fn(f64) -> f64, low: f64, high: f64, range: 
     let value = number.to_f64();
     if !value.is_nan() && !(low..=high).contains(&value) {
         let (name, value) = (call.name, shown(call.value(0)));
-        return Err(fail(
+        return Err(invalid_request(
             50989,
             format!("cannot apply {name} to {value}, value must be in {range}"),
         ));
@@ -54,7 +54,7 @@ fn finite(call: &In<'_>, function: fn(f64) -> f64) -> Answer {
     if number.to_f64().is_infinite() {
         let (name, value) = (call.name, shown(call.value(0)));
         let text = format!("cannot apply {name} to {value}, value must be in (-inf,inf)");
-        return Err(fail(50989, text));
+        return Err(invalid_request(50989, text));
     }
     Ok(Some(through_double(number, function)))
 }
@@ -66,7 +66,7 @@ fn atan2(call: &In<'_>) -> Answer {
         }
         Number::of(call.value(index)).map(Some).ok_or_else(|| {
             let kind = call.arg(index).type_name();
-            mismatch(code, format!("$atan2 only supports numeric types, not {kind}"))
+            type_mismatch(code, format!("$atan2 only supports numeric types, not {kind}"))
         })
     };
     let Some(y) = part(0, 51044)? else { return NULL };

@@ -9,7 +9,7 @@ use super::{
     Takes::{Exactly, Named},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$binarySize", Exactly(1), binary_size, "bytes of a string or of binary data"),
@@ -37,7 +37,7 @@ fn binary_size(call: &In<'_>) -> Answer {
         value => {
             let kind = value.kind().name();
             let text = format!("$binarySize requires a string or BinData argument, found: {kind}");
-            return Err(mismatch(51276, text));
+            return Err(type_mismatch(51276, text));
         }
     };
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
@@ -51,14 +51,14 @@ fn bson_size(call: &In<'_>) -> Answer {
         value => {
             let kind = value.kind().name();
             let text = format!("$bsonSize requires a document input, found: {kind}");
-            return Err(mismatch(31393, text));
+            return Err(type_mismatch(31393, text));
         }
     };
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
 fn rand(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Double(call.env.context.random.fraction())))
+    Ok(Some(Value::Double(call.env.context.random.next_fraction())))
 }
 
 fn stamp(call: &In<'_>, shift: u32, code: i32) -> Answer {
@@ -69,7 +69,10 @@ fn stamp(call: &In<'_>, shift: u32, code: i32) -> Answer {
         }
         value => {
             let (name, kind) = (call.name, value.kind().name());
-            Err(mismatch(code, format!(" Argument to {name} must be a timestamp, but is {kind}")))
+            Err(type_mismatch(
+                code,
+                format!(" Argument to {name} must be a timestamp, but is {kind}"),
+            ))
         }
     }
 }

@@ -3,7 +3,7 @@
 use document::ValueRef;
 use evaluation::{
     Error, Evaluated,
-    calendar::{DAY_MS, Moment},
+    calendar::{DAY_MS, DateParts},
 };
 use jiff::{
     Timestamp,
@@ -12,7 +12,7 @@ use jiff::{
 };
 
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -39,12 +39,15 @@ impl Zone {
             ValueRef::String(text) => Self::parse(text).map(Some),
             value if function.starts_with("$date") => {
                 let kind = value.kind().name();
-                Err(mismatch(40517, format!("timezone must evaluate to a string, found {kind}")))
+                Err(type_mismatch(
+                    40517,
+                    format!("timezone must evaluate to a string, found {kind}"),
+                ))
             }
             value => {
                 let (kind, value) = (value.kind().name(), shown(value));
                 let text = "requires a string for the timezone argument, but was given a";
-                Err(mismatch(40533, format!("{function} {text} {kind} ({value})")))
+                Err(type_mismatch(40533, format!("{function} {text} {kind} ({value})")))
             }
         }
     }
@@ -59,7 +62,10 @@ impl Zone {
         }
         match TimeZone::get(text) {
             Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
-            _ => Err(fail(40485, format!("unrecognized time zone identifier: \"{text}\""))),
+            _ => Err(invalid_request(
+                40485,
+                format!("unrecognized time zone identifier: \"{text}\""),
+            )),
         }
     }
 
@@ -108,7 +114,7 @@ fn within(ms: i64) -> i64 {
 }
 
 fn civil(local: i64) -> Option<DateTime> {
-    let at = Moment::of(within(local));
+    let at = DateParts::parts_of(within(local));
     DateTime::new(
         i16::try_from(at.year).ok()?,
         i8::try_from(at.month).ok()?,
