@@ -179,8 +179,8 @@ impl<'a, S: Store> Call<'a, S> {
                 let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 // Each constant is charged while the next one is evaluated, so that many of them
                 // cannot hold more than one evaluation may.
-                let env = env.holding(held)?;
-                let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
+                let env = env.with_held(held)?;
+                let value = expr.evaluate(&env)?.unwrap_or(document::Value::Undefined);
                 held += evaluation::memory_of(value.as_ref());
                 context.constants.insert(name, value);
             }

@@ -111,7 +111,7 @@ impl Like {
     }
 
     /// Whether a text matches.
-    pub fn matches(&self, text: &str, budget: &Budget) -> Result<bool, Error> {
+    pub fn matches_text(&self, text: &str, budget: &Budget) -> Result<bool, Error> {
         budget.spend_bounded(text.len())?;
         let Some((first, more)) = self.pieces.split_first() else { return Ok(text.is_empty()) };
         let Some(mut rest) = first.strip_prefix(text) else { return Ok(false) };
@@ -246,7 +246,7 @@ mod tests {
             let like = Like::new(pattern, escape);
             for (texts, want) in [(yes, true), (no, false)] {
                 for text in texts {
-                    let got = like.matches(text, &Budget::default()).unwrap();
+                    let got = like.matches_text(text, &Budget::default()).unwrap();
                     assert_eq!(got, want, "{pattern:?} {text:?}");
                 }
             }
@@ -284,7 +284,7 @@ mod tests {
             let text = some(&["a", "b", "c"], 8);
             let regular = pattern.replace('%', ".*").replace('_', ".");
             let want = regex::Regex::new(&format!("^(?s:{regular})$")).unwrap().is_match(&text);
-            let got = Like::new(&pattern, None).matches(&text, &Budget::default()).unwrap();
+            let got = Like::new(&pattern, None).matches_text(&text, &Budget::default()).unwrap();
             assert_eq!(got, want, "{pattern:?} {text:?}");
             matched += usize::from(got);
         }
@@ -296,8 +296,8 @@ mod tests {
         let text = "a".repeat(200_000);
         let pattern = format!("{}b", "%a".repeat(1_000));
         let budget = Budget::default();
-        assert!(!Like::new(&pattern, None).matches(&text, &budget).unwrap());
+        assert!(!Like::new(&pattern, None).matches_text(&text, &budget).unwrap());
         let pattern = format!("%{}b%", "_".repeat(100_000));
-        assert!(Like::new(&pattern, None).matches(&text, &budget).is_err());
+        assert!(Like::new(&pattern, None).matches_text(&text, &budget).is_err());
     }
 }

@@ -7,7 +7,7 @@ use document::{
 };
 use pipeline::{
     Filter,
-    filter::{Comparison, Test},
+    filter::{Comparison, PathTest},
 };
 
 /// Half-open range of components, ready to follow a prefix.
@@ -106,20 +106,20 @@ fn component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     out
 }
 
-fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
+fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
-        Test::Compare(Comparison::Eq, value) => {
+        PathTest::Compare(Comparison::Eq, value) => {
             is_point(value).then(|| Bounds::Points(vec![component(value.as_ref(), descending)]))
         }
-        Test::Compare(comparison, value) => of_comparison(*comparison, value, descending),
-        Test::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
+        PathTest::Compare(comparison, value) => of_comparison(*comparison, value, descending),
+        PathTest::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
             let mut points: Vec<_> =
                 set.values().iter().map(|value| component(value.as_ref(), descending)).collect();
             points.sort();
             points.dedup();
             Some(Bounds::Points(points))
         }
-        Test::Pattern(pattern) => {
+        PathTest::Pattern(pattern) => {
             let prefix = pattern.required_prefix()?;
             let mut start = component(ValueRef::String(&prefix), false);
             // Without its terminator, the component of a text is a prefix of those it begins.

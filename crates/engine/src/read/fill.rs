@@ -173,7 +173,7 @@ impl<S: Store> Cursor<S> {
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
-            source: Source::stored(Some(origin::of(&row, place))),
+            source: Source::stored_at(Some(origin::of(&row, place))),
             document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
             checked_in,
         });
@@ -221,7 +221,7 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder), false) =
             (views.at(place), &mut self.finder, running.input_ended)
         else {
-            running.exec.finish();
+            running.exec.finish_input();
             return Ok(());
         };
         // Stages that hold nothing are given no more than the batch needs.
@@ -230,13 +230,13 @@ impl<S: Store> Cursor<S> {
         let rows = finder.take(view, &self.context, wanted).await?;
         if rows.is_empty() {
             running.input_ended = true;
-            running.exec.finish();
+            running.exec.finish_input();
         }
         let carried = carries_origin(&running.stages);
         for row in rows {
             let origin = carried.then(|| origin::of(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
-            running.exec.offer(exec::Row { document, source: Source::stored(origin) })?;
+            running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;
         }
         Ok(())
     }

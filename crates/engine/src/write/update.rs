@@ -305,7 +305,7 @@ impl<S: Store> Engine<S> {
                 return Ok(best.map(|(_, row)| row));
             }
             for row in rows {
-                let key = sort.key(row.document());
+                let key = sort.key_of(row.document());
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {
                     best = Some((key, row));

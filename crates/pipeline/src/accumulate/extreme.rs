@@ -18,7 +18,7 @@ impl Extreme {
     }
 
     /// Adds a value; answers by how many bytes the held one grew.
-    pub fn add(&mut self, value: ValueRef<'_>) -> usize {
+    pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
         if value.is_nullish() {
             return 0;
         }
@@ -33,7 +33,7 @@ impl Extreme {
     }
 
     /// The value; null when there was none.
-    pub fn value(self) -> Value {
+    pub fn into_extreme(self) -> Value {
         self.held.unwrap_or(Value::Null)
     }
 }

@@ -12,30 +12,30 @@ use crate::failure::{invalid_request, type_mismatch};
 
 /// Every value.
 #[derive(Debug, Default)]
-pub struct Held(pub(crate) Vec<Value>);
+pub struct PushedValues(pub(crate) Vec<Value>);
 
-impl Held {
-    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
+impl PushedValues {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
         let bytes = memory_of(value.as_ref());
         self.0.push(value);
         bytes
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_array(self) -> Value {
         Value::Array(self.0)
     }
 }
 
 /// Distinct values, in the order in which they came.
 #[derive(Debug, Default)]
-pub struct Unique {
+pub struct DistinctValues {
     seen: HashSet<Box<[u8]>>,
     values: Vec<Value>,
 }
 
-impl Unique {
-    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+impl DistinctValues {
+    pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
         let bytes = memory_of(value) + key.len();
@@ -46,16 +46,18 @@ impl Unique {
         bytes
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_distinct(self) -> Value {
         Value::Array(self.values)
     }
 }
 
 /// The elements of arrays as a set.
-pub(crate) fn union(held: &mut Unique, got: &Evaluated<'_>) -> Result<usize, Error> {
+pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
-        Some(ValueRef::Array(values)) => Ok(values.iter().map(|value| held.add(value)).sum()),
+        Some(ValueRef::Array(values)) => {
+            Ok(values.iter().map(|value| held.add_distinct(value)).sum())
+        }
         Some(value) => Err(type_mismatch(
             9_408_000,
             format!(
@@ -68,10 +70,10 @@ pub(crate) fn union(held: &mut Unique, got: &Evaluated<'_>) -> Result<usize, Err
 
 /// Arrays one after the other.
 #[derive(Debug, Default)]
-pub struct Joined(pub(crate) Vec<Value>);
+pub struct JoinedArrays(pub(crate) Vec<Value>);
 
-impl Joined {
-    pub(crate) fn add(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
+impl JoinedArrays {
+    pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
             Some(value @ ValueRef::Array(values)) => {
@@ -88,13 +90,13 @@ impl Joined {
         }
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_joined(self) -> Value {
         Value::Array(self.0)
     }
 }
 
 /// Sets the fields of an object in another.
-pub(crate) fn merge(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
+pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
         Some(value) if value.is_nullish() => Ok(0),

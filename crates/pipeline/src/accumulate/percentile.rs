@@ -18,11 +18,11 @@ impl Percentiles {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
 
-    pub(crate) fn ask(&mut self, percentages: Vec<f64>) {
+    pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
         self.asked = percentages;
     }
 
-    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+    pub(crate) fn add_number(&mut self, value: ValueRef<'_>) -> usize {
         match Number::of(value).filter(|number| !number.is_nan()) {
             Some(number) => {
                 self.numbers.push(number.to_f64());
@@ -32,7 +32,7 @@ impl Percentiles {
         }
     }
 
-    pub(crate) fn value(mut self) -> Value {
+    pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
         let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
         match self.one {
@@ -50,7 +50,7 @@ pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
 }
 
 /// The percentages that `p` asks for.
-pub fn percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
+pub fn parse_percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";
         return Err(invalid_request(7_750_300, text));

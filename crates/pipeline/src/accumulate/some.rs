@@ -8,7 +8,7 @@ use evaluation::{Error, Evaluated, memory_of};
 use crate::{failure::invalid_request, shown::shown};
 
 /// How many, from an `n` argument.
-pub fn count_of(value: ValueRef<'_>) -> Result<usize, Error> {
+pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
         let text = format!("Value for 'n' must be of integral type, but found {}", shown());
@@ -36,11 +36,11 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
             values.iter().skip(skipped).map(ValueRef::to_value).collect()
         }
         _ => {
-            let mut ranked = Ranked::new(count, name == "$maxN");
+            let mut ranked = Ranked::with_count(count, name == "$maxN");
             for value in values.iter() {
-                ranked.add(Evaluated::Ref(value));
+                ranked.add_value(Evaluated::Ref(value));
             }
-            ranked.values()
+            ranked.into_values()
         }
     }
 }
@@ -54,11 +54,11 @@ pub struct Edge {
 }
 
 impl Edge {
-    pub(crate) fn new(most: usize, last: bool) -> Self {
+    pub(crate) fn with_count(most: usize, last: bool) -> Self {
         Self { most, last, held: VecDeque::new() }
     }
 
-    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
         }
@@ -72,7 +72,7 @@ impl Edge {
         grown
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_edge(self) -> Value {
         Value::Array(self.held.into())
     }
 }
@@ -86,20 +86,21 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    pub(crate) fn new(most: usize, greatest: bool) -> Self {
+    pub(crate) fn with_count(most: usize, greatest: bool) -> Self {
         Self { most, greatest, held: Vec::new() }
     }
 
-    fn order(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
-    pub(crate) fn add(&mut self, got: Evaluated<'_>) -> usize {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;
         }
         let value = got.operand();
-        let at = self.held.partition_point(|held| self.order(held.as_ref(), value).is_le());
+        let at =
+            self.held.partition_point(|held| self.compare_wanted(held.as_ref(), value).is_le());
         if at >= self.most {
             return 0;
         }
@@ -112,11 +113,11 @@ impl Ranked {
         grown
     }
 
-    fn values(self) -> Vec<Value> {
+    fn into_values(self) -> Vec<Value> {
         self.held
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_ranked(self) -> Value {
         Value::Array(self.held)
     }
 }

@@ -6,9 +6,9 @@ use document::{DocBuf, DocRef, Value, ValueRef};
 use evaluation::{Context, Error, Evaluated, Kind};
 
 use super::{
-    Row, Stage,
+    Row, Stage, checked_size,
     operator::{Operator, Poll},
-    redact, sized,
+    redact,
     slot::Slot,
 };
 use crate::{
@@ -34,14 +34,14 @@ impl Each {
 impl Operator for Each {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
-        self.slot.row = match apply(stage, row.document.as_ref(), context)? {
+        self.slot.row = match apply_stage(stage, row.document.as_ref(), context)? {
             Change::Same => Some((row.document, row.source)),
             Change::To(document) => Some((document, row.source)),
             Change::Dropped => None,
         }
         .map(|(document, source)| Row {
             document,
-            source: source.through(&self.stages, self.at, context),
+            source: source.after_stage(&self.stages, self.at, context),
         });
         Ok(())
     }
@@ -52,7 +52,7 @@ impl Operator for Each {
     }
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Change {
     Dropped,
 }
 
-pub(super) fn apply(
+pub(super) fn apply_stage(
     stage: &Stage,
     document: DocRef<'_>,
     context: &Context,
@@ -72,11 +72,11 @@ pub(super) fn apply(
         Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
         Stage::Match(_) => Change::Dropped,
         Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
-        Stage::AddFields(fields) => Change::To(sized(fields.apply(document, context)?)?),
+        Stage::AddFields(fields) => Change::To(checked_size(fields.apply_to(document, context)?)?),
         Stage::ReplaceRoot { root, called } => {
-            Change::To(replaced(root, called, document, context)?)
+            Change::To(replaced_root(root, called, document, context)?)
         }
-        Stage::Redact(expr) => match redact::redacted(expr, document, context)? {
+        Stage::Redact(expr) => match redact::redact_document(expr, document, context)? {
             Some(document) => Change::To(document),
             None => Change::Dropped,
         },
@@ -87,17 +87,17 @@ pub(super) fn apply(
     })
 }
 
-fn replaced(
+fn replaced_root(
     root: &Expr,
     called: &str,
     document: DocRef<'_>,
     context: &Context,
 ) -> Result<DocBuf, Error> {
     let env = Env::new(document, context);
-    let got = root.get(&env)?;
+    let got = root.evaluate_borrowed(&env)?;
     match got {
-        Evaluated::Ref(ValueRef::Document(fields)) => sized(fields.to_buf()),
-        Evaluated::Own(Value::Document(fields)) => sized(fields.to_buf()),
+        Evaluated::Ref(ValueRef::Document(fields)) => checked_size(fields.to_buf()),
+        Evaluated::Own(Value::Document(fields)) => checked_size(fields.to_buf()),
         other => {
             let (value, kind) = (shown_or_missing(&other), other.type_name());
             let input = shown(ValueRef::Document(document));
@@ -118,7 +118,7 @@ pub fn edit_with(
 ) -> Result<DocBuf, Error> {
     let mut current = document.to_buf();
     for stage in stages {
-        match apply(stage, current.as_ref(), context)? {
+        match apply_stage(stage, current.as_ref(), context)? {
             Change::To(changed) => current = changed,
             Change::Same | Change::Dropped => {}
         }

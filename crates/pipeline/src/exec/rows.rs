@@ -41,7 +41,7 @@ impl Operator for Limit {
     }
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        match self.slot.poll() {
+        match self.slot.poll_slot() {
             Poll::Need if self.left == 0 => Ok(Poll::Done),
             other => Ok(other),
         }
@@ -76,7 +76,7 @@ impl Operator for Skip {
     }
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -109,13 +109,13 @@ impl Operator for Count {
             };
             let mut builder = DocBuilder::new();
             builder.append(&self.name, count);
-            self.slot.row = Some(Row::made(builder.finish()));
+            self.slot.row = Some(Row::not_stored(builder.finish()));
         }
         Ok(())
     }
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -147,12 +147,12 @@ impl Operator for Documents {
             let nothing = Document::new();
             let env = Env::new(DocRef::Tree(&nothing), context);
             let wrong = || invalid_request(5_858_203, "an array is expected for $documents");
-            let Some(Value::Array(values)) = self.expr.eval(&env)? else { return Err(wrong()) };
+            let Some(Value::Array(values)) = self.expr.evaluate(&env)? else { return Err(wrong()) };
             let meter = &mut self.meter;
             let row = |value: Value| match value {
                 Value::Document(fields) => {
-                    let row = Row::made(fields.to_buf());
-                    meter.add(row.weight())?;
+                    let row = Row::not_stored(fields.to_buf());
+                    meter.add_bytes(row.memory_bytes())?;
                     Ok(row)
                 }
                 _ => Err(invalid_request(
@@ -163,7 +163,7 @@ impl Operator for Documents {
             self.rows = Some(values.into_iter().map(row).collect::<Result<_, Error>>()?);
         }
         let row = self.rows.as_mut().and_then(VecDeque::pop_front);
-        row.iter().for_each(|row| self.meter.free(row.weight()));
+        row.iter().for_each(|row| self.meter.free_bytes(row.memory_bytes()));
         Ok(row.map_or(Poll::Done, Poll::Row))
     }
 }

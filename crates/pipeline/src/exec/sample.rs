@@ -32,7 +32,7 @@ impl Sampling {
 }
 
 /// A number below `bound`.
-fn below(context: &Context, bound: u64) -> usize {
+fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
 
@@ -42,11 +42,11 @@ impl Operator for Sampling {
         // The block of the store that it came in shall not wait with it.
         let row = Row { document: row.document.detached(), ..row };
         if self.held.len() < self.most {
-            self.meter.add(row.weight())?;
+            self.meter.add_bytes(row.memory_bytes())?;
             self.held.push(row);
-        } else if let Some(place) = self.held.get_mut(below(context, self.seen)) {
-            self.meter.free(place.weight());
-            self.meter.add(row.weight())?;
+        } else if let Some(place) = self.held.get_mut(random_below(context, self.seen)) {
+            self.meter.free_bytes(place.memory_bytes());
+            self.meter.add_bytes(row.memory_bytes())?;
             *place = row;
         }
         Ok(())
@@ -64,9 +64,9 @@ impl Operator for Sampling {
         if self.held.is_empty() {
             return Ok(Poll::Done);
         }
-        let at = below(context, u64::try_from(self.held.len()).unwrap_or(1));
+        let at = random_below(context, u64::try_from(self.held.len()).unwrap_or(1));
         let row = self.held.swap_remove(at);
-        self.meter.free(row.weight());
+        self.meter.free_bytes(row.memory_bytes());
         Ok(Poll::Row(row))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use document::{ArrayRef, Document, Value, ValueRef};
 use evaluation::{Error, Evaluated, Size, check_built};
 
-use super::{Env, Expr, env::Scope, sorted::sort_values};
+use super::{Env, Expr, env::VariableScope, sorted::sort_values};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
@@ -40,10 +40,10 @@ pub struct Filtering {
 /// Work of one step over an element.
 const STEP: usize = 128;
 
-pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
-        Expr::Object(fields) => object(fields, env),
-        Expr::Array(items) => array(items, env),
+        Expr::Object(fields) => build_object(fields, env),
+        Expr::Array(items) => build_array(items, env),
         Expr::And(parts) => {
             for part in parts {
                 if !part.is_true(env)? {
@@ -62,13 +62,17 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
         }
         Expr::Cond(parts) => {
             let [condition, yes, no] = &**parts;
-            if condition.is_true(env)? { yes.get(env) } else { no.get(env) }
+            if condition.is_true(env)? {
+                yes.evaluate_borrowed(env)
+            } else {
+                no.evaluate_borrowed(env)
+            }
         }
-        Expr::Switch(branches, default) => switch(branches, default.as_deref(), env),
+        Expr::Switch(branches, default) => eval_switch(branches, default.as_deref(), env),
         Expr::IfNull(parts) => {
             let mut last = Evaluated::Missing;
             for part in parts {
-                last = part.get(env)?;
+                last = part.evaluate_borrowed(env)?;
                 if !last.is_nullish() {
                     break;
                 }
@@ -76,12 +80,12 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
             Ok(last)
         }
         Expr::Let(variables, body) => let_in(variables, body, env),
-        Expr::Map(mapping) => map(mapping, env),
-        Expr::Filter(filtering) => filter(filtering, env),
-        Expr::Reduce(parts) => reduce(parts, env),
-        Expr::Regex(call) => call.get(env),
+        Expr::Map(mapping) => eval_map(mapping, env),
+        Expr::Filter(filtering) => eval_filter(filtering, env),
+        Expr::Reduce(parts) => eval_reduce(parts, env),
+        Expr::Regex(call) => call.match_text(env),
         Expr::SortArray(input, by) => {
-            let input = input.get(env)?;
+            let input = input.evaluate_borrowed(env)?;
             if input.is_nullish() {
                 return Ok(Evaluated::Own(Value::Null));
             }
@@ -94,8 +98,8 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
                     ),
                 ));
             };
-            let held = env.holding(owned_memory(&input))?;
-            let mut growth = held.growth();
+            let held = env.with_held(owned_memory(&input))?;
+            let mut growth = held.new_growth();
             let mut values = growth.copy_values(values.iter())?;
             env.context.budget.spend_bounded(growth.memory_bytes().saturating_mul(4))?;
             sort_values(&mut values, by);
@@ -105,11 +109,11 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     }
 }
 
-fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for (name, part) in fields {
-        let got = part.get(&env.holding(growth.memory_bytes())?)?;
+        let got = part.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
         if let Some(value) = got.value() {
             growth.add_name(name)?;
             growth.add_size(Size::of_value(value))?;
@@ -118,38 +122,38 @@ fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'
             built.push(name.as_str(), value);
         }
     }
-    made(Value::Document(built), env)
+    checked_value(Value::Document(built), env)
 }
 
-fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for item in items {
-        let got = item.get(&env.holding(growth.memory_bytes())?)?;
+        let got = item.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
         growth.add_size(Size::of_value(got.or_null()))?;
         values.push(got.into_value().unwrap_or(Value::Null));
     }
-    made(Value::Array(values), env)
+    checked_value(Value::Array(values), env)
 }
 
 /// A value that was built: checked, and charged as work.
-fn made<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
     Ok(Evaluated::Own(built))
 }
 
-fn switch<'e>(
+fn eval_switch<'e>(
     branches: &'e [(Expr, Expr)],
     default: Option<&'e Expr>,
     env: &Env<'e>,
 ) -> Result<Evaluated<'e>, Error> {
     for (case, then) in branches {
         if case.is_true(env)? {
-            return then.get(env);
+            return then.evaluate_borrowed(env);
         }
     }
     match default {
-        Some(default) => default.get(env),
+        Some(default) => default.evaluate_borrowed(env),
         None => Err(invalid_request(
             40066,
             "$switch could not find a matching branch for an input, and no default was specified.",
@@ -158,11 +162,11 @@ fn switch<'e>(
 }
 
 /// Evaluates in a scope; what it borrows from the scope is copied out.
-fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
-    let got = body.get(env)?;
+fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
+    let got = body.evaluate_borrowed(env)?;
     if let Evaluated::Ref(value) = &got {
         let size = Size::of_value(*value);
-        env.holding(size.memory)?;
+        env.with_held(size.memory)?;
         env.context.budget.spend_bounded(size.memory)?;
     }
     Ok(got.into_value())
@@ -176,28 +180,31 @@ fn let_in<'e>(
     let mut held = 0;
     let mut values = Vec::with_capacity(variables.len());
     for (name, expr) in variables {
-        let got = expr.get(&env.holding(held)?)?;
+        let got = expr.evaluate_borrowed(&env.with_held(held)?)?;
         if let Evaluated::Own(value) = &got {
             held += Size::of_value(value.as_ref()).memory;
         }
         values.push((name, got));
     }
-    bind(&values, body, &env.holding(held)?).map(Evaluated::from)
+    bind_variables(&values, body, &env.with_held(held)?).map(Evaluated::from)
 }
 
 /// Binds the values one inside the other, then evaluates the body.
-fn bind(
+fn bind_variables(
     values: &[(&Arc<str>, Evaluated<'_>)],
     body: &Expr,
     env: &Env<'_>,
 ) -> Result<Option<Value>, Error> {
-    let Some(((name, got), rest)) = values.split_first() else { return inside(body, env) };
-    let scope = Scope { name, value: got.value(), outer: env.scope() };
-    bind(rest, body, &env.within(&scope))
+    let Some(((name, got), rest)) = values.split_first() else { return eval_in_scope(body, env) };
+    let scope = VariableScope { name, value: got.value(), outer: env.scope() };
+    bind_variables(rest, body, &env.with_scope(&scope))
 }
 
 /// The elements of a form's input; `None` when it is null or missing.
-fn elements<'g>(input: &'g Evaluated<'_>, otherwise: Error) -> Result<Option<ArrayRef<'g>>, Error> {
+fn array_elements<'g>(
+    input: &'g Evaluated<'_>,
+    otherwise: Error,
+) -> Result<Option<ArrayRef<'g>>, Error> {
     match input.value() {
         None => Ok(None),
         Some(value) if value.is_nullish() => Ok(None),
@@ -206,51 +213,55 @@ fn elements<'g>(input: &'g Evaluated<'_>, otherwise: Error) -> Result<Option<Arr
     }
 }
 
-fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
-    let input = mapping.input.get(env)?;
+fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+    let input = mapping.input.evaluate_borrowed(env)?;
     let otherwise =
         type_mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
-    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut built = Vec::new();
-    let mut growth = whole.growth();
+    let mut growth = whole.new_growth();
     for (position, value) in values.iter().enumerate() {
         env.context.budget.spend_bounded(STEP)?;
-        let env = whole.holding(growth.memory_bytes())?;
+        let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
-        let outer = mapping.index.as_ref().map(|name| Scope {
+        let outer = mapping.index.as_ref().map(|name| VariableScope {
             name,
             value: Some(position.as_ref()),
             outer: env.scope(),
         });
         let outer = outer.as_ref().or(env.scope());
-        let scope = Scope { name: &mapping.name, value: Some(value), outer };
-        let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
+        let scope = VariableScope { name: &mapping.name, value: Some(value), outer };
+        let made = eval_in_scope(&mapping.body, &env.with_scope(&scope))?.unwrap_or(Value::Null);
         growth.add_size(Size::of_value(made.as_ref()))?;
         growth.push_value(&mut built, made)?;
     }
-    made(Value::Array(built), env)
+    checked_value(Value::Array(built), env)
 }
 
 fn owned_memory(got: &Evaluated<'_>) -> usize {
     if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
-fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
-    let input = filtering.input.get(env)?;
+fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+    let input = filtering.input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
         28651,
         format!("input to $filter must be an array not {}", input.type_name()),
     );
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
-    let most = filter_limit(&filtering.limit.get(env)?)?;
-    let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let most = filter_limit(&filtering.limit.evaluate_borrowed(env)?)?;
+    let env = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut kept = Vec::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for value in values.iter() {
         env.context.budget.spend_bounded(STEP)?;
-        let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
-        if filtering.condition.is_true(&env.within(&scope))? {
+        let scope = VariableScope { name: &filtering.name, value: Some(value), outer: env.scope() };
+        if filtering.condition.is_true(&env.with_scope(&scope))? {
             let value = growth.copy_value(value)?;
             growth.push_value(&mut kept, value)?;
             if kept.len() >= most {
@@ -284,25 +295,27 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
-    let input = input.get(env)?;
+    let input = input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
         40080,
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Evaluated::Own(Value::Null)) };
-    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
-    let mut value = initial.eval(&whole)?;
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
+    let mut value = initial.evaluate(&whole)?;
     for this in values.iter() {
         env.context.budget.spend_bounded(STEP)?;
         let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
-        let env = whole.holding(held)?;
+        let env = whole.with_held(held)?;
         let made = {
             let bound = value.as_ref().map(Value::as_ref);
-            let outer = Scope { name: "value", value: bound, outer: env.scope() };
-            let scope = Scope { name: "this", value: Some(this), outer: Some(&outer) };
-            inside(body, &env.within(&scope))?
+            let outer = VariableScope { name: "value", value: bound, outer: env.scope() };
+            let scope = VariableScope { name: "this", value: Some(this), outer: Some(&outer) };
+            eval_in_scope(body, &env.with_scope(&scope))?
         };
         value = made;
     }

@@ -11,7 +11,7 @@ mod tests;
 mod visit;
 
 pub use env::Env;
-pub(crate) use env::scope;
+pub(crate) use env::single_variable;
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use regular::{Compiled, RegexCall, RegexForm};
@@ -74,21 +74,21 @@ pub enum Expr {
 }
 
 /// What functions answer: a value or nothing.
-pub type Answer = Result<Option<Value>, Error>;
+pub type OptionalValue = Result<Option<Value>, Error>;
 
 impl Expr {
     /// Its value over a document; `None` is a missing value, which is neither null nor undefined.
-    pub fn eval(&self, env: &Env<'_>) -> Answer {
-        Ok(self.get(env)?.into_value())
+    pub fn evaluate(&self, env: &Env<'_>) -> OptionalValue {
+        Ok(self.evaluate_borrowed(env)?.into_value())
     }
 
     /// Whether its value counts as true.
     pub fn is_true(&self, env: &Env<'_>) -> Result<bool, Error> {
-        Ok(self.get(env)?.is_truthy())
+        Ok(self.evaluate_borrowed(env)?.is_truthy())
     }
 
     /// Its value, borrowed from the document or the expression where that is possible.
-    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+    pub fn evaluate_borrowed<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
             Self::Literal(value) => Ok(Evaluated::Ref(value.as_ref())),
             Self::Absent => Ok(Evaluated::Absent),
@@ -97,16 +97,18 @@ impl Expr {
                 env.context
                     .budget
                     .spend(readable_bytes(document::ValueRef::Document(env.root)) / 64)?;
-                found(read_path(env.root, path, 0), env)
+                checked_found(read_path(env.root, path, 0), env)
             }
-            Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
+            Self::Variable(name, path) => {
+                checked_found(env.read_variable(name, path.as_ref())?, env)
+            }
             Self::Now => Ok(Evaluated::Own(Value::DateTime(env.context.now_ms))),
             Self::ClusterTime => {
                 Ok(Evaluated::Own(Value::Timestamp(env.context.operation_timestamp())))
             }
             Self::Remove => Ok(Evaluated::Missing),
-            Self::Call(function, args) => function.call(args, env),
-            _ => form::get(self, env).map(without_spare_room),
+            Self::Call(function, args) => function.call_with(args, env),
+            _ => form::evaluate_form(self, env).map(without_spare_room),
         }
     }
 
@@ -117,7 +119,7 @@ impl Expr {
 }
 
 /// What a path led to; values that were gathered from an array are new ones.
-fn found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     if let Evaluated::Own(value) = &got {
         env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;
     }

@@ -21,7 +21,7 @@ pub enum RegexForm {
 
 impl RegexForm {
     /// The operator's name.
-    pub fn name(self) -> &'static str {
+    pub fn operator_name(self) -> &'static str {
         match self {
             Self::Match => "$regexMatch",
             Self::Find => "$regexFind",
@@ -58,23 +58,23 @@ impl RegexCall {
             let nothing = Document::new();
             let context = Context::default();
             let env = Env::new(document::DocRef::Tree(&nothing), &context);
-            call.ready = call.compile(&env)?;
+            call.ready = call.compile_arguments(&env)?;
         }
         Ok(call)
     }
 
-    pub(super) fn get<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
-        let input = self.input.get(env)?;
+    pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+        let input = self.input.evaluate_borrowed(env)?;
         let compiled = match &self.ready {
             Some(ready) => Some(ready.clone()),
-            None => self.compile(env)?,
+            None => self.compile_arguments(env)?,
         };
         let text = match input.value() {
             None => None,
             Some(value) if value.is_nullish() => None,
             Some(ValueRef::String(text) | ValueRef::Symbol(text)) => Some(text),
             Some(_) => {
-                let name = self.form.name();
+                let name = self.form.operator_name();
                 let text = format!("{name} needs 'input' to be of type string");
                 return Err(type_mismatch(51104, text));
             }
@@ -92,7 +92,7 @@ impl RegexCall {
             RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
             RegexForm::Find => {
                 let found = pattern.find_matches(text, &count)?.find_at(0, &count)?;
-                found.map_or(Value::Null, |found| described(&found, text, 0, 0).0)
+                found.map_or(Value::Null, |found| match_document(&found, text, 0, 0).0)
             }
             RegexForm::FindAll => find_all(&pattern, text, env)?,
         };
@@ -100,10 +100,10 @@ impl RegexCall {
     }
 
     /// The compiled pattern; `None` when it is null or missing.
-    fn compile(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
-        let name = self.form.name();
-        let regex = self.regex.get(env)?;
-        let options = self.options.get(env)?;
+    fn compile_arguments(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
+        let name = self.form.operator_name();
+        let regex = self.regex.evaluate_borrowed(env)?;
+        let options = self.options.evaluate_borrowed(env)?;
         let options = match options.value() {
             None => None,
             Some(value) if value.is_nullish() => None,
@@ -132,12 +132,12 @@ impl RegexCall {
             ));
         }
         let options = options.unwrap_or(own);
-        compile(self.form, pattern, options).map(Some)
+        compile_pattern(self.form, pattern, options).map(Some)
     }
 }
 
-fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
-    let name = form.name();
+fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
+    let name = form.operator_name();
     match Pattern::with_look_ahead(pattern, options) {
         Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => Err(
             invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
@@ -157,14 +157,14 @@ fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Er
 
 /// A match as a document, and how many characters lie before its start, counting on from
 /// `counted` characters at byte `from`.
-fn described(
+fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
     from: usize,
     counted: usize,
 ) -> (Value, usize, usize) {
     let part = |(start, end): (usize, usize)| text.get(start..end).unwrap_or_default();
-    let (start, matched) = whole(found).map_or((0, ""), |span| (span.0, part(span)));
+    let (start, matched) = whole_span(found).map_or((0, ""), |span| (span.0, part(span)));
     let before = text.get(from..start).unwrap_or_default().chars().count() + counted;
     let captures = found
         .iter()
@@ -179,7 +179,7 @@ fn described(
 }
 
 /// The span of a whole match.
-fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
+fn whole_span(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
     found.first().copied().flatten()
 }
 
@@ -187,11 +187,11 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
     let count = |units: usize| env.context.budget.spend_bounded(units);
     let finder = pattern.find_matches(text, &count)?;
     let mut all = Vec::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     let (mut next, mut from, mut counted) = (0, 0, 0);
     while let Some(found) = finder.find_at(next, &count)? {
-        let end = whole(&found).map_or(text.len(), |(_, end)| end);
-        let (value, start, before) = described(&found, text, from, counted);
+        let end = whole_span(&found).map_or(text.len(), |(_, end)| end);
+        let (value, start, before) = match_document(&found, text, from, counted);
         (from, counted) = (start, before);
         let size = Size::of_value(value.as_ref());
         env.context.budget.spend_bounded(size.memory)?;

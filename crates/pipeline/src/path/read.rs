@@ -32,11 +32,11 @@ pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) 
 /// way both their documents and, where the part is a number, the element at that position.
 pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     let mut found = Vec::new();
-    visit(ValueRef::Document(fields), path, 0, &mut found);
+    visit_values(ValueRef::Document(fields), path, 0, &mut found);
     found
 }
 
-fn visit(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
+fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {
             ValueRef::Array(values) => found.extend(values.iter().map(ValueRef::to_value)),
@@ -47,16 +47,16 @@ fn visit(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     match value {
         ValueRef::Document(fields) => {
             if let Some(below) = fields.get(path.part(at)) {
-                visit(below, path, at + 1, found);
+                visit_values(below, path, at + 1, found);
             }
         }
         ValueRef::Array(values) => {
             let position = path.part(at).parse().ok();
             if let Some(below) = position.and_then(|position| values.get(position)) {
-                visit(below, path, at + 1, found);
+                visit_values(below, path, at + 1, found);
             }
             for element in values.iter().filter(|value| value.as_document().is_some()) {
-                visit(element, path, at, found);
+                visit_values(element, path, at, found);
             }
         }
         _ => {}

@@ -275,7 +275,7 @@ fn match_like<'a>(
     env: &Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
     match value.value().and_then(ValueRef::as_str) {
-        Some(text) => Ok(logic::truth_value(Some(like.matches(text, &env.context().budget)?))),
+        Some(text) => Ok(logic::truth_value(Some(like.matches_text(text, &env.context().budget)?))),
         None => Ok(Evaluated::Missing),
     }
 }

@@ -60,7 +60,7 @@ fn rows(count: usize) -> Vec<Row> {
         fields.push("text", "x".repeat(next(3000) as usize));
         Row {
             document: fields.to_buf(),
-            source: Source::stored(Some((at as u64).to_be_bytes().into())),
+            source: Source::stored_at(Some((at as u64).to_be_bytes().into())),
         }
     };
     (0..count).map(row).collect()
@@ -74,7 +74,7 @@ fn texts(rows: Vec<Row>) -> Vec<String> {
 /// The rows without every third stored document.
 fn without(rows: Vec<Row>) -> Vec<String> {
     let dead = |origin: &[u8]| origin.last().is_some_and(|last| last % 3 == 0);
-    texts(rows.into_iter().filter_map(|row| row.without(&dead).unwrap()).collect())
+    texts(rows.into_iter().filter_map(|row| row.without_dead(&dead).unwrap()).collect())
 }
 
 /// Whether the groups come in an order that nobody promised.

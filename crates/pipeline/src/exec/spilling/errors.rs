@@ -10,7 +10,7 @@ const FULL: i32 = 14031;
 const AGAIN: i32 = BUSY;
 
 /// What an operation says when a temporary file fails.
-pub(in crate::exec) fn failed(error: spill::Error) -> Error {
+pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
     match error {
         spill::Error::Busy => Error::new(Kind::Short, BUSY, text),
@@ -20,12 +20,12 @@ pub(in crate::exec) fn failed(error: spill::Error) -> Error {
 }
 
 /// A record is not what was written, although its checksum is right.
-pub(in crate::exec) fn damaged() -> Error {
-    failed(spill::Error::Damaged)
+pub(in crate::exec) fn damaged_record() -> Error {
+    file_failed(spill::Error::Damaged)
 }
 
 /// A stage holds more than it may. The number and the texts of a refused one are MongoDB's.
-pub(in crate::exec) fn exceeded(spill: &Spill, stage: &str) -> Error {
+pub(in crate::exec) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
     let text = match (spill, stage) {
         (Spill::Refused, "$sort") => format!(
             "Sort exceeded memory limit of {MAX_STAGE_BYTES} bytes, but did not opt in to \

@@ -6,7 +6,7 @@ mod errors;
 pub(super) mod partitions;
 mod sorter;
 
-pub(super) use errors::{damaged, exceeded, failed};
+pub(super) use errors::{damaged_record, file_failed, stage_exceeded};
 pub(super) use sorter::{Entry, Sorter};
 
 use evaluation::Context;

@@ -3,14 +3,14 @@
 use document::{ArrayRef, Document, Number, Value, ValueRef};
 use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::{
     Function, In,
     Takes::{Any, Between, Exactly, Named},
     fields::Fields,
-    may, need, row,
+    optional, required, row,
 };
 use crate::{
     failure::{invalid_request, type_mismatch},
@@ -24,15 +24,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$range", Between(2, 3), range, "integers from one to another"),
     row(
         "$zip",
-        Named(&[need("inputs"), may("useLongestLength"), may("defaults")]),
+        Named(&[required("inputs"), optional("useLongestLength"), optional("defaults")]),
         zip,
         "arrays of elements at the same position",
     ),
 ];
 
-fn concat(call: &In<'_>) -> Answer {
+fn concat(call: &In<'_>) -> OptionalValue {
     let mut joined = Vec::new();
-    let mut growth = call.growth();
+    let mut growth = call.new_growth();
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
@@ -52,11 +52,11 @@ fn concat(call: &In<'_>) -> Answer {
     Ok(Some(Value::Array(joined)))
 }
 
-fn from_object(call: &In<'_>) -> Answer {
-    match call.value(0) {
+fn from_object(call: &In<'_>) -> OptionalValue {
+    match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Document(fields) => {
-            let mut growth = call.growth();
+            let mut growth = call.new_growth();
             let pair = |(name, value): (&str, ValueRef<'_>)| {
                 let mut pair = Document::new();
                 growth.add_name("k")?;
@@ -74,8 +74,8 @@ fn from_object(call: &In<'_>) -> Answer {
     }
 }
 
-fn to_object(call: &In<'_>) -> Answer {
-    let values = match call.value(0) {
+fn to_object(call: &In<'_>) -> OptionalValue {
+    let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::Array(values) => values,
         value => {
@@ -94,9 +94,9 @@ fn to_object(call: &In<'_>) -> Answer {
                 "Key field cannot contain an embedded null byte",
             ));
         }
-        built.insert(name, value)?;
+        built.insert_field(name, value)?;
     }
-    Ok(Some(built.finish()))
+    Ok(Some(built.into_document()))
 }
 
 /// Name and value of a pair; all pairs have to be of the same form.
@@ -171,7 +171,7 @@ fn range_part(
     codes: (i32, i32),
     what: (&str, &str, &str),
 ) -> Result<i64, Error> {
-    let arg = call.arg(index);
+    let arg = call.arg_at(index);
     let (article, name, colon) = what;
     if Number::of(arg.operand()).is_none() {
         let kind = arg.type_name();
@@ -186,10 +186,10 @@ fn range_part(
     })
 }
 
-fn range(call: &In<'_>) -> Answer {
+fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
-    let step = if call.arg(2).is_absent() {
+    let step = if call.arg_at(2).is_absent() {
         1
     } else {
         range_part(call, 2, (34447, 34448), ("a", "step", ""))?
@@ -208,7 +208,7 @@ fn range(call: &In<'_>) -> Answer {
         ));
     }
     let size = Size::of_value(ValueRef::Int32(0));
-    call.growth().add_size(Size { bytes: size.bytes * count, memory: size.memory * count })?;
+    call.new_growth().add_size(Size { bytes: size.bytes * count, memory: size.memory * count })?;
     let mut values = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {
@@ -218,8 +218,8 @@ fn range(call: &In<'_>) -> Answer {
     Ok(Some(Value::Array(values)))
 }
 
-fn zip(call: &In<'_>) -> Answer {
-    let ValueRef::Array(inputs) = call.value(0) else { return NULL };
+fn zip(call: &In<'_>) -> OptionalValue {
+    let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
     for input in inputs.iter() {
         match input {
@@ -233,16 +233,16 @@ fn zip(call: &In<'_>) -> Answer {
         }
     }
     let lengths = arrays.iter().map(|values| values.len());
-    let longest = call.arg(1).is_truthy();
+    let longest = call.arg_at(1).is_truthy();
     let count = if longest { lengths.max() } else { lengths.min() }.unwrap_or(0);
-    let mut growth = call.growth();
+    let mut growth = call.new_growth();
     let row = Size::of_value(ValueRef::Array(ArrayRef::Tree(&[])));
     let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
     growth.add_size(Size {
         bytes: row.bytes.saturating_mul(count),
         memory: row.memory.saturating_mul(count),
     })?;
-    let defaults = call.value(2).as_array();
+    let defaults = call.value_at(2).as_array();
     let mut rows = vec![Vec::with_capacity(arrays.len()); count];
     for (column, values) in arrays.iter().enumerate() {
         let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);

@@ -8,11 +8,11 @@ use evaluation::{
     calendar::{self, DAY_MS, DateParts, MONTHS},
 };
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
-use super::{Function, In, Takes::Named, date_parse, may, need, row};
+use super::{Function, In, Takes::Named, date_parse, optional, required, row};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::shown,
@@ -21,13 +21,19 @@ use crate::{
 pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$dateFromString",
-        Named(&[need("dateString"), may("format"), may("timezone"), may("onError"), may("onNull")]),
+        Named(&[
+            required("dateString"),
+            optional("format"),
+            optional("timezone"),
+            optional("onError"),
+            optional("onNull"),
+        ]),
         from_string,
         "a date read from text",
     ),
     row(
         "$dateToString",
-        Named(&[need("date"), may("format"), may("timezone"), may("onNull")]),
+        Named(&[required("date"), optional("format"), optional("timezone"), optional("onNull")]),
         to_string,
         "a date as text",
     ),
@@ -35,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// The format argument; `None` when it is null.
 fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
-    match call.value(1) {
+    match call.value_at(1) {
         value if value.is_nullish() => Ok(None),
         ValueRef::String(format) => Ok(Some(format)),
         value => {
@@ -46,23 +52,23 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     }
 }
 
-fn to_string(call: &In<'_>) -> Answer {
-    let format = match call.arg(1).is_absent() {
+fn to_string(call: &In<'_>) -> OptionalValue {
+    let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
         false => format_arg(call, 18533)?,
     };
-    let zone = Zone::of(call.arg(2), call.name)?;
-    if call.arg(0).is_nullish() {
-        let otherwise = call.arg(3);
+    let zone = Zone::of_argument(call.arg_at(2), call.name)?;
+    if call.arg_at(0).is_nullish() {
+        let otherwise = call.arg_at(3);
         return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
     }
-    let at = need_date(call.value(0))?;
+    let at = need_date(call.value_at(0))?;
     let (Some(format), Some(zone)) = (format, zone) else { return NULL };
     let offset = zone.offset_at(at);
-    written(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
+    written_date(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
 }
 
-fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
+fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
         let text = "$dateToString is only defined on year 0-9999, tried to use year";
@@ -111,23 +117,23 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     Ok(out)
 }
 
-fn from_string(call: &In<'_>) -> Answer {
-    let format = match call.arg(1).is_absent() {
+fn from_string(call: &In<'_>) -> OptionalValue {
+    let format = match call.arg_at(1).is_absent() {
         true => None,
         false => match format_arg(call, 40684)? {
             Some(format) => Some(format),
-            None if call.arg(0).is_nullish() => None,
+            None if call.arg_at(0).is_nullish() => None,
             None => return NULL,
         },
     };
-    let input = call.arg(0);
+    let input = call.arg_at(0);
     if input.is_nullish() {
-        let otherwise = call.arg(4);
+        let otherwise = call.arg_at(4);
         return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
     }
-    let zone = match call.arg(2).is_absent() {
+    let zone = match call.arg_at(2).is_absent() {
         true => None,
-        false => match Zone::of(call.arg(2), call.name)? {
+        false => match Zone::of_argument(call.arg_at(2), call.name)? {
             Some(zone) => Some(zone),
             None => return NULL,
         },
@@ -136,7 +142,7 @@ fn from_string(call: &In<'_>) -> Answer {
         (ValueRef::String(text), Some(format)) => {
             date_parse::by_format(text, format, zone.as_ref())
         }
-        (ValueRef::String(text), None) => date_parse::free(text, zone.as_ref()),
+        (ValueRef::String(text), None) => date_parse::parse_free(text, zone.as_ref()),
         (value, _) => {
             let (kind, value) = (value.kind().name(), shown(value));
             let text = format!("be a string, found: {kind} with value {value}");
@@ -144,8 +150,8 @@ fn from_string(call: &In<'_>) -> Answer {
         }
     };
     match read {
-        Err(error) if error.number == 241 && !call.arg(3).is_absent() => {
-            Ok(call.arg(3).value().map(Into::into))
+        Err(error) if error.number == 241 && !call.arg_at(3).is_absent() => {
+            Ok(call.arg_at(3).value().map(Into::into))
         }
         read => read.map(|at| Some(Value::DateTime(at))),
     }

@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
             budget: &call.env.context.budget,
-            growth: call.growth(),
+            growth: call.new_growth(),
             fields: Vec::new(),
             state: RandomState::new(),
             places: HashMap::new(),
@@ -41,9 +41,9 @@ impl<'a> Fields<'a> {
     }
 
     /// Sets a field where it stands, or appends it.
-    pub(super) fn insert(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
+    pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
-        match self.place(name, hash) {
+        match self.place_of(name, hash) {
             Some(at) => {
                 // What it replaces stays counted: it was built.
                 let value = self.growth.copy_value(value)?;
@@ -57,7 +57,7 @@ impl<'a> Fields<'a> {
                 let value = self.growth.copy_value(value)?;
                 if FEW <= self.fields.len() {
                     self.growth.add_size(PLACE)?;
-                    self.note(hash);
+                    self.note_place(hash);
                 }
                 self.fields.push((name.to_owned(), value));
             }
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field goes where its hash leads.
-    fn note(&mut self, hash: u64) {
+    fn note_place(&mut self, hash: u64) {
         let at = self.fields.len();
         match self.places.entry(hash) {
             Entry::Vacant(vacant) => {
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn place(&self, name: &str, hash: u64) -> Option<usize> {
+    fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);
         first
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
             .or_else(|| self.others.iter().copied().find(is))
     }
 
-    pub(super) fn finish(self) -> Value {
+    pub(super) fn into_document(self) -> Value {
         Value::Document(self.fields.into_iter().collect())
     }
 }

@@ -32,7 +32,7 @@ use evaluation::{
     Error, Evaluated, Growth, check_built, owned_bytes, readable_bytes, value_without_spare_room,
 };
 
-use super::{Answer, Env, Expr};
+use super::{Env, Expr, OptionalValue};
 
 /// What a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ pub struct Param {
 }
 
 /// A required argument.
-pub(crate) const fn need(name: &'static str) -> Param {
+pub(crate) const fn required(name: &'static str) -> Param {
     Param { name, required: true }
 }
 
 /// An optional argument.
-pub(crate) const fn may(name: &'static str) -> Param {
+pub(crate) const fn optional(name: &'static str) -> Param {
     Param { name, required: false }
 }
 
@@ -77,7 +77,7 @@ pub struct Function {
     pub takes: Takes,
     /// What it is for.
     pub about: &'static str,
-    eval: fn(&In<'_>) -> Answer,
+    eval: fn(&In<'_>) -> OptionalValue,
 }
 
 impl std::fmt::Debug for Function {
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Function {
 pub(crate) const fn row(
     name: &'static str,
     takes: Takes,
-    eval: fn(&In<'_>) -> Answer,
+    eval: fn(&In<'_>) -> OptionalValue,
     about: &'static str,
 ) -> Function {
     Function { name, takes, about, eval }
@@ -106,13 +106,13 @@ pub struct In<'a> {
 
 impl<'a> In<'a> {
     /// An argument; absent past the end.
-    pub(crate) fn arg(&self, index: usize) -> &'a Evaluated<'a> {
+    pub(crate) fn arg_at(&self, index: usize) -> &'a Evaluated<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
     /// What it is building: nothing yet.
-    pub(crate) fn growth(&self) -> Growth<'a> {
-        self.env.growth()
+    pub(crate) fn new_growth(&self) -> Growth<'a> {
+        self.env.new_growth()
     }
 
     /// Whether any argument is null or missing.
@@ -121,8 +121,8 @@ impl<'a> In<'a> {
     }
 
     /// An argument's value, undefined for nothing.
-    pub(crate) fn value(&self, index: usize) -> ValueRef<'a> {
-        self.arg(index).operand()
+    pub(crate) fn value_at(&self, index: usize) -> ValueRef<'a> {
+        self.arg_at(index).operand()
     }
 }
 
@@ -131,38 +131,38 @@ const CALL: usize = 128;
 
 impl Function {
     /// Evaluates the arguments, then the function.
-    pub(crate) fn call<'e>(
+    pub(crate) fn call_with<'e>(
         &'static self,
         args: &'e [Expr],
         env: &Env<'e>,
     ) -> Result<Evaluated<'e>, Error> {
         match args {
             [a] => {
-                let a = a.get(env)?;
+                let a = a.evaluate_borrowed(env)?;
                 let held = owned_bytes(&a);
-                self.run(&[a], env, held)
+                self.run_function(&[a], env, held)
             }
             [a, b] => {
-                let a = a.get(env)?;
+                let a = a.evaluate_borrowed(env)?;
                 let held = owned_bytes(&a);
-                let b = b.get(&env.holding(held)?)?;
-                self.run(&[a, b], env, held)
+                let b = b.evaluate_borrowed(&env.with_held(held)?)?;
+                self.run_function(&[a, b], env, held)
             }
             _ => {
                 let mut got = Vec::with_capacity(args.len());
                 let mut held = 0;
                 for arg in args {
-                    let value = arg.get(&env.holding(held)?)?;
+                    let value = arg.evaluate_borrowed(&env.with_held(held)?)?;
                     held += owned_bytes(&value);
                     got.push(value);
                 }
-                self.run(&got, env, held)
+                self.run_function(&got, env, held)
             }
         }
     }
 
     /// Runs it while so many bytes of arguments are held.
-    fn run<'e>(
+    fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],
         env: &Env<'_>,
@@ -172,7 +172,7 @@ impl Function {
         let read: usize = args.iter().map(|arg| readable_bytes(arg.operand())).sum();
         budget.spend(read)?;
         budget.spend_bounded(CALL)?;
-        let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
+        let answer = (self.eval)(&In { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
@@ -204,11 +204,11 @@ static FAMILIES: [&[Function]; 19] = [
 ];
 
 /// Every function.
-pub fn all() -> impl Iterator<Item = &'static Function> {
+pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
 /// The function of this name (with the `$`).
-pub fn find(name: &str) -> Option<&'static Function> {
-    all().find(|function| function.name == name)
+pub fn find_function(name: &str) -> Option<&'static Function> {
+    all_functions().find(|function| function.name == name)
 }

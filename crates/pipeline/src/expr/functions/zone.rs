@@ -30,13 +30,13 @@ impl Zone {
     pub(crate) const UTC: Self = Self::Fixed(0);
 
     /// The zone of an argument; `None` when it is null.
-    pub(crate) fn of(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
+    pub(crate) fn of_argument(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
         }
         match got.operand() {
             value if value.is_nullish() => Ok(None),
-            ValueRef::String(text) => Self::parse(text).map(Some),
+            ValueRef::String(text) => Self::parse_zone(text).map(Some),
             value if function.starts_with("$date") => {
                 let kind = value.kind().name();
                 Err(type_mismatch(
@@ -53,7 +53,7 @@ impl Zone {
     }
 
     /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
         }
@@ -73,22 +73,22 @@ impl Zone {
     pub(crate) fn offset_at(&self, ms: i64) -> i64 {
         match self {
             Self::Fixed(offset) => *offset,
-            Self::Named(zone) => Timestamp::from_millisecond(within(ms))
+            Self::Named(zone) => Timestamp::from_millisecond(within_range(ms))
                 .map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000),
         }
     }
 
     /// Local time as milliseconds.
-    pub(crate) fn local(&self, ms: i64) -> i64 {
+    pub(crate) fn to_local(&self, ms: i64) -> i64 {
         ms.saturating_add(self.offset_at(ms))
     }
 
     /// The instant of a local time; in a gap the clock is taken as not yet changed,
     /// and of two instants the later one is meant.
-    pub(crate) fn instant(&self, local: i64) -> i64 {
+    pub(crate) fn to_instant(&self, local: i64) -> i64 {
         let offset = match self {
             Self::Fixed(offset) => *offset,
-            Self::Named(zone) => civil(local).map_or(0, |at| {
+            Self::Named(zone) => civil_time(local).map_or(0, |at| {
                 let offset = match zone.to_ambiguous_zoned(at).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset,
                     AmbiguousOffset::Gap { before, .. } => before,
@@ -103,7 +103,7 @@ impl Zone {
 
 /// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
 /// every 400 years.
-fn within(ms: i64) -> i64 {
+fn within_range(ms: i64) -> i64 {
     const CYCLE: i64 = 146_097 * DAY_MS;
     const YEAR_9999: i64 = 253_370_764_800_000;
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
@@ -113,8 +113,8 @@ fn within(ms: i64) -> i64 {
     ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
 }
 
-fn civil(local: i64) -> Option<DateTime> {
-    let at = DateParts::parts_of(within(local));
+fn civil_time(local: i64) -> Option<DateTime> {
+    let at = DateParts::parts_of(within_range(local));
     DateTime::new(
         i16::try_from(at.year).ok()?,
         i8::try_from(at.month).ok()?,
