@@ -19,15 +19,16 @@ const LONGEST_END: Duration = Duration::from_millis(9_500);
 
 /// Runs a server until SIGTERM or SIGINT.
 pub fn serve(config: &Config) -> Result<(), Failure> {
-    serve_beside(config, |_| Ok(()))
+    serve_beside(config, Box::new(|_| Ok(())))
 }
+
+/// What runs beside a server, with its admin address. In a box: with a type of its own for each, the
+/// compiler would make the whole server again in the crate that names one.
+pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
 /// The same; once it accepts, `beside` runs on a thread of its own and gets the admin address. Its
 /// failure ends the server, and the server's end does not wait for it.
-pub fn serve_beside(
-    config: &Config,
-    beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
-) -> Result<(), Failure> {
+pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
     raise_descriptor_limit();
     // What the server keeps is its owner's alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
