@@ -6,8 +6,8 @@ use engine::{Dialect, Error, IndexSpec, Model, Writer};
 use expiry::Lifetime;
 use pipeline::{
     Filter,
-    filter::{Comparison, Test},
-    sort::{Part, Sort},
+    filter::{Comparison, PathTest},
+    sort::{Sort, SortPart},
 };
 
 /// A stored filter is a document of values that have to be equal.
@@ -41,12 +41,12 @@ pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
 
 /// Documents whose value compares so.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
-    Filter::Path(Path::new(path), Test::Compare(comparison, value.into()))
+    Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }
 
 /// A sort by one path.
 pub fn sort_by(path: &str, descending: bool) -> Sort {
-    Sort { parts: vec![Part { path: Path::new(path), descending }] }
+    Sort { parts: vec![SortPart { path: Path::new(path), descending }] }
 }
 
 /// A plain ascending index on one path, named `<path>_1`.

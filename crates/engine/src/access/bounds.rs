@@ -18,7 +18,7 @@ use document::{
 };
 use pipeline::{
     Filter,
-    filter::{Comparison, Test},
+    filter::{Comparison, PathTest},
 };
 
 /// Half-open range of components, ready to follow a prefix.
@@ -125,12 +125,12 @@ fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
 }
 
 /// The bounds that one test puts on a field; `None` where it puts none.
-fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
+fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
-        Test::Compare(Comparison::Eq, value) => is_point(value)
+        PathTest::Compare(Comparison::Eq, value) => is_point(value)
             .then(|| Bounds::Points(vec![encode_component(value.as_ref(), descending)])),
-        Test::Compare(comparison, value) => of_comparison(*comparison, value, descending),
-        Test::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
+        PathTest::Compare(comparison, value) => of_comparison(*comparison, value, descending),
+        PathTest::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
             let mut points: Vec<_> = set
                 .values()
                 .iter()
@@ -140,8 +140,8 @@ fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
             points.dedup();
             Some(Bounds::Points(points))
         }
-        Test::Pattern(pattern) => {
-            let prefix = pattern.prefix()?;
+        PathTest::Pattern(pattern) => {
+            let prefix = pattern.required_prefix()?;
             let mut start = encode_component(ValueRef::String(&prefix), false);
             // Without its terminator, the component of a text is a prefix of those it begins.
             start.pop();

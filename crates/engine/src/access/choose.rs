@@ -277,13 +277,13 @@ fn direction_for_sort(
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use pipeline::filter::Test;
+    use pipeline::filter::PathTest;
     let Some((first, _)) = key.first() else { return false };
     parts.iter().any(|part| match part {
         Filter::Path(path, test) if path.as_str() == first => match test {
-            Test::Compare(comparison, value) => excludes_missing(*comparison, value),
-            Test::Exists | Test::Pattern(_) => true,
-            Test::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
+            PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
+            PathTest::Exists | PathTest::Pattern(_) => true,
+            PathTest::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
             _ => false,
         },
         _ => false,

@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn records_of_containers_round_trip() {
         let policy = Policy(vec![super::super::PolicyRule {
-            steps: vec![select::sarg::Step::Elements],
+            steps: vec![select::sarg::PathStep::Elements],
             below: true,
             included: false,
         }]);

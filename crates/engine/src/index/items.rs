@@ -15,7 +15,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::body_checksum;
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use super::entries::DraftedEntries;
 use crate::{
@@ -55,7 +55,7 @@ enum WalkedStep<'a> {
     Elements,
 }
 
-impl PartialEq<WalkedStep<'_>> for Step {
+impl PartialEq<WalkedStep<'_>> for PathStep {
     fn eq(&self, at: &WalkedStep<'_>) -> bool {
         match (self, at) {
             (Self::Property(name), WalkedStep::Property(at)) => name == at,
@@ -246,7 +246,7 @@ impl IndexSpec {
     }
 
     /// Whether it holds every value at a path.
-    pub(crate) fn holds_path(&self, path: &[Step]) -> bool {
+    pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
         match &self.shape {
             IndexShape::Wild(policy) => policy.covers_path(path),
             IndexShape::Fields | IndexShape::Tuple { .. } | IndexShape::Timeline => false,
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(drafted.unwrap().entries.len(), 8);
         let mut policy = everything();
         policy.0.push(PolicyRule {
-            steps: vec![Step::Property("b".into())],
+            steps: vec![PathStep::Property("b".into())],
             below: true,
             included: false,
         });

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
-use select::sarg::{Sarg, Step, Test};
+use select::sarg::{PathStep, Sarg, ValueTest};
 use store::{KeyRange, Store};
 
 use super::scan::{IndexUse, Scanned};
@@ -91,7 +91,11 @@ impl<S: Store> CandidateSearch<'_, S> {
     }
 
     /// Keys of all items whose value at a path passes a test, by an index that holds the path.
-    async fn keys_passing(&mut self, path: &[Step], test: &Test) -> Result<CandidateKeys, Halt> {
+    async fn keys_passing(
+        &mut self,
+        path: &[PathStep],
+        test: &ValueTest,
+    ) -> Result<CandidateKeys, Halt> {
         let indexes = &self.view.state.record.indexes;
         let holding = |index: &&IndexSpec| index.ready && index.holds_path(path);
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
@@ -139,29 +143,31 @@ impl<S: Store> CandidateSearch<'_, S> {
 pub(super) fn usual_width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
-        Sarg::Test(_, Test::Equal(_)) => 1,
-        Sarg::Test(_, Test::In(_)) => 2,
-        Sarg::Test(_, Test::Prefix(_)) => 3,
-        Sarg::Test(_, Test::Range { .. }) => 4,
+        Sarg::Test(_, ValueTest::Equal(_)) => 1,
+        Sarg::Test(_, ValueTest::In(_)) => 2,
+        Sarg::Test(_, ValueTest::Prefix(_)) => 3,
+        Sarg::Test(_, ValueTest::Range { .. }) => 4,
         Sarg::And(_) | Sarg::Or(_) => 5,
-        Sarg::Test(_, Test::Text) => 6,
-        Sarg::Test(_, Test::Defined) => 7,
+        Sarg::Test(_, ValueTest::Text) => 6,
+        Sarg::Test(_, ValueTest::Defined) => 7,
         Sarg::All => 8,
     }
 }
 
 /// Where the entries of values that pass a test are, in their order.
-pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<KeyRange> {
+pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
     let after = |part: &[u8]| [prefix, part].concat();
     let within = |start: Vec<u8>, end: Vec<u8>| KeyRange { start, end: Some(end) };
     match test {
-        Test::Equal(value) => vec![KeyRange::with_prefix(&after(&kept_component(value.as_ref())))],
-        Test::In(values) => {
+        ValueTest::Equal(value) => {
+            vec![KeyRange::with_prefix(&after(&kept_component(value.as_ref())))]
+        }
+        ValueTest::In(values) => {
             let points: BTreeSet<Vec<u8>> =
                 values.iter().map(|value| kept_component(value.as_ref())).collect();
             points.iter().map(|point| KeyRange::with_prefix(&after(point))).collect()
         }
-        Test::Range { lower, upper } => {
+        ValueTest::Range { lower, upper } => {
             // Comparisons never cross types: the other end is that of the type.
             let any = lower.as_ref().or(upper.as_ref());
             let Some((one, _)) = any else { return vec![KeyRange::with_prefix(prefix)] };
@@ -190,15 +196,15 @@ pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<KeyRange> {
             };
             vec![within(after(&start), after(&end))]
         }
-        Test::Prefix(text) => {
+        ValueTest::Prefix(text) => {
             let mut start = kept_component(ValueRef::String(text));
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![KeyRange::with_prefix(&after(&start))]
         }
-        Test::Text => vec![KeyRange::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
-        Test::Defined => vec![KeyRange::with_prefix(prefix)],
+        ValueTest::Text => vec![KeyRange::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
+        ValueTest::Defined => vec![KeyRange::with_prefix(prefix)],
     }
 }
 

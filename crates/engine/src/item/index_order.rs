@@ -20,7 +20,7 @@ use document::{
 };
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step, Test},
+    sarg::{PathStep, Sarg, ValueTest},
     statement::Flow,
 };
 use store::{Direction, KeyRange, Store};
@@ -69,7 +69,7 @@ pub(super) fn plan_index_order<'a>(
     if !scan.range.is_all() {
         return None;
     }
-    let path: Vec<Step> = names.iter().cloned().map(Step::Property).collect();
+    let path: Vec<PathStep> = names.iter().cloned().map(PathStep::Property).collect();
     // Without a condition on the path only the descending order can be given: the items without a
     // value come last in it.
     let test = match test_of_path(&scan.sarg, &path) {
@@ -79,7 +79,7 @@ pub(super) fn plan_index_order<'a>(
     };
     let index = record.indexes.iter().find(|index| index.ready && index.holds_path(&path))?;
     let prefix = keys::item_path(index.id, &path);
-    let mut ranges = test_ranges(&prefix, test.unwrap_or(&Test::Defined));
+    let mut ranges = test_ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
         ranges.reverse();
@@ -98,11 +98,14 @@ pub(super) fn plan_index_order<'a>(
 }
 
 /// What a condition demands of the path, where no part of it leaves fewer items.
-fn test_of_path<'a>(sarg: &'a Sarg, path: &[Step]) -> Option<&'a Test> {
+fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {
-            Test::Range { .. } | Test::Prefix(_) | Test::Text | Test::Defined => Some((part, test)),
-            Test::Equal(_) | Test::In(_) => None,
+            ValueTest::Range { .. }
+            | ValueTest::Prefix(_)
+            | ValueTest::Text
+            | ValueTest::Defined => Some((part, test)),
+            ValueTest::Equal(_) | ValueTest::In(_) => None,
         },
         _ => None,
     };
@@ -199,7 +202,7 @@ pub(super) async fn walk_index_order<S: Store>(
     sink: &mut dyn ItemSink,
     scanned: &mut Scanned,
 ) -> Result<WalkOutcome, Halt> {
-    let path = along.names.iter().cloned().map(Step::Property);
+    let path = along.names.iter().cloned().map(PathStep::Property);
     scanned.indexes.push(IndexUse::Path(path.collect()));
     let mut walk =
         IndexOrderWalk { view, along, context, sink, scanned, alike: AlikeRows::default() };

@@ -17,7 +17,7 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step},
+    sarg::{PathStep, Sarg},
     statement::Flow,
 };
 use store::{Direction, KeyRange, Store};
@@ -112,7 +112,7 @@ pub trait ItemSink: Send {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.
-    Path(Vec<Step>),
+    Path(Vec<PathStep>),
     /// All of the index of this name, for its order.
     Order(String),
 }

@@ -323,7 +323,7 @@ impl<S: Store> Engine<S> {
                 return Ok(best.map(|(_, row)| row));
             }
             for row in rows {
-                let key = sort.key(row.document());
+                let key = sort.key_of(row.document());
                 // Of equal ones the first found stays.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {

@@ -77,12 +77,12 @@ fn sort() -> Stage {
 
 fn add(name: &str, expr: Expr) -> Stage {
     let mut fields = Fields::new();
-    fields.set(&[name], expr).expect("one path");
+    fields.set_at(&[name], expr).expect("one path");
     Stage::AddFields(fields)
 }
 
 fn count() -> Stage {
-    let size = functions::find("$size").expect("a function");
+    let size = functions::find_function("$size").expect("a function");
     add("n", Expr::Call(size, vec![Expr::Field(Path::new("f"))]))
 }
 
