@@ -1,4 +1,5 @@
-//! Regular expressions: compiled once, matched against strings in linear time.
+//! A compiled regular expression, and finding matches with it. Compiled once, it is matched against
+//! strings in linear time.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub struct Pattern {
     source: String,
     options: String,
     regex: Regex,
-    /// What has to be met at the start of a text beside it, or must not be.
+    /// Patterns that have to match at the start of a text beside it, or must not.
     guards: Vec<(bool, Regex)>,
     /// The form of a pattern with look-ahead elsewhere; `regex` is nothing then.
     looking: Option<Arc<Looking>>,
@@ -46,7 +47,8 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
 
-    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine.
+    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine;
+    /// elsewhere the pattern is walked by machines of its own.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
             Err(error) if error.kind == Kind::Unsupported && has_look_ahead(source) => {
@@ -56,6 +58,7 @@ impl Pattern {
         }
     }
 
+    /// A pattern with look-ahead anywhere in it.
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
         let mut flags = flags_of(options)?;
         let rest = own_flags(source, &mut flags);
@@ -73,6 +76,7 @@ impl Pattern {
         })
     }
 
+    /// A pattern whose look-ahead at its start was taken off it.
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
         let split = match options.contains(['m', 'x']) {
             true => None,
@@ -154,8 +158,9 @@ impl Pattern {
         }
     }
 
-    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): strings
-    /// below it or not beginning with it cannot match.
+    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): an index
+    /// need look only at strings that begin with it. Nothing where the pattern has options or
+    /// alternatives that make this uncertain.
     pub fn required_prefix(&self) -> Option<String> {
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
             return None;
@@ -172,6 +177,7 @@ impl Pattern {
                 '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
                 plain => plain,
             };
+            // The character may be left out or repeated: it is not required.
             if matches!(chars.peek(), Some('*' | '?' | '{')) {
                 break;
             }
@@ -184,7 +190,7 @@ impl Pattern {
     }
 }
 
-/// Finds matches in a text, with what is known of it.
+/// Finds matches in one text, one after the other, with what is known of the text.
 #[derive(Debug)]
 pub struct MatchFinder<'p, 't> {
     pattern: &'p Pattern,
@@ -208,12 +214,12 @@ impl MatchFinder<'_, '_> {
     }
 }
 
-/// Whether a pattern seems to have a look-ahead.
+/// Whether a pattern seems to have a look-ahead; a look in the text is enough to try.
 fn has_look_ahead(source: &str) -> bool {
     source.contains("(?=") || source.contains("(?!")
 }
 
-/// Takes flags off the start of a pattern, which hold for all of it.
+/// Takes flags off the start of a pattern (`(?i)`), which hold for all of it.
 fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
     let Some((letters, rest)) = source.strip_prefix("(?").and_then(|it| it.split_once(')')) else {
         return source;
@@ -232,6 +238,7 @@ fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
     rest
 }
 
+/// The flags of these options; fails for a letter that is not one.
 fn flags_of(options: &str) -> Result<Flags, Error> {
     let mut flags = Flags::default();
     for option in options.chars() {
@@ -250,6 +257,7 @@ fn flags_of(options: &str) -> Result<Flags, Error> {
     Ok(flags)
 }
 
+/// Fails when the text of a pattern is too long.
 fn short_enough(source: &str) -> Result<(), Error> {
     if source.len() > MAX_PATTERN_BYTES {
         let text = "Regular expression is invalid: regular expression is too large";
@@ -258,6 +266,7 @@ fn short_enough(source: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Compiles a pattern and takes the memory that it holds.
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
@@ -277,6 +286,7 @@ fn sorted_options(options: &str) -> String {
     options.into_iter().collect()
 }
 
+/// The failure to build a pattern, as a failure of the request.
 fn refused_build(error: regex::Error) -> Error {
     match error {
         regex::Error::CompiledTooBig(_) => {

@@ -1,5 +1,8 @@
 //! What compiled patterns take: about how much each does, how much those of one program may take
 //! together, and the account that all of the process are taken from.
+//!
+//! The engine does not say how large a compiled pattern is. So a pattern is built with growing
+//! limits until it fits, and counts as much as the limit that it fitted.
 
 use std::{cell::Cell, sync::OnceLock};
 
@@ -49,7 +52,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
     parse()
 }
 
-/// Builds a pattern and takes what it holds.
+/// Builds a pattern and takes the memory that it holds.
 pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
@@ -69,7 +72,7 @@ pub(super) fn build_regex(
     Ok(built.map(|regex| (regex, Share::default())))
 }
 
-/// Takes so many bytes for a compiled pattern.
+/// Takes `bytes` for a compiled pattern, of the program that is being parsed and of the process.
 pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);

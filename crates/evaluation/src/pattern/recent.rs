@@ -15,7 +15,8 @@ const COMPILE: usize = 1 << 16;
 pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
 
 impl Patterns {
-    /// The compiled form of a pattern with options out of `imsxu`.
+    /// The compiled form of a pattern with options out of `imsxu`: one of those used last, or a new
+    /// one, whose compiling counts as work.
     pub fn get_or_compile(
         &self,
         source: &str,

@@ -10,6 +10,7 @@ use crate::failure::invalid_request;
 pub struct Percentiles {
     pub(crate) numbers: Vec<f64>,
     asked: Vec<f64>,
+    /// Whether the result is one number (`$median`) and not an array.
     one: bool,
 }
 
@@ -18,6 +19,7 @@ impl Percentiles {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
 
+    /// Says which percentiles are asked for, once the group's key is known.
     pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
         self.asked = percentages;
     }
@@ -42,14 +44,15 @@ impl Percentiles {
     }
 }
 
-/// The value at a percentage of sorted numbers; null without numbers.
+/// The value at a percentage of sorted numbers; null without numbers. It is one of the numbers,
+/// never between two.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
 }
 
-/// The percentages that `p` asks for.
+/// Reads the percentages of `p`: an array of numbers from 0 to 1.
 pub fn parse_percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";

@@ -7,7 +7,7 @@ use evaluation::{Error, Evaluated, memory_of};
 
 use crate::{failure::invalid_request, shown::shown};
 
-/// How many, from an `n` argument.
+/// Reads the argument `n`: a whole number above 0.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
@@ -45,7 +45,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
     }
 }
 
-/// First or last values.
+/// The first or last values, missing ones as null (`$firstN`, `$lastN`).
 #[derive(Debug)]
 pub struct Edge {
     most: usize,
@@ -77,7 +77,7 @@ impl Edge {
     }
 }
 
-/// Least or greatest values; null and missing do not count.
+/// The least or greatest values in order (`$minN`, `$maxN`); null and missing do not count.
 #[derive(Debug)]
 pub struct Ranked {
     most: usize,
@@ -90,6 +90,7 @@ impl Ranked {
         Self { most, greatest, held: Vec::new() }
     }
 
+    /// Orders two values so that the wanted ones come first.
     fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }

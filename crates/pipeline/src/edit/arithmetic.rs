@@ -14,6 +14,8 @@ pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
 }
 
+/// Combines two numbers in the widest of their types. Two 32-bit integers whose result does not fit
+/// become 64-bit.
 fn combine_numbers(
     a: &Value,
     b: &Value,

@@ -1,4 +1,7 @@
 //! Edits: what an update does to a document, or what it inserts where there is none.
+//!
+//! What every edit keeps to, whatever its form: the `_id` stays, the document fits, nothing is
+//! written where no bit changed.
 
 mod arithmetic;
 mod array;

@@ -15,7 +15,8 @@ use crate::path::{PathEnd, any_value};
 /// The name of the field that the values are in.
 pub const VALUES: &str = "values";
 
-/// Distinct values, running.
+/// Distinct values, running. They are kept in order, which makes the result the same whatever order
+/// rows come in.
 #[derive(Debug)]
 pub(super) struct Distinct {
     path: Path,
@@ -32,6 +33,7 @@ impl Distinct {
         Self { path, seen, bytes: 0, meter: Meter::new("distinct", holding), slot }
     }
 
+    /// Adds a value that is not there yet; fails when the values would not fit into one document.
     fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         let held = BsonOrder(value.to_value());
         if !self.seen.contains(&held) {

@@ -1,4 +1,8 @@
 //! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
+//!
+//! All expressions are evaluated over the document as it was, and only then is the new document
+//! written: `{$set: {a: "$b", b: "$a"}}` exchanges the two. Fields keep their places; new ones come
+//! last.
 
 use std::collections::HashMap;
 
@@ -12,10 +16,11 @@ use crate::expr::{Env, Expr};
 /// Entries that are looked through in their order; more are found by name.
 const SEARCHED_IN_ORDER: usize = 8;
 
-/// Fields to set.
+/// Fields to set, with those below them.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     entries: Vec<(String, Entry)>,
+    /// Where each name stands among the entries.
     by_name: HashMap<String, usize>,
 }
 
@@ -43,7 +48,7 @@ impl Fields {
         self.entries.is_empty()
     }
 
-    /// Sets an expression at a path.
+    /// Sets an expression at a path; fails when another path ends there or passes through.
     pub fn set_at(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
         let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
         let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
@@ -76,6 +81,7 @@ impl Fields {
         Ok(builder.finish())
     }
 
+    /// Evaluates all expressions; what they hold is counted together.
     fn evaluate_entries<'e>(
         &'e self,
         env: &Env<'e>,
@@ -106,6 +112,8 @@ struct Done<'e> {
     below: Vec<Done<'e>>,
 }
 
+/// Writes a document with its entries: each field in its place, or what is set instead of it, then
+/// entries that the document has no field for.
 fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
@@ -113,6 +121,7 @@ fn write_document(
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
+    // Few entries are looked through for each field; a map pays off for many.
     let many = SEARCHED_IN_ORDER < done.len();
     let places = (0..).zip(done).filter(|_| many).map(|(at, entry)| (entry.name, at));
     let places: HashMap<&str, usize> = places.collect();
@@ -152,7 +161,8 @@ fn write_document(
     Ok(())
 }
 
-/// Writes an entry in place of what the document held.
+/// Writes an entry in place of what the document held. Fields below are set in the document that is
+/// there, in each element of an array, or in a new document.
 fn write_entry(
     builder: &mut DocBuilder,
     entry: &Done<'_>,

@@ -1,5 +1,8 @@
-//! Joins: rows of another collection beside each row, or behind all rows. The other collection
-//! is asked for with a filter that an index can serve.
+//! Joins: rows of another collection beside each row (`$lookup`), or after all rows (`$unionWith`).
+//! The other collection is asked for with a filter that an index can serve; the engine reads it in
+//! the same view as the rows.
+//!
+//! Each row asks for what it joins, unless every row asks for the same: then the answer is kept.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -47,7 +50,7 @@ pub struct UnionWith {
 }
 
 impl Lookup {
-    /// What a row asks for, and what the variables of that hold.
+    /// What a row asks for, and how many bytes the variables of the request hold.
     fn request_for(
         &self,
         document: DocRef<'_>,
@@ -108,7 +111,9 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 pub(super) struct Joining {
     lookup: Lookup,
     slot: Slot,
+    /// The rows for the row in the slot, as an array, and where they came from.
     supplied: Option<(Value, Sources)>,
+    /// The rows for every row, where all ask for the same.
     kept: Option<(Value, Sources)>,
     meter: Meter,
 }
@@ -119,6 +124,7 @@ impl Joining {
         Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
     }
 
+    /// A row with what was joined to it.
     fn joined_row(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
         let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
         let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
@@ -187,7 +193,7 @@ impl Operator for Joining {
     }
 }
 
-/// A union, running.
+/// A union, running: first its input, then the rows of the other collection.
 #[derive(Debug)]
 pub(super) struct Uniting {
     union: UnionWith,

@@ -15,7 +15,7 @@ use crate::{
     failure::invalid_request,
 };
 
-/// The first so many rows.
+/// The first so many rows. It is done with the last one, so that no further input is read.
 #[derive(Debug)]
 pub(super) struct Limit {
     left: u64,
@@ -80,7 +80,7 @@ impl Operator for Skip {
     }
 }
 
-/// The number of rows.
+/// The number of rows, as one row; none for no rows.
 #[derive(Debug)]
 pub(super) struct Count {
     name: String,
@@ -119,7 +119,7 @@ impl Operator for Count {
     }
 }
 
-/// Rows that an expression computes.
+/// Rows that an expression computes (`$documents`), in place of any input.
 #[derive(Debug)]
 pub(super) struct Documents {
     expr: Expr,

@@ -1,4 +1,5 @@
-//! Random rows: a reservoir, answered in random order.
+//! Random rows: a reservoir, returned in random order. Of the rows so far each is in the reservoir
+//! with the same chance: row n replaces one of k kept rows with probability k / n.
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ impl Sampling {
     }
 }
 
-/// A number below `bound`.
+/// A random number below `bound`.
 fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }

@@ -1,5 +1,8 @@
 //! Accumulators: what a group computes from its rows. One table row each; the state of a group is
 //! an enum, so that adding a row is a jump and not a lookup.
+//!
+//! `exec/group` has the groups, this module what they compute, `accumulate` the states over values.
+//! A state can be saved as a value and restored (`saved`), for groups that memory does not hold.
 
 mod saved;
 mod top;
@@ -46,6 +49,7 @@ pub struct Accumulator {
     pub shape: AccumulatorShape,
     /// What it is for.
     pub about: &'static str,
+    /// Makes the state of a new group, given what the use says and the count `n`.
     start: fn(&Taken, usize) -> GroupState,
 }
 
@@ -55,7 +59,7 @@ impl std::fmt::Debug for Accumulator {
     }
 }
 
-/// What one use of an accumulator was given.
+/// What one use of an accumulator was given, as the parser reads it.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The value of a row: the input or output.
@@ -86,6 +90,7 @@ const fn row(
     Accumulator { name, shape, about, start }
 }
 
+/// All accumulators, by name.
 static TABLE: [Accumulator; 24] = [
     row(
         "$addToSet",
@@ -276,7 +281,8 @@ pub enum GroupState {
 }
 
 impl Field {
-    /// The state of a new group; `env` is over the group's key.
+    /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
+    /// depend on.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
         let n = match self.accumulator.shape {
             AccumulatorShape::N | AccumulatorShape::TopN => {
@@ -293,7 +299,7 @@ impl Field {
         Ok(state)
     }
 
-    /// Adds a row; answers by how many bytes the state grew.
+    /// Adds a row; returns by how many bytes the state grew.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
             GroupState::Count(count) => {
@@ -306,7 +312,7 @@ impl Field {
         }
     }
 
-    /// Adds a row whose input is known already.
+    /// Adds a row whose input was read already, together with others of the same row.
     pub(crate) fn add_value(
         &self,
         state: &mut GroupState,
@@ -323,6 +329,7 @@ impl Field {
 }
 
 impl GroupState {
+    /// Adds a value; returns by how many bytes the state grew.
     fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {

@@ -46,7 +46,8 @@ fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuild
     }
 }
 
-/// A field of which only parts are named.
+/// Copies a field of which only parts are named: they are chosen in a document, and in each
+/// document of an array.
 fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match value {
         ValueRef::Document(inner) => out.document(name, |out| copy_fields(inner, node, mode, out)),

@@ -44,11 +44,13 @@ pub enum Collision {
     Through(usize),
 }
 
-/// Fields and what happens to each, in the order they were given.
+/// Fields and what happens to each, in the order they were given. A path with dots is a node inside
+/// a node.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     fields: Vec<(String, Item)>,
     by_name: HashMap<String, usize>,
+    /// Whether something is computed anywhere in it.
     computed: bool,
 }
 
@@ -79,7 +81,7 @@ impl Node {
         self.by_name.get(name).and_then(|at| self.fields.get(*at)).map(|(_, item)| item)
     }
 
-    /// Adds an item at a path.
+    /// Adds an item at a path; fails when the path meets another one.
     pub fn insert(&mut self, path: &[&str], item: Item) -> Result<(), Collision> {
         let Some((name, rest)) = path.split_first() else { return Err(Collision::Here) };
         let computed = matches!(item, Item::Computed(_));

@@ -45,7 +45,13 @@ impl Positions {
     }
 }
 
-/// Where a machine may begin, given where the look-aheads before it do.
+/// At which positions a match of the machine may begin, given where those of the look-aheads inside
+/// it do.
+///
+/// The text is walked from its end to its beginning. At each position a state counts as good when
+/// the end can be reached from it: it is the end, or it reads the byte here and reaches a state
+/// that is good one position on; then all states that go on to a good one without reading are good
+/// too.
 pub(super) fn begins(
     machine: &Machine,
     text: &str,
@@ -85,6 +91,7 @@ pub(super) fn begins(
     Ok(begins)
 }
 
+/// Marks a state as good here, and keeps it for those before it, once.
 fn reach(here: &mut [bool], found: &mut Vec<StateID>, state: StateID) {
     if let Some(held) = here.get_mut(state.as_usize())
         && !std::mem::replace(held, true)

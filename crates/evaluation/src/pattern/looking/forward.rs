@@ -46,14 +46,16 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
-/// A walk forward.
+/// What a walk forward over a text needs.
 struct ForwardWalk<'a> {
     machine: &'a Machine,
     bytes: &'a [u8],
     aheads: &'a [Positions],
 }
 
-/// The slots of the match that begins here.
+/// The slots of the match that begins here: where it and its groups begin and end. All ways go on
+/// side by side, one byte at a time; when one of them is at its end, the ways behind it are
+/// dropped, as Perl would have preferred this one.
 pub(super) fn run(
     machine: &Machine,
     text: &str,
@@ -96,7 +98,9 @@ pub(super) fn run(
 }
 
 impl ForwardWalk<'_> {
-    /// Adds all states that are reached without reading, in their order.
+    /// Adds all states that are reached from this one without reading, the preferred ones first.
+    /// Groups that begin or end on the way are noted, and put back for the ways that follow: a
+    /// stack in place of recursion, since a pattern may nest deeply.
     fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
         let mut left = vec![Left::Go(from)];
         while let Some(step) = left.pop() {

@@ -18,14 +18,15 @@ const MAX_BYTES: usize = 1 << 20;
 /// Deepest nesting of groups.
 const MAX_NESTING: u32 = 250;
 
-/// A look-ahead that has to be met where it stands, or must not be.
+/// A look-ahead that has to match where it stands, or must not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     pub(super) ahead: usize,
     pub(super) wanted: bool,
 }
 
-/// A compiled part of a pattern.
+/// A part of a pattern as an automaton, with the look-aheads that stand in it. A look-ahead is an
+/// empty group with a telling name, so that the compiler keeps its place.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) nfa: NFA,
@@ -41,7 +42,7 @@ fn too_large() -> Error {
 }
 
 impl Machine {
-    /// Compiles a rewritten pattern; `wanted` tells of all look-aheads whether they are to be met.
+    /// Compiles a rewritten pattern; `wanted` says of each look-ahead whether it has to match.
     pub(super) fn new(pattern: &str, flags: Flags, wanted: &[bool]) -> Result<Self, Error> {
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)

@@ -1,5 +1,5 @@
 //! Where a row came from, as bytes, while the row waits in a temporary file. Stages and operations,
-//! which cannot become bytes, are kept beside the file, each once.
+//! which cannot become bytes, are kept beside the file, each once; the bytes say which one it is.
 
 use std::sync::Arc;
 
@@ -15,14 +15,18 @@ use crate::exec::{
 /// How many of those kept last are looked at for one that is the same.
 const LOOKED_AT: usize = 16;
 
+/// A join, in the bytes of a step.
 const JOIN: u8 = 0;
+/// A stage that keeps one document one document.
 const EACH: u8 = 1;
+/// An element that was taken out of an array.
 const TAKE: u8 = 2;
 
 /// What rows in a temporary file share.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
+/// What cannot become bytes.
 #[derive(Debug)]
 enum Kept {
     Each(Arc<[Stage]>, usize, Arc<Context>),
@@ -30,6 +34,7 @@ enum Kept {
 }
 
 impl Kept {
+    /// Whether both are the very same, by their places in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(stages, at, context), Self::Each(others, place, other)) => {
@@ -42,7 +47,7 @@ impl Kept {
         }
     }
 
-    /// About the bytes it holds: the operation may be there for this row alone.
+    /// About the bytes that it holds: the operation may be there for this row alone.
     fn weight_of_kept(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
@@ -52,7 +57,7 @@ impl Kept {
 }
 
 impl Shared {
-    /// Adds a source's bytes; answers by how many bytes it holds more itself.
+    /// Adds a source's bytes to `out`; returns by how many bytes it holds more itself.
     pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
@@ -96,7 +101,11 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
+    /// Writes which one of those kept it is, and keeps it if it is new. Rows come in order, so that
+    /// the same one is usually among the last.
     fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
+        // An operation made for one row only is never met again: looking through all of them would
+        // be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
         put_number(same.unwrap_or(self.0.len()), out);
@@ -149,7 +158,8 @@ impl Shared {
     }
 }
 
-/// A document with nothing but the array at the join's path, and in it the one element.
+/// A document with nothing but the array at the join's path, and in it the one element that
+/// matters.
 fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     let array = value_at(join.joined.as_ref(), &join.path)?.as_array()?;
     let element = array.get(only).map(ValueRef::to_value);

@@ -11,7 +11,8 @@ pub(super) use sorter::{Entry, Sorter};
 
 use evaluation::Context;
 
-/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
+/// Fewer bytes are not written: where others hold the memory the operation is refused instead. Many
+/// operations writing a little each would fill the disk with files and help nobody.
 const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// Whether so many bytes are worth being written, and there is a place for them.

@@ -41,7 +41,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Every value: the elements of an only argument that is an array, else the arguments.
+/// Calls `take` with every value: the elements of an only argument that is an array, else the
+/// arguments.
 fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
         [only] => match only.value() {
@@ -65,6 +66,7 @@ fn avg(call: &In<'_>) -> OptionalValue {
     Ok(Some(mean.mean_value()))
 }
 
+/// `$max` or `$min`: null and missing do not count.
 fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
@@ -79,6 +81,7 @@ fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
     Ok(Some(deviation.into_deviation()))
 }
 
+/// `$firstN` and its like over an array.
 fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
@@ -87,6 +90,7 @@ fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     Ok(Some(Value::Array(pick_n(name, values, count))))
 }
 
+/// The numbers of an argument in order, without NaN.
 fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
@@ -116,6 +120,7 @@ fn percentile(call: &In<'_>) -> OptionalValue {
     )))
 }
 
+/// Fails for any method but `approximate`, the only one there is. Results are exact all the same.
 fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());

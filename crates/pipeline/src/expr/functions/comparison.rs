@@ -17,10 +17,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$ne", Exactly(2), |c| compare_as(c, Ordering::is_ne), "not equal"),
 ];
 
+/// The order of the two arguments, by MongoDB's order over all types; missing counts as undefined.
 fn order_of(call: &In<'_>) -> Ordering {
     compare(call.value_at(0), call.value_at(1))
 }
 
+/// `$cmp: [1, 2]` is `-1`.
 fn cmp(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(order_of(call) as i32)))
 }

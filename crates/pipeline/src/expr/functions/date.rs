@@ -77,6 +77,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];
 
+/// A part as the narrowest integer that holds it.
 fn int_value(value: i64) -> Value {
     i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
 }
@@ -91,16 +92,19 @@ fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
     Ok(zone.map(|zone| zone.to_local(at)))
 }
 
+/// A function of the parts and the day of a date in its zone.
 fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
+/// `$isoWeekYear`.
 fn iso_week_year(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
+/// `$dateToParts`: a document of year, month and so on, or of the ISO week.
 fn to_parts(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     let iso = match call.arg_at(2).value() {

@@ -10,15 +10,17 @@ use super::date_text::month_named;
 use super::zone::{Zone, offset_ms};
 use crate::failure::invalid_request;
 
-/// What was read so far.
+/// What was read so far; what is missing has a default or makes the date incomplete.
 #[derive(Default)]
 struct Parts {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
     day_of_year: Option<i64>,
+    /// ISO year, week and day of the week.
     iso: (Option<i64>, Option<i64>, Option<i64>),
     time: [i64; 4],
+    /// The offset from UTC that the text has, in milliseconds.
     offset: Option<i64>,
     zone_text: String,
 }
@@ -49,6 +51,7 @@ impl Parts {
         })
     }
 
+    /// The day: by year, month and day, by ISO week, or by day of the year.
     fn to_days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";

@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Sets a field where it stands, or appends it.
+    /// Sets a field: a name that is there keeps its place and gets the new value.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
         match self.place_of(name, hash) {
@@ -84,6 +84,7 @@ impl<'a> Fields<'a> {
             .or_else(|| self.others.iter().copied().find(is))
     }
 
+    /// The document.
     pub(super) fn into_document(self) -> Value {
         Value::Document(self.fields.into_iter().collect())
     }

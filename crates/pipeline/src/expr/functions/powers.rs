@@ -50,6 +50,7 @@ fn sigmoid(call: &In<'_>) -> OptionalValue {
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
+/// Fails when a logarithm's argument is not above 0; NaN passes.
 fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
@@ -68,7 +69,7 @@ fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error>
     ))
 }
 
-/// A logarithm of a decimal or a double; what is no number has a double.
+/// A logarithm of a decimal or a double; NaN has a double.
 fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
     match number {
         Number::Decimal(v) if !v.is_nan() => {
@@ -90,6 +91,8 @@ fn log10(call: &In<'_>) -> OptionalValue {
     some_value(logarithm_of(number, decimal_logs::log10, f64::log10))
 }
 
+/// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
+/// own.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -125,6 +128,7 @@ fn log(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$sqrt`; below zero it is an error.
 fn sqrt(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
@@ -136,6 +140,7 @@ fn sqrt(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$pow`: exact where both operands and the result are integers.
 fn pow(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -171,7 +176,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// Whole exponents by squaring, others through doubles.
+/// A power of decimals: whole exponents by squaring, others through doubles.
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
     let Some(whole) = whole else {
