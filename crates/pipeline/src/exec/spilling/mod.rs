@@ -3,6 +3,7 @@
 
 pub(super) mod bytes;
 mod errors;
+mod merge;
 pub(super) mod partitions;
 mod sorter;
 

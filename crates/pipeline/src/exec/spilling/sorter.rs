@@ -16,13 +16,14 @@
 //! With a limit only about twice as many rows as wanted are held, and each run is no longer than
 //! the limit.
 
-use document::{DocBuf, Document, Value};
+use document::{DocBuf, Document};
 use evaluation::{Context, Error, Holding, Kind, memory_of};
-use spill::{Reader, Run, TempFile, Writer};
+use spill::{Run, TempFile, Writer};
 
 use super::{
     bytes::{RecordBytes, put_bytes},
     can_write, damaged_record, file_failed,
+    merge::Merge,
 };
 use crate::{
     exec::{Meter, Row, joins::Shared},
@@ -338,65 +339,4 @@ fn key_bytes(key: SortKey) -> DocBuf {
     let mut fields = Document::new();
     key.0.into_iter().for_each(|value| fields.push("", value));
     fields.to_buf()
-}
-
-/// The key of a record.
-fn key_of(record: &[u8]) -> Option<SortKey> {
-    let key = DocBuf::from_trusted(RecordBytes(record).read_bytes()?.to_vec());
-    let values: Vec<Value> = key.as_ref().iter().map(|(_, value)| value.to_value()).collect();
-    Some(SortKey(values))
-}
-
-/// The next record of a run, and its key.
-#[derive(Debug)]
-struct Head {
-    key: SortKey,
-    record: Vec<u8>,
-}
-
-/// Runs that are read together.
-#[derive(Debug)]
-struct Merge {
-    runs: Vec<(Reader, Option<Head>)>,
-    /// The runs that are not at their end, by their next records: the first one last.
-    order: Vec<usize>,
-}
-
-impl Merge {
-    fn new(runs: Vec<Run>, sort: &Sort) -> Result<Self, Error> {
-        let count = runs.len();
-        let runs = runs.into_iter().map(|run| (run.into_reader(), None)).collect();
-        let mut merge = Self { runs, order: Vec::with_capacity(count) };
-        for at in 0..count {
-            merge.advance_run(at, sort)?;
-        }
-        Ok(merge)
-    }
-
-    /// The first of the next records of all runs.
-    fn next_head(&mut self, sort: &Sort) -> Result<Option<Head>, Error> {
-        let Some(at) = self.order.pop() else { return Ok(None) };
-        let head = self.runs.get_mut(at).and_then(|(_, head)| head.take());
-        self.advance_run(at, sort)?;
-        Ok(head)
-    }
-
-    /// Reads the next record of a run and puts the run into its place.
-    fn advance_run(&mut self, at: usize, sort: &Sort) -> Result<(), Error> {
-        let Some((reader, head)) = self.runs.get_mut(at) else { return Ok(()) };
-        let Some(record) = reader.next_record().map_err(file_failed)? else { return Ok(()) };
-        let key = key_of(record).ok_or_else(damaged_record)?;
-        *head = Some(Head { key, record: record.to_vec() });
-        let key = |at: usize| self.runs.get(at).and_then(|(_, head)| Some(&head.as_ref()?.key));
-        let behind = |other: &usize| match (key(*other), key(at)) {
-            // Of equal rows those of an earlier run come first.
-            (Some(other_key), Some(key)) => {
-                sort.compare(other_key, key).then(other.cmp(&at)).is_gt()
-            }
-            _ => false,
-        };
-        let place = self.order.partition_point(behind);
-        self.order.insert(place, at);
-        Ok(())
-    }
 }
