@@ -16,7 +16,7 @@ test *ARGS:
 
 # The load generator; see docs/performance.md.
 bench *ARGS:
-    cargo run --release -- bench {{ARGS}}
+    cargo run --release -p bench -- {{ARGS}}
 
 # The portal in a browser; arguments go to Playwright (`just portal journey`, `just portal --config bench.config.ts`).
 portal *ARGS:

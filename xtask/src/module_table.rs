@@ -4,18 +4,18 @@
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("clock", &["checkpoint", "instant", "steps", "machine", "shared", "database", "manual"]),
     ("memory", &["pressure", "account", "plan", "share"]),
+    ("metrics", &["histogram", "latency"]),
     (
         "store",
         &[
             "error",
-            "flight",
+            "in_flight",
             "health",
             "space",
-            "unit",
+            "commit",
             "contract",
+            "delegate",
             "faulty",
-            "histogram",
-            "latency",
             "sequencer",
             "laws",
             "memory",
@@ -126,11 +126,11 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "errors",
             "compactor_mailbox",
-            "judged",
-            "mark",
-            "measured",
-            "memory",
-            "pins",
+            "filter_progress",
+            "durable_watermark",
+            "metrics",
+            "memtable_reclaimer",
+            "snapshot_tracker",
             "open_view",
             "reserve",
             "room",
@@ -159,7 +159,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "limits", "rules", "error", "names", "keys", "lanes", "yielding", "amount", "attempts",
+            "limits", "rules", "names", "error", "keys", "lanes", "yielding", "amount", "attempts",
             "catalog", "access", "entry", "item_key", "row", "view", "backfill", "persist",
             "reaper", "resource", "inner", "engine", "retry", "counters", "expire", "index",
             "feed", "read", "write", "item", "check",

@@ -26,6 +26,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("clock", Speech::Nothing),
     ("document", Speech::Nothing),
     ("memory", Speech::Nothing),
+    ("metrics", Speech::Nothing),
     ("spill", Speech::Nothing),
     ("store", Speech::Nothing),
     ("store-lsm", Speech::Nothing),

@@ -16,7 +16,7 @@ pub fn http_date(text: &str) -> Option<i64> {
 }
 
 /// Refuses a date that is not close to now.
-pub(crate) fn check(date: &str, now_ms: i64) -> Result<(), Denied> {
+pub(crate) fn check_date(date: &str, now_ms: i64) -> Result<(), Denied> {
     let date = http_date(date).ok_or(Denied::NoDate)?;
     if MAX_SKEW_MS < now_ms.saturating_sub(date).saturating_abs() {
         return Err(Denied::Skewed);
@@ -50,7 +50,7 @@ mod tests {
             ("1994-11-06T08:49:37Z", at, Err(Denied::NoDate)),
             ("Sun, 06 Nov 1066 08:49:37 GMT", at, Err(Denied::NoDate)),
         ] {
-            assert_eq!(check(text, now), want, "{text} {now}");
+            assert_eq!(check_date(text, now), want, "{text} {now}");
         }
     }
 }

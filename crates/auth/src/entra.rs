@@ -39,13 +39,13 @@ pub fn check_entra(
     else {
         return Err(Denied::Malformed);
     };
-    let (header, claims) = (object(header)?, object(claims)?);
+    let (header, claims) = (decode_object(header)?, decode_object(claims)?);
     if header.get("kid").and_then(Value::as_str) != Some(KEY_ID)
         || claims.get("aud").and_then(Value::as_str) != Some(AUDIENCE)
     {
         return Err(Denied::Signature);
     }
-    let right = signer(keys, &URL_SAFE.decode(signature).map_err(|_| Denied::Malformed)?)?;
+    let right = find_signer(keys, &URL_SAFE.decode(signature).map_err(|_| Denied::Malformed)?)?;
     let second = |name: &str| claims.get(name).and_then(Value::as_i64);
     let (now, skew) = (now_ms.div_euclid(1000), MAX_SKEW_MS / 1000);
     if second("exp").ok_or(Denied::Malformed)? <= now {
@@ -57,13 +57,13 @@ pub fn check_entra(
     Ok(right)
 }
 
-fn object(part: &str) -> Result<Value, Denied> {
+fn decode_object(part: &str) -> Result<Value, Denied> {
     let bytes = URL_SAFE.decode(part).map_err(|_| Denied::Malformed)?;
     serde_json::from_slice(&bytes).map_err(|_| Denied::Malformed)
 }
 
 /// The signature is the key, as text or as bytes.
-fn signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
+fn find_signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
     for (text, right) in keys.texts() {
         let mut found: Choice = text.as_bytes().ct_eq(signature);
         if let Ok(bytes) = STANDARD.decode(text) {

@@ -28,32 +28,32 @@ impl Guesses {
 
     /// This sender guessed wrong. Where he has done so too often, it is not counted, and the answer is
     /// how many seconds he has to wait to be told more than that.
-    pub fn wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
-        let wait = self.wait(peer, now);
+    pub fn note_wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+        let wait = self.seconds_to_wait(peer, now);
         if wait.is_none() {
-            self.note(peer, now);
+            self.note_guess(peer, now);
         }
         wait
     }
 
     /// Seconds until this sender is told again that he is wrong; `None`: now.
-    fn wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+    fn seconds_to_wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let all = self.lock();
         let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
-        let wrong = all.get(&sender(peer)).or_else(shared)?;
+        let wrong = all.get(&sender_prefix(peer)).or_else(shared)?;
         let end = wrong.since + ATTEMPTS_WINDOW;
         let waits = MAX_ATTEMPTS <= wrong.times && now < end;
         waits.then(|| end.saturating_sub(now).as_secs() + 1)
     }
 
     /// This sender gave a wrong key.
-    fn note(&self, peer: Option<IpAddr>, now: Duration) {
+    fn note_guess(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.lock();
         if MAX_SENDERS <= all.len() {
             all.retain(|_, wrong| now < wrong.since + ATTEMPTS_WINDOW);
         }
         let full = MAX_SENDERS <= all.len();
-        let sender = sender(peer);
+        let sender = sender_prefix(peer);
         let sender = if full && !all.contains_key(&sender) { None } else { sender };
         let wrong = all.entry(sender).or_insert(Wrong { since: now, times: 0 });
         if wrong.since + ATTEMPTS_WINDOW <= now {
@@ -64,7 +64,7 @@ impl Guesses {
 }
 
 /// Whoever has an address of the newer kind has as many of them as he likes.
-fn sender(peer: Option<IpAddr>) -> Option<IpAddr> {
+fn sender_prefix(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
@@ -84,30 +84,33 @@ mod tests {
         let peer = |text: &str| Some(text.parse().unwrap());
         let (own, other) = (peer("::ffff:192.0.2.1"), peer("192.0.2.2"));
         for second in 0..10 {
-            assert_eq!(guesses.wait(own, at(second)), None, "{second}");
-            guesses.note(own, at(second));
+            assert_eq!(guesses.seconds_to_wait(own, at(second)), None, "{second}");
+            guesses.note_guess(own, at(second));
         }
-        assert_eq!(guesses.wait(peer("192.0.2.1"), at(10)), Some(51));
-        assert_eq!(guesses.wait(other, at(10)), None);
-        assert_eq!(guesses.wait(own, at(60)), None);
-        guesses.note(own, at(60));
-        assert_eq!(guesses.wait(own, at(60)), None, "a window of its own");
-        (0..9).for_each(|_| assert_eq!(guesses.wrong(own, at(60)), None));
-        assert_eq!(guesses.wrong(own, at(61)), Some(60));
-        (0..10).for_each(|_| guesses.note(peer("2001:db8::1"), at(0)));
-        assert!(guesses.wait(peer("2001:db8::2"), at(1)).is_some());
-        assert!(guesses.wait(peer("2001:db8:0:1::2"), at(1)).is_none());
+        assert_eq!(guesses.seconds_to_wait(peer("192.0.2.1"), at(10)), Some(51));
+        assert_eq!(guesses.seconds_to_wait(other, at(10)), None);
+        assert_eq!(guesses.seconds_to_wait(own, at(60)), None);
+        guesses.note_guess(own, at(60));
+        assert_eq!(guesses.seconds_to_wait(own, at(60)), None, "a window of its own");
+        (0..9).for_each(|_| assert_eq!(guesses.note_wrong(own, at(60)), None));
+        assert_eq!(guesses.note_wrong(own, at(61)), Some(60));
+        (0..10).for_each(|_| guesses.note_guess(peer("2001:db8::1"), at(0)));
+        assert!(guesses.seconds_to_wait(peer("2001:db8::2"), at(1)).is_some());
+        assert!(guesses.seconds_to_wait(peer("2001:db8:0:1::2"), at(1)).is_none());
     }
 
     #[test]
     fn senders_are_bounded() {
         let guesses = Guesses::default();
         for number in 0..u32::try_from(MAX_SENDERS).unwrap() + 100 {
-            guesses.note(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
+            guesses.note_guess(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
         }
         assert_eq!(guesses.lock().len(), MAX_SENDERS + 1);
-        assert!(guesses.wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(), "one count");
-        guesses.note(None, ATTEMPTS_WINDOW);
+        assert!(
+            guesses.seconds_to_wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(),
+            "one count"
+        );
+        guesses.note_guess(None, ATTEMPTS_WINDOW);
         assert_eq!(guesses.lock().len(), 1);
     }
 }

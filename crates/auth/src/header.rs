@@ -61,7 +61,7 @@ impl<'a> Authorization<'a> {
     }
 
     /// The signature as bytes, if it has the length of one.
-    pub(crate) fn digest(&self) -> Result<[u8; 32], Denied> {
+    pub(crate) fn decode_digest(&self) -> Result<[u8; 32], Denied> {
         let mut bytes = [0; 48];
         let len = STANDARD.decode_slice(self.signature(), &mut bytes);
         let bytes = bytes.get(..len.map_err(|_| Denied::Malformed)?).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Names that a server answers to. Whoever points a name of his own at it gets no answer there, so
 //! that no page of his can read one.
 
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Names of a server, beside addresses and `localhost`.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct Hosts(Vec<String>);
 impl Hosts {
     /// These names.
     pub fn new(names: &[String]) -> Self {
-        let names = names.iter().map(|name| plain(name).to_ascii_lowercase());
+        let names = names.iter().map(|name| without_dot(name).to_ascii_lowercase());
         Self(names.filter(|name| !name.is_empty()).collect())
     }
 
@@ -18,18 +18,26 @@ impl Hosts {
     pub fn holds(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            return inner.parse::<std::net::Ipv6Addr>().is_ok();
+            return inner.parse::<Ipv6Addr>().is_ok();
         }
-        let name = plain(name).to_ascii_lowercase();
-        name.parse::<IpAddr>().is_ok()
-            || name == "localhost"
-            || name.strip_suffix(".localhost").is_some_and(|sub| !sub.is_empty())
-            || self.0.contains(&name)
+        let name = without_dot(name);
+        // Every request asks this, and most of them by one of the first two.
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse::<Ipv4Addr>().is_ok()
+            || is_below_localhost(name)
+            || self.0.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 }
 
+/// Whether it is a name under `localhost`, which never leaves the machine.
+fn is_below_localhost(name: &str) -> bool {
+    let suffix = b".localhost";
+    name.len() > suffix.len()
+        && name.as_bytes()[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
+}
+
 /// A name without the dot that may end it.
-fn plain(name: &str) -> &str {
+fn without_dot(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix('.').unwrap_or(name)
 }

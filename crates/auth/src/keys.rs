@@ -95,7 +95,7 @@ impl Keys {
 
     /// The place of a key that is given as text, and what it is good for. The time it takes does not
     /// tell how wrong a text is.
-    pub fn find(&self, text: &str) -> Option<(usize, Right)> {
+    pub fn find_key(&self, text: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (at, named) in self.keys.iter().enumerate() {
             if bool::from(named.text.as_bytes().ct_eq(text.trim().as_bytes())) && found.is_none() {
@@ -106,7 +106,7 @@ impl Keys {
     }
 
     /// Keys for another use, one from each key of the account: they change when these do.
-    pub fn derive(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
+    pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
         let derived = |named: &Named| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
         self.keys.iter().map(derived).collect()
     }
@@ -158,7 +158,7 @@ mod tests {
             (WELL_KNOWN_KEY, None),
             ("", None),
         ] {
-            assert_eq!(keys.find(text), want, "{text}");
+            assert_eq!(keys.find_key(text), want, "{text}");
         }
     }
 
@@ -168,11 +168,11 @@ mod tests {
             Keys::new(&[("MDEyMzQ1Njc4OWFiY2RlZg==", Right::Write), (WELL_KNOWN_KEY, Right::Read)]);
         let keys = keys.unwrap();
         let signed = |label: &[u8]| -> Vec<[u8; 32]> {
-            keys.derive(label).unwrap().iter().map(|(key, _)| key.sign(&[b"x"])).collect()
+            keys.derive_keys(label).unwrap().iter().map(|(key, _)| key.sign(&[b"x"])).collect()
         };
         let (a, b) = (signed(b"a"), signed(b"b"));
         assert_eq!(a, signed(b"a"));
         assert!(a[0] != a[1] && a[0] != b[0] && b[0] != keys.keys[0].key.sign(&[b"x"]));
-        assert_eq!(keys.derive(b"a").unwrap()[1].1, Right::Read);
+        assert_eq!(keys.derive_keys(b"a").unwrap()[1].1, Right::Read);
     }
 }

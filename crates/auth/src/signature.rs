@@ -33,8 +33,8 @@ impl Signed<'_> {
         authorization: &Authorization<'_>,
         now_ms: i64,
     ) -> Result<Right, Denied> {
-        let digest = authorization.digest()?;
-        date::check(self.ms_date.or(self.date).ok_or(Denied::NoDate)?, now_ms)?;
+        let digest = authorization.decode_digest()?;
+        date::check_date(self.ms_date.or(self.date).ok_or(Denied::NoDate)?, now_ms)?;
         let verb = self.verb.to_ascii_lowercase();
         let ms_date = self.ms_date.unwrap_or_default().to_ascii_lowercase();
         let date = self.date.unwrap_or_default().to_ascii_lowercase();

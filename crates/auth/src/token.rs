@@ -56,11 +56,11 @@ impl Token {
         if !bool::from(secret.verifies(&[PURPOSE, content], mac)) {
             return Err(Denied::Signature);
         }
-        let (ends, token) = Self::read(content).ok_or(Denied::Malformed)?;
+        let (ends, token) = Self::read_content(content).ok_or(Denied::Malformed)?;
         if ends <= now_s { Err(Denied::Expired) } else { Ok(token) }
     }
 
-    fn read(content: &[u8]) -> Option<(i64, Self)> {
+    fn read_content(content: &[u8]) -> Option<(i64, Self)> {
         let (fixed, text) = content.split_at_checked(FIXED)?;
         let numbers = fixed.strip_prefix(&FORMAT)?;
         let (ends, version) = numbers.split_at_checked(8)?;

@@ -14,7 +14,7 @@ use crate::{
 /// Loads a server that speaks the MongoDB wire protocol or the NoSQL REST API, and measures it.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ebb-bench", version)]
-pub struct Bench {
+pub(crate) struct Bench {
     /// What to do.
     #[command(subcommand)]
     pub(crate) mode: Mode,

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Does it. Runs a runtime of its own, so it must not be called from within one.
-pub fn main(bench: Bench) -> Result<()> {
+pub(crate) fn main(bench: Bench) -> Result<()> {
     match bench.mode {
         Mode::List => print(&entry::list(Mongo::WORKS)),
         Mode::Run(Run { target, data_dir, server_pid, load }) => {

@@ -68,7 +68,7 @@ pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
     for _ in 0..plan.connections {
         links.push(target.open().await?);
     }
-    let start = clock::monotonic() + plan.warmup;
+    let start = clock::monotonic_time() + plan.warmup;
     let window = Window { start, end: start + plan.duration };
     let mut tasks = JoinSet::new();
     for (index, link) in links.into_iter().enumerate() {
@@ -90,10 +90,10 @@ pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
 
 async fn drive<L, W: Worker<L>>(mut worker: W, mut link: L, window: Window) -> Result<Tally> {
     let mut tally = Tally::default();
-    let mut begin = clock::monotonic();
+    let mut begin = clock::monotonic_time();
     while begin < window.end {
         let outcome = worker.step(&mut link).await;
-        let end = clock::monotonic();
+        let end = clock::monotonic_time();
         let counts = window.start <= end && end < window.end;
         match outcome {
             Ok(()) if counts => tally.latencies.record(end.saturating_sub(begin)),
@@ -119,7 +119,7 @@ struct Usage {
 impl Usage {
     fn read(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
-            at: clock::monotonic(),
+            at: clock::monotonic_time(),
             server: pid.map(process::cpu_time).transpose()?,
             client: process::own_cpu_time()?,
             memory: pid.map(process::resident).transpose()?,

@@ -5,7 +5,7 @@ use std::{fmt, io};
 /// A failed measurement.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub(crate) enum Error {
     /// The connection or a file failed.
     Io {
         /// What was being done, empty where that is plain.
@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 /// The crate's results.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An input or output error, and what was being done.
@@ -38,7 +38,7 @@ impl Error {
     }
 
     /// Whether the connection is still good after it.
-    pub fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Server { .. } | Self::Answer(_))
     }
 }

@@ -10,5 +10,5 @@ pub(crate) async fn pause(duration: Duration) {
 
 /// Waits until the machine's monotonic clock shows this.
 pub(crate) async fn until(instant: Duration) {
-    pause(instant.saturating_sub(clock::monotonic())).await;
+    pause(instant.saturating_sub(clock::monotonic_time())).await;
 }

@@ -33,7 +33,7 @@ async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
     let words = fill(command, &directory.to_string_lossy(), address.port);
     let (program, arguments) =
         words.split_first().ok_or_else(|| Error::Usage("there is no command".to_owned()))?;
-    let begin = clock::monotonic();
+    let begin = clock::monotonic_time();
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -43,7 +43,7 @@ async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
         .spawn()
         .map_err(Error::io(program))?;
     let link = reach(&address, &mut child, begin).await?;
-    let ready = clock::monotonic().saturating_sub(begin);
+    let ready = clock::monotonic_time().saturating_sub(begin);
     drop(link);
     pause::pause(REST).await;
     let pid = child.id().ok_or_else(|| Error::Usage("the server has ended".to_owned()))?;
@@ -61,7 +61,7 @@ async fn reach(address: &Address, child: &mut Child, begin: Duration) -> Result<
     loop {
         match Connection::open(address).await {
             Ok(link) => return Ok(link),
-            Err(error) if CONNECT_PATIENCE < clock::monotonic().saturating_sub(begin) => {
+            Err(error) if CONNECT_PATIENCE < clock::monotonic_time().saturating_sub(begin) => {
                 return Err(error);
             }
             Err(_) => pause::pause(START_POLL).await,
@@ -73,7 +73,7 @@ async fn reach(address: &Address, child: &mut Child, begin: Duration) -> Result<
 }
 
 async fn stop(child: &mut Child, pid: u32) -> Result<Duration> {
-    let begin = clock::monotonic();
+    let begin = clock::monotonic_time();
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         kill_process(pid, Signal::TERM).map_err(std::io::Error::from)?;
     }
@@ -81,7 +81,7 @@ async fn stop(child: &mut Child, pid: u32) -> Result<Duration> {
         Ok(status) => status.map(|_| ())?,
         Err(_) => child.kill().await?,
     }
-    Ok(clock::monotonic().saturating_sub(begin))
+    Ok(clock::monotonic_time().saturating_sub(begin))
 }
 
 fn fill(command: &str, directory: &str, port: u16) -> Vec<String> {

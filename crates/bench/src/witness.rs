@@ -82,7 +82,9 @@ impl Witness {
     /// have to be there.
     pub(crate) fn read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
         match (mortal(number), there) {
-            (true, _) => self.judge(sent, clock::monotonic(), u64::from(there), u64::from(!there)),
+            (true, _) => {
+                self.judge(sent, clock::monotonic_time(), u64::from(there), u64::from(!there))
+            }
             (false, true) => {}
             (false, false) => return Err(Error::Answer(format!("document {number} is missing"))),
         }

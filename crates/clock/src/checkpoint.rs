@@ -24,8 +24,8 @@ pub struct Checkpoint {
     pub wall_ms: Option<i64>,
 }
 
-/// Encoded size in bytes without the wall clock, as older versions wrote it, and without a checksum:
-/// that belongs to the file.
+/// Encoded size in bytes without the wall clock, as older versions wrote it, and without a
+/// checksum: that belongs to the file.
 const OLD_SIZE: usize = 8 + 16 + 8 + 8 + 8 + 8 + 1;
 /// Encoded size in bytes.
 const SIZE: usize = OLD_SIZE + 8;
@@ -46,7 +46,7 @@ impl Checkpoint {
     }
 
     /// The forms that [`encode`](Self::encode) may have written, the newest first, by what the
-    /// bytes begin with. A checksum behind says which one it was.
+    /// bytes begin with. A checksum after says which one it was.
     pub fn decode(bytes: &[u8]) -> [Option<Self>; 2] {
         let old = Self::decode_old(bytes);
         let wall = bytes.get(OLD_SIZE..SIZE).and_then(|wall| wall.try_into().ok());

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
-use crate::machine::Source;
+use crate::machine::ClockSource;
 
 /// Database time as a line over the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Milliseconds and the nanoseconds beyond them at a reading of the boot clock.
-    pub(crate) fn at(&self, boot_ns: i64) -> (i64, i64) {
+    pub(crate) fn time_at(&self, boot_ns: i64) -> (i64, i64) {
         let elapsed = boot_ns.saturating_sub(self.boot_ns).max(0);
         let gained = i128::from(elapsed) * i128::from(self.ppm) / 1_000_000;
         let elapsed = elapsed.saturating_add(i64::try_from(gained).unwrap_or(0));
@@ -33,8 +33,10 @@ impl Line {
     }
 }
 
+/// The line in force, for readers on all threads.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedLine {
+    /// Odd while it changes.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,
@@ -43,7 +45,7 @@ pub(crate) struct Shared {
     limit_ms: AtomicI64,
 }
 
-impl Shared {
+impl SharedLine {
     pub(crate) fn new(line: Line) -> Self {
         Self {
             sequence: AtomicU64::new(0),
@@ -56,21 +58,23 @@ impl Shared {
     }
 
     /// Database time now, and the limit.
-    pub(crate) fn read(&self, source: &dyn Source) -> (i64, i64) {
+    pub(crate) fn read_now(&self, source: &dyn ClockSource) -> (i64, i64) {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
-            let line = self.line();
+            let line = self.current_line();
             let boot_ns = source.boot_ns();
+            // The boot clock was read between two looks at the sequence, so the line was in force
+            // then.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
-                return (line.at(boot_ns).0, line.limit_ms);
+                return (line.time_at(boot_ns).0, line.limit_ms);
             }
             std::hint::spin_loop();
         }
     }
 
     /// The line as the only writer sees it.
-    pub(crate) fn line(&self) -> Line {
+    pub(crate) fn current_line(&self) -> Line {
         Line {
             base_ms: self.base_ms.load(Ordering::Relaxed),
             base_ns: self.base_ns.load(Ordering::Relaxed),
@@ -82,10 +86,15 @@ impl Shared {
 
     /// Changes the line; `change` gets the old one and a reading of the boot clock that no reader
     /// of the old line can pass. Callers hold the clock's lock.
-    pub(crate) fn change(&self, source: &dyn Source, change: impl FnOnce(Line, i64) -> Line) {
+    pub(crate) fn change_line(
+        &self,
+        source: &dyn ClockSource,
+        change: impl FnOnce(Line, i64) -> Line,
+    ) {
         self.sequence.fetch_add(1, Ordering::AcqRel);
+        // The sequence is odd for everybody before the boot clock is read below.
         fence(Ordering::SeqCst);
-        let line = change(self.line(), source.boot_ns());
+        let line = change(self.current_line(), source.boot_ns());
         self.base_ms.store(line.base_ms, Ordering::Relaxed);
         self.base_ns.store(line.base_ns, Ordering::Relaxed);
         self.boot_ns.store(line.boot_ns, Ordering::Relaxed);

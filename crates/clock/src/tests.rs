@@ -13,7 +13,7 @@ struct Fake {
     wall_ms: Arc<AtomicI64>,
 }
 
-impl Source for Fake {
+impl ClockSource for Fake {
     fn boot_ns(&self) -> i64 {
         self.boot_ms.load(Ordering::SeqCst) * 1_000_000
     }
@@ -42,7 +42,7 @@ impl Fake {
     }
 
     fn start(&self, boot: u8, last: Option<Checkpoint>) -> Clock {
-        Clock::start(Mode::System, Box::new(self.clone()), [boot; 16], last).unwrap()
+        Clock::start(ClockMode::System, Box::new(self.clone()), [boot; 16], last).unwrap()
     }
 }
 
@@ -50,11 +50,11 @@ impl Fake {
 fn ticks(clock: &Clock, fake: &Fake, seconds: i64) -> Checkpoint {
     let mut checkpoint = clock.tick();
     for _ in 0..seconds {
-        clock.persisted(&checkpoint);
+        clock.mark_persisted(&checkpoint);
         fake.run(1000);
         checkpoint = clock.tick();
     }
-    clock.persisted(&checkpoint);
+    clock.mark_persisted(&checkpoint);
     checkpoint
 }
 
@@ -65,14 +65,14 @@ fn nothing_is_used_before_or_beyond_a_durable_checkpoint() {
     let fake = Fake::at(5_000, START);
     let clock = fake.start(1, None);
     assert_eq!(clock.try_now(), None);
-    clock.persisted(&clock.tick());
+    clock.mark_persisted(&clock.tick());
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START)));
     fake.run(LEASE_MS);
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START + LEASE_MS)));
     fake.run(1);
     assert_eq!(clock.try_now(), None);
-    assert_eq!(clock.last(), Instant::from_ms(START + LEASE_MS));
-    clock.persisted(&clock.tick());
+    assert_eq!(clock.last_used(), Instant::from_ms(START + LEASE_MS));
+    clock.mark_persisted(&clock.tick());
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START + LEASE_MS + 1)));
 }
 
@@ -104,8 +104,8 @@ fn small_steps_are_adopted_within_a_budget_and_large_ones_wait() {
     assert!(!clock.status().unconfirmed);
     assert!(clock.status().offset_ms.abs() < 2, "it lasted, so it was adopted");
     let before_jump = clock.status().reap_until.unwrap();
-    assert!(before_jump < clock.last());
-    clock.accept();
+    assert!(before_jump < clock.last_used());
+    clock.accept_jump();
     assert_eq!(clock.reap_until(), Instant::MAX);
 }
 
@@ -117,8 +117,8 @@ fn an_accepted_step_is_adopted_at_once_and_may_be_reaped() {
     fake.step(86_400_000);
     ticks(&clock, &fake, 3);
     assert!(clock.status().unconfirmed);
-    assert!(clock.reap_until() <= clock.last());
-    clock.accept();
+    assert!(clock.reap_until() <= clock.last_used());
+    clock.accept_jump();
     ticks(&clock, &fake, 1);
     assert!(clock.status().offset_ms.abs() < 2);
     assert_eq!(clock.reap_until(), Instant::MAX);
@@ -133,10 +133,10 @@ fn a_jump_is_reaped_by_itself_after_a_day() {
     ticks(&clock, &fake, 605);
     assert_ne!(clock.reap_until(), Instant::MAX);
     for _ in 0..24 * 60 {
-        clock.persisted(&clock.tick());
+        clock.mark_persisted(&clock.tick());
         fake.run(60_000);
     }
-    clock.persisted(&clock.tick());
+    clock.mark_persisted(&clock.tick());
     assert_eq!(clock.reap_until(), Instant::MAX);
 }
 
@@ -148,7 +148,7 @@ fn a_restart_on_the_same_boot_follows_the_boot_clock_whatever_the_wall_says() {
     fake.run(5_000);
     fake.step(-9_000_000);
     let again = fake.start(1, Some(last));
-    again.persisted(&again.tick());
+    again.mark_persisted(&again.tick());
     let now = again.try_now().unwrap().ms;
     assert!((last.ms + 5_000..last.ms + 5_010).contains(&now));
 }
@@ -162,15 +162,15 @@ fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
     fake.boot_ms.fetch_add(year, Ordering::SeqCst);
     let again = fake.start(1, Some(last));
     assert!(again.status().boot_disagrees);
-    assert_eq!(again.last(), Instant::from_ms(last.ms + 5_000));
-    // Nor when the wall clock was set back meanwhile: time goes on behind what was used.
+    assert_eq!(again.last_used(), Instant::from_ms(last.ms + 5_000));
+    // Nor when the wall clock was set back meanwhile: time goes on after what was used.
     fake.step(-9_000_000);
     let again = fake.start(1, Some(last));
-    assert_eq!(again.last(), Instant::from_ms(last.ms + LEASE_MS));
+    assert_eq!(again.last_used(), Instant::from_ms(last.ms + LEASE_MS));
     // Where it was not written down what the wall clock said, there is nothing to compare.
     let older = Checkpoint { wall_ms: None, ..last };
     let again = fake.start(1, Some(older));
-    assert!(!again.status().boot_disagrees && last.ms + year < again.last().ms);
+    assert!(!again.status().boot_disagrees && last.ms + year < again.last_used().ms);
 }
 
 #[test]
@@ -179,45 +179,46 @@ fn after_a_reboot_time_is_past_the_lease_and_a_long_gap_waits_to_be_reaped() {
     let last = ticks(&fake.start(1, None), &fake, 10);
     let set_back = Fake::at(0, START - 1_000_000);
     let clock = set_back.start(2, Some(last));
-    assert_eq!(clock.last(), Instant::from_ms(last.ms + LEASE_MS));
+    assert_eq!(clock.last_used(), Instant::from_ms(last.ms + LEASE_MS));
     assert_eq!(clock.reap_until(), Instant::MAX);
     let much_later = Fake::at(0, START + 86_400_000);
     let clock = much_later.start(2, Some(last));
-    assert_eq!(clock.last(), Instant::from_ms(START + 86_400_000));
+    assert_eq!(clock.last_used(), Instant::from_ms(START + 86_400_000));
     assert_eq!(clock.reap_until(), Instant::from_ms(last.ms + LEASE_MS));
 }
 
 #[test]
 fn a_manual_clock_stands_still_and_never_goes_back() {
     let fake = Fake::at(0, START + 789);
-    let clock = Clock::start(Mode::Manual, Box::new(fake.clone()), [1; 16], None).unwrap();
-    clock.persisted(&clock.tick());
+    let clock = Clock::start(ClockMode::Manual, Box::new(fake.clone()), [1; 16], None).unwrap();
+    clock.mark_persisted(&clock.tick());
     fake.run(90_000);
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START)));
     let moved = clock.move_to(Instant::from_ms(START + 5)).unwrap();
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START)), "not before it is durable");
-    clock.persisted(&moved);
+    clock.mark_persisted(&moved);
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 5)));
     let now = Instant::from_ms(START + 5);
-    assert_eq!(clock.move_to(Instant::from_ms(START)), Err(Refused::Backwards { now }));
-    let again = Clock::start(Mode::Manual, Box::new(fake.clone()), [9; 16], Some(moved)).unwrap();
-    again.persisted(&again.tick());
+    assert_eq!(clock.move_to(Instant::from_ms(START)), Err(ClockRefusal::Backwards { now }));
+    let again =
+        Clock::start(ClockMode::Manual, Box::new(fake.clone()), [9; 16], Some(moved)).unwrap();
+    again.mark_persisted(&again.tick());
     assert_eq!(again.try_now(), Some(now), "a restart shows exactly that instant");
-    let other = Clock::start(Mode::System, Box::new(fake), [1; 16], Some(moved));
-    assert_eq!(other.unwrap_err(), Refused::OtherMode);
+    let other = Clock::start(ClockMode::System, Box::new(fake), [1; 16], Some(moved));
+    assert_eq!(other.unwrap_err(), ClockRefusal::OtherMode);
 }
 
 #[test]
 fn a_frozen_boot_clock_is_noticed() {
     let fake = Fake::at(0, START);
     let clock = fake.start(1, None);
-    clock.persisted(&clock.tick());
+    clock.mark_persisted(&clock.tick());
     let at = std::time::Duration::from_secs;
-    assert!(clock.watch(at(1)));
+    assert!(clock.check_pace(at(1)));
     fake.run(2_000);
-    clock.persisted(&clock.tick());
-    assert!(clock.watch(at(3)));
-    assert!(!clock.watch(at(8)));
+    clock.mark_persisted(&clock.tick());
+    assert!(clock.check_pace(at(3)));
+    assert!(!clock.check_pace(at(8)));
 }
 
 #[test]
@@ -237,8 +238,8 @@ fn checkpoints_round_trip_and_far_instants_saturate() {
 
 #[test]
 fn readings_of_many_threads_never_go_back() {
-    let clock = Clock::start(Mode::System, Box::new(Machine), [1; 16], None).unwrap();
-    clock.persisted(&clock.tick());
+    let clock = Clock::start(ClockMode::System, Box::new(Machine), [1; 16], None).unwrap();
+    clock.mark_persisted(&clock.tick());
     let newest = AtomicI64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -253,7 +254,7 @@ fn readings_of_many_threads_never_go_back() {
         }
         scope.spawn(|| {
             for _ in 0..2_000 {
-                clock.persisted(&clock.tick());
+                clock.mark_persisted(&clock.tick());
             }
         });
     });

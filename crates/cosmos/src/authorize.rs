@@ -106,7 +106,7 @@ fn check_signature<S: Store>(
 fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
     let counts = denied == Denied::Signature && !door.settings.keys.are_well_known();
     let wait = match counts {
-        true => door.guesses.wrong(request.client.peer(), clock::monotonic()),
+        true => door.guesses.note_wrong(request.client.peer(), clock::monotonic_time()),
         false => None,
     };
     wait.map_or_else(|| denied.into(), Failure::too_many_guesses)

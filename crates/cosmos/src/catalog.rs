@@ -9,7 +9,8 @@ use std::{
 
 use document::{Document, Value, ValueRef};
 use engine::{
-    Collection, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace, State, Store,
+    Collection, CollectionState, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace,
+    Store,
 };
 
 use crate::{
@@ -65,7 +66,7 @@ pub(crate) fn resource_number(body: &Document) -> Option<u32> {
 /// The database of this name or resource id. Names come first, because nearly all clients use them;
 /// a name can never have the form of an id that this server gives.
 pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
-    if let Some(found) = engine.resource(&[ROOT, name]) {
+    if let Some(found) = engine.resource_at(&[ROOT, name]) {
         return Database::of_resource(found);
     }
     let Some(Rid::Database(number)) = Rid::parse(name) else { return None };
@@ -74,7 +75,7 @@ pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<
 
 /// All databases, by name.
 pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
-    engine.resources(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
+    engine.resources_below(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
 }
 
 /// A container in one version of its definition. Requests share it; when the definition changes the
@@ -98,7 +99,7 @@ pub(crate) struct Container {
     /// name cannot stand in a header.
     pub(crate) parent: Option<ParentHeaders>,
     /// The state of the collection that this version was read from.
-    state: Arc<State>,
+    state: Arc<CollectionState>,
 }
 
 impl Container {
@@ -232,7 +233,7 @@ impl Container {
 }
 
 /// The commit of the last change of the definition in a state.
-fn last_change(state: &State) -> u64 {
+fn last_change(state: &CollectionState) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 

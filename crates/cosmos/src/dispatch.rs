@@ -33,7 +33,7 @@ pub(crate) async fn run_request<S: Store>(
     body: Bytes,
 ) -> Result<Reply> {
     let row = request.operation.row();
-    let began = clock::monotonic();
+    let began = clock::monotonic_time();
     // Held until the response is there: an operation that looks at resources and then changes them
     // must not see those of another one change in between.
     let _turn = match row.order {
@@ -52,7 +52,7 @@ pub(crate) async fn run_request<S: Store>(
     let offer = admit_request(door, &request)?;
     let parent = find_parent(door, &request);
     let reply = route_operation(door, &request, body).await;
-    let took = clock::monotonic().saturating_sub(began);
+    let took = clock::monotonic_time().saturating_sub(began);
     door.latencies.observe(row.metric as usize, took);
     if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
         // A failed operation has cost something too.
@@ -72,7 +72,7 @@ fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<S
     };
     let Some(container) = request.found_container() else { return Ok(None) };
     let find = || offers::find_allowance(door, container);
-    let admitted = throttle.admit_request(clock::monotonic(), &container.rid, find);
+    let admitted = throttle.admit_request(clock::monotonic_time(), &container.rid, find);
     admitted.map_err(Failure::throttled)
 }
 

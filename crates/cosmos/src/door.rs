@@ -7,8 +7,9 @@ use std::sync::{
 };
 
 use auth::{Guesses, Hosts, Key, Keys};
-use engine::{Distribution, Engine, Latencies, Store};
+use engine::{Engine, RunApart, Store};
 use memory::Account;
+use metrics::{Distribution, Latencies};
 
 use crate::{
     catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
@@ -37,6 +38,8 @@ pub struct Settings {
     pub strangers: Account,
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
     pub give_way: fn(),
+    /// How a request is run that takes long to parse.
+    pub run_apart: RunApart,
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
     /// Pages that are served besides resources; `None` where there are none.
@@ -134,9 +137,9 @@ impl<S: Store> Door<S> {
     /// How long requests took, by metric; a metric without requests is left out.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(metric, name): &(Metric, &'static str)| {
-            Some((*name, self.latencies.read(*metric as usize)?))
+            Some((*name, self.latencies.read_kind(*metric as usize)?))
         };
-        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.count() > 0).collect()
+        Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.measurement_count() > 0).collect()
     }
 
     /// Connections that are open.

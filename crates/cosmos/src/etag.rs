@@ -32,7 +32,11 @@ pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
 
 /// The same in quotes, as headers and `_etag` have it.
 pub(crate) fn quoted_etag(stamp: u64) -> String {
-    format!("\"{}\"", String::from_utf8_lossy(&etag_bytes(stamp)))
+    let mut out = String::with_capacity(LEN + 2);
+    out.push('"');
+    out.extend(etag_bytes(stamp).map(char::from));
+    out.push('"');
+    out
 }
 
 /// The commit that an etag names, with or without its quotes. `None` where it is not an etag of

@@ -342,12 +342,14 @@ impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
-            Kind::NotFound(What::Index) => Fault::BadRequest,
+            Kind::NotFound(What::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(What::Document) => return Self::no_entity(),
-            Kind::NotFound(What::Collection | What::Database) => return Self::no_resource(),
+            Kind::NotFound(
+                What::Collection(_) | What::DroppedCollection(_) | What::RenameTarget(_),
+            ) => return Self::no_resource(),
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),
-            Kind::IndexConflict { .. } | Kind::IndexRefused => Fault::BadRequest,
+            Kind::IndexConflict(_) | Kind::IndexRefused(_) => Fault::BadRequest,
             Kind::Precondition => return Self::precondition_failed(),
             Kind::Conflict => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),

@@ -114,7 +114,7 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// One that begins now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
-        let end = clock::monotonic().saturating_add(OPERATION_TIME);
+        let end = clock::monotonic_time().saturating_add(OPERATION_TIME);
         Self { client, give_way, end, looked: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 
@@ -142,14 +142,14 @@ fn as_nanos(time: Duration) -> u64 {
 impl Watch for Interrupt {
     fn check_end(&self) -> Result<(), Error> {
         self.client.check_stopped()?;
-        if self.is_late(clock::monotonic()) {
+        if self.is_late(clock::monotonic_time()) {
             return Err(Error::new(Kind::Stopped, 0, "The request took too long."));
         }
         Ok(())
     }
 
     fn give_way(&self) {
-        self.note_progress(clock::thread());
+        self.note_progress(clock::thread_time());
         (self.give_way)();
     }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn it_ends_by_its_own_time() {
         let interrupt = Interrupt::new(Arc::default(), || {});
-        let now = clock::monotonic();
+        let now = clock::monotonic_time();
         assert!(!interrupt.is_late(now));
         assert!(interrupt.is_late(now + OPERATION_TIME + OPERATION_TIME));
         let start = Duration::from_secs(100);

@@ -64,7 +64,7 @@ impl Permission {
     /// What a token allows: as long as its permission is the one it was made for.
     pub(crate) fn of_token<S: Store>(engine: &Engine<S>, token: &Token) -> Result<Self> {
         let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
-        let held = engine.resource(&path).filter(|held| held.stamp == token.version);
+        let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);
         let permission = held.and_then(|held| Self::parse(&held.body).ok());
         permission.ok_or_else(|| {
             let text = "The permission of the token that was used is gone or has changed.";

@@ -184,14 +184,14 @@ mod tests {
         let account = Account::new(1_000_000);
         let mut feed = Feed::new("r", "Things", &account);
         while feed.push_entry(|out| out.extend_from_slice(&[b'1'; 10_000])).is_ok() {
-            assert!(feed.text.capacity() <= account.used().max(20_000), "{}", feed.count());
+            assert!(feed.text.capacity() <= account.used_bytes().max(20_000), "{}", feed.count());
             assert!(feed.bytes() < 1_000_000);
         }
-        let held = account.used();
+        let held = account.used_bytes();
         assert!(400_000 < held);
         let reply = feed.into_reply();
-        assert_eq!(account.used(), held);
+        assert_eq!(account.used_bytes(), held);
         drop(reply);
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 }

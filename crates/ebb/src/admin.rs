@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     client::{self, Client},
-    commands::{FAILED, complain, say},
+    commands::{FAILED, complain, print_text},
 };
 
 /// A request to the admin address.
@@ -30,7 +30,7 @@ pub(crate) fn command() -> Command {
         .about("Ask or tell a running server")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .args(client::args().map(|arg| arg.global(true)))
+        .args(client::client_flags().map(|arg| arg.global(true)))
         .arg(
             Arg::new("json")
                 .long("json")
@@ -52,20 +52,20 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
-    let client = match Client::typed(matches) {
+    let client = match Client::from_matches(matches) {
         Ok(client) => client,
         Err(message) => return complain(message, FAILED),
     };
-    match ask(&client, request) {
-        Ok(answer) if inner.get_flag("json") => say(format!("{answer}\n")),
-        Ok(answer) => say(shown(request, &answer)),
+    match ask_server(&client, request) {
+        Ok(answer) if inner.get_flag("json") => print_text(format!("{answer}\n")),
+        Ok(answer) => print_text(format_answer(request, &answer)),
         Err(message) => return complain(message, FAILED),
     }
     ExitCode::SUCCESS
 }
 
 /// Sends a request and reads the answer; failures in words.
-fn ask(client: &Client, request: Request) -> Result<Value, String> {
+fn ask_server(client: &Client, request: Request) -> Result<Value, String> {
     match request {
         Request::Clock => client.get("/_ebb/clock"),
         Request::AcceptClock => client.post("/_ebb/clock/accept"),
@@ -74,16 +74,16 @@ fn ask(client: &Client, request: Request) -> Result<Value, String> {
 }
 
 /// An answer for people: a line a value.
-fn shown(request: Request, answer: &Value) -> String {
+fn format_answer(request: Request, answer: &Value) -> String {
     let mut out = String::new();
     if request == Request::AcceptClock {
         out.push_str("accepted\n");
     }
-    lines("", answer, &mut out);
+    push_lines("", answer, &mut out);
     out
 }
 
-fn lines(prefix: &str, value: &Value, out: &mut String) {
+fn push_lines(prefix: &str, value: &Value, out: &mut String) {
     let Some(fields) = value.as_object() else {
         let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         out.push_str(&format!("{prefix}: {plain}\n"));
@@ -91,7 +91,7 @@ fn lines(prefix: &str, value: &Value, out: &mut String) {
     };
     for (name, value) in fields {
         let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        lines(&name, value, out);
+        push_lines(&name, value, out);
     }
 }
 
@@ -127,16 +127,17 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
         for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask(&Client::new(&address, None), request).unwrap();
+            let answer = ask_server(&Client::new(&address, None), request).unwrap();
             assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
         }
-        let answer = ask(&Client::new(&address, None), Request::Status).unwrap();
+        let answer = ask_server(&Client::new(&address, None), Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
-        let refused = ask(&Client::new(&format!("{address}/_ebb/nowhere?"), None), Request::Clock)
-            .unwrap_err();
+        let refused =
+            ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), Request::Clock)
+                .unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
+        let gone = ask_server(&Client::new(&address, None), Request::Clock).unwrap_err();
         assert!(gone.contains("no answer from"), "{gone}");
     }
 
@@ -152,12 +153,13 @@ mod tests {
         let address = running.admin().unwrap().to_owned();
         let key = server::first_key(&file).unwrap();
         for request in [Request::Clock, Request::AcceptClock, Request::Status] {
-            ask(&Client::new(&address, Some(&key)), request).unwrap();
+            ask_server(&Client::new(&address, Some(&key)), request).unwrap();
         }
-        let refused = ask(&Client::new(&address, None), Request::Clock).unwrap_err();
+        let refused = ask_server(&Client::new(&address, None), Request::Clock).unwrap_err();
         assert!(refused.contains("Bearer"), "{refused}");
         let refused =
-            ask(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), Request::Clock).unwrap_err();
+            ask_server(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), Request::Clock)
+                .unwrap_err();
         assert!(refused.contains("none of the account's keys"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_file(&file).unwrap();
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn answers_are_shown_a_line_a_value() {
         let answer = json!({ "mode": "system", "a": { "b": 1, "c": null } });
-        let text = shown(Request::AcceptClock, &answer);
+        let text = format_answer(Request::AcceptClock, &answer);
         let mut lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.remove(0), "accepted");
         lines.sort_unstable();

@@ -25,7 +25,7 @@ pub(crate) struct Client {
 }
 
 /// The flags that say which server is meant.
-pub(crate) fn args() -> [Arg; 2] {
+pub(crate) fn client_flags() -> [Arg; 2] {
     let address = Arg::new("admin-addr")
         .long("admin-addr")
         .env(OsStr::from("EBB_ADMIN_ADDR"))
@@ -48,7 +48,7 @@ pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
 
 impl Client {
     /// The server that was typed; failures in words.
-    pub(crate) fn typed(matches: &ArgMatches) -> Result<Self, String> {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Result<Self, String> {
         let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
         let key = key_file(matches).map(server::first_key).transpose();
         let key = key.map_err(|failure| failure.to_string())?;
@@ -70,7 +70,7 @@ impl Client {
     }
 
     /// The same key for another address.
-    pub(crate) fn at(&self, address: &str) -> Self {
+    pub(crate) fn with_address(&self, address: &str) -> Self {
         Self { address: address.to_owned(), bearer: self.bearer.clone(), agent: self.agent.clone() }
     }
 
@@ -91,27 +91,27 @@ impl Client {
 
     /// Asks for a page; failures in words.
     pub(crate) fn get(&self, path: &str) -> Result<Value, String> {
-        self.read(self.known(self.agent.get(self.url(path))).call())
+        self.read_answer(self.with_key(self.agent.get(self.url_of(path))).call())
     }
 
     /// Tells the server to do something.
     pub(crate) fn post(&self, path: &str) -> Result<Value, String> {
-        self.read(self.known(self.agent.post(self.url(path))).send_empty())
+        self.read_answer(self.with_key(self.agent.post(self.url_of(path))).send_empty())
     }
 
     /// With the key.
-    fn known<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+    fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         match &self.bearer {
             Some(bearer) => request.header("authorization", bearer),
             None => request,
         }
     }
 
-    fn url(&self, path: &str) -> String {
+    fn url_of(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    fn read(
+    fn read_answer(
         &self,
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> Result<Value, String> {

@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use server::Failure;
 
 use crate::{
-    admin, quickstart,
+    admin, bench, quickstart,
     settings::{self, Settings},
 };
 
@@ -19,9 +19,8 @@ const USAGE: u8 = 2;
 const REFUSED: u8 = 3;
 
 fn command() -> Command {
-    let serve = Command::new("serve")
+    let serve = settings::add_flags(Command::new("serve"))
         .about("Run the server")
-        .args(settings::args())
         .arg(Arg::new("config").long("config").value_name("FILE").help("TOML file of settings"))
         .arg(
             Arg::new("print-config")
@@ -46,19 +45,19 @@ fn command() -> Command {
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
-        .subcommand(bench::Bench::command().name("bench"))
+        .subcommand(bench::command())
 }
 
 /// Runs what was typed.
 pub(crate) fn run() -> ExitCode {
     let matches = command().get_matches();
     match matches.subcommand() {
-        Some(("serve", matches)) => serve(matches),
+        Some(("serve", matches)) => run_serve(matches),
         Some(("quickstart", matches)) => quickstart::run(matches),
-        Some(("verify", matches)) => verify(matches),
+        Some(("verify", matches)) => run_verify(matches),
         Some(("admin", matches)) => admin::run(matches),
-        Some(("completions", matches)) => completions(matches),
-        Some(("bench", matches)) => bench(matches),
+        Some(("completions", matches)) => print_completions(matches),
+        Some(("bench", matches)) => bench::run(matches),
         _ => ExitCode::from(USAGE),
     }
 }
@@ -70,11 +69,11 @@ pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
 }
 
 #[expect(clippy::print_stdout, reason = "what was asked for")]
-pub(crate) fn say(text: impl std::fmt::Display) {
+pub(crate) fn print_text(text: impl std::fmt::Display) {
     print!("{text}");
 }
 
-pub(crate) fn fail(failure: Failure) -> ExitCode {
+pub(crate) fn end_failed(failure: Failure) -> ExitCode {
     match failure {
         Failure::Usage(message) => complain(message, USAGE),
         Failure::Refused(refused) => complain(refused, REFUSED),
@@ -82,7 +81,7 @@ pub(crate) fn fail(failure: Failure) -> ExitCode {
     }
 }
 
-fn serve(matches: &ArgMatches) -> ExitCode {
+fn run_serve(matches: &ArgMatches) -> ExitCode {
     let file = match matches.get_one::<String>("config") {
         None => None,
         Some(path) => match std::fs::read_to_string(path) {
@@ -95,7 +94,7 @@ fn serve(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     if matches.get_flag("print-config") {
-        say(settings.print());
+        print_text(settings.print());
         return ExitCode::SUCCESS;
     }
     let config = match settings.config() {
@@ -104,15 +103,15 @@ fn serve(matches: &ArgMatches) -> ExitCode {
     };
     match server::serve(&config) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => fail(failure),
+        Err(failure) => end_failed(failure),
     }
 }
 
-fn verify(matches: &ArgMatches) -> ExitCode {
+fn run_verify(matches: &ArgMatches) -> ExitCode {
     let path = matches.get_one::<String>("data-dir").map(PathBuf::from).unwrap_or_default();
     let found = match server::verify(&path) {
         Ok(found) => found,
-        Err(failure) => return fail(failure),
+        Err(failure) => return end_failed(failure),
     };
     let differences: u64 = found.iter().map(|it| it.count).sum();
     if matches.get_flag("json") {
@@ -129,35 +128,23 @@ fn verify(matches: &ArgMatches) -> ExitCode {
             })
             .collect();
         let report = json!({ "collections": collections, "differences": differences });
-        say(format!("{report}\n"));
+        print_text(format!("{report}\n"));
     } else {
         for it in &found {
-            say(format!(
+            print_text(format!(
                 "{}: {} documents, {} differences, {} entries of dead documents\n",
                 it.namespace, it.rows, it.count, it.dead_entries
             ));
-            it.differences.iter().for_each(|difference| say(format!("  {difference}\n")));
+            it.differences.iter().for_each(|difference| print_text(format!("  {difference}\n")));
         }
     }
     if differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-fn completions(matches: &ArgMatches) -> ExitCode {
+fn print_completions(matches: &ArgMatches) -> ExitCode {
     let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") else {
         return ExitCode::from(USAGE);
     };
     clap_complete::generate(*shell, &mut command(), "ebb", &mut std::io::stdout());
     ExitCode::SUCCESS
-}
-
-fn bench(matches: &ArgMatches) -> ExitCode {
-    let bench = match bench::Bench::from_arg_matches(matches) {
-        Ok(bench) => bench,
-        Err(error) => return complain(error, USAGE),
-    };
-    match bench::main(bench) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error @ bench::Error::Usage(_)) => complain(error, USAGE),
-        Err(error) => complain(error, FAILED),
-    }
 }

@@ -1,6 +1,7 @@
 //! The binary `ebb`: what was typed, what it means, and which exit code it ends with.
 
 mod admin;
+mod bench;
 mod client;
 mod commands;
 mod quickstart;

@@ -16,7 +16,7 @@ use server::Config;
 
 use crate::{
     client::{self, Client},
-    commands::{FAILED, complain, fail, say},
+    commands::{FAILED, complain, end_failed, print_text},
 };
 
 const MONGO: &str = "127.0.0.1:27017";
@@ -45,14 +45,14 @@ pub(crate) fn command() -> Command {
              within a minute, at both doors. Where nothing listens at the admin address a server \
              is started that keeps nothing. Run again, it begins anew.",
         )
-        .args(client::args())
+        .args(client::client_flags())
         .arg(flag("no-watch", "Do not show how the sessions disappear"))
         .arg(flag("json", "Print what the server answers as it is"))
 }
 
 /// Runs what was typed.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    let client = match Client::typed(matches) {
+    let client = match Client::from_matches(matches) {
         Ok(client) => client,
         Err(message) => return complain(message, FAILED),
     };
@@ -63,9 +63,9 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         }
     };
     if client.nobody_listens() && is_here(client.address()) {
-        return own(client, client::key_file(matches), shown);
+        return serve_own(client, client::key_file(matches), shown);
     }
-    match sample(&client, shown) {
+    match make_sample(&client, shown) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => complain(message, FAILED),
     }
@@ -77,29 +77,32 @@ fn is_here(address: &str) -> bool {
 }
 
 /// Runs a server of its own until it is told to end.
-fn own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
+fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
     let key_file = key_file.map(Path::to_owned);
-    let config = Config { key_file, ..config(client.address(), shown) };
+    let config = Config { key_file, ..own_config(client.address(), shown) };
     if shown != Shown::Json {
-        say(format!("Nothing listens at {}: a server is started that keeps nothing.\n\n", {
-            client.address()
-        }));
+        print_text(format!(
+            "Nothing listens at {}: a server is started that keeps nothing.\n\n",
+            { client.address() }
+        ));
     }
-    let served = server::serve_beside(&config, move |admin| {
-        sample(&client.at(&admin.unwrap_or_default()), shown)?;
+    let beside: server::Beside = Box::new(move |admin| {
+        make_sample(&client.with_address(&admin.unwrap_or_default()), shown)?;
         if shown != Shown::Json {
-            say("The server goes on, and forgets everything when it ends: Ctrl-C ends it.\n");
+            print_text(
+                "The server goes on, and forgets everything when it ends: Ctrl-C ends it.\n",
+            );
         }
         Ok(())
     });
-    match served {
+    match server::serve_beside(&config, beside) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => fail(failure),
+        Err(failure) => end_failed(failure),
     }
 }
 
 /// A server in memory, on the ports that everybody knows where they are free.
-fn config(admin: &str, shown: Shown) -> Config {
+fn own_config(admin: &str, shown: Shown) -> Config {
     let free = |address: &str| match TcpListener::bind(address) {
         Ok(_) => address.to_owned(),
         Err(_) => FREE.to_owned(),
@@ -114,25 +117,25 @@ fn config(admin: &str, shown: Shown) -> Config {
 }
 
 /// Has the sample made and shows it.
-fn sample(client: &Client, shown: Shown) -> Result<(), String> {
+fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     let answer = client.post("/_ebb/quickstart")?;
     let Shown::Words { watch } = shown else {
-        say(format!("{answer}\n"));
+        print_text(format!("{answer}\n"));
         return Ok(());
     };
-    say(words(client.address(), &answer));
+    print_text(describe_sample(client.address(), &answer));
     if !watch {
         return Ok(());
     }
     if client.get("/_ebb/clock")?["mode"] == "manual" {
-        say(format!(
+        print_text(format!(
             "The clock stands still until it is moved:\n  \
              curl -d '{{\"advance_seconds\": 10}}' http://{}/_ebb/clock\n",
             client.address()
         ));
         return Ok(());
     }
-    watch::watch(client, &doors(&answer))
+    watch::watch_expiry(client, &parse_parts(&answer))
 }
 
 /// One door's part of the sample.
@@ -145,7 +148,7 @@ struct Part {
     count: u64,
 }
 
-fn doors(answer: &Value) -> Vec<Part> {
+fn parse_parts(answer: &Value) -> Vec<Part> {
     let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
     let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);
     let mongo = part("mongo", "MongoDB", &answer["mongo"]["documents"]);
@@ -153,8 +156,8 @@ fn doors(answer: &Value) -> Vec<Part> {
 }
 
 /// What there is, and where to look at it.
-fn words(address: &str, answer: &Value) -> String {
-    let parts = doors(answer);
+fn describe_sample(address: &str, answer: &Value) -> String {
+    let parts = parse_parts(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
     let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
     let counts: Vec<String> =
@@ -184,17 +187,17 @@ mod tests {
         let client = Client::new(running.admin().unwrap(), None);
         assert!(!client.nobody_listens());
         for shown in [Shown::Json, Shown::Words { watch: false }, Shown::Words { watch: true }] {
-            sample(&client, shown).unwrap();
+            make_sample(&client, shown).unwrap();
         }
         runtime.block_on(running.stop()).unwrap();
         assert!(client.nobody_listens() && is_here(client.address()));
-        assert!(sample(&client, Shown::Json).unwrap_err().contains("no answer from"));
+        assert!(make_sample(&client, Shown::Json).unwrap_err().contains("no answer from"));
     }
 
     #[test]
     fn a_server_of_its_own_takes_free_ports_where_others_have_the_known_ones() {
         let taken = [MONGO, COSMOS].map(|address| TcpListener::bind(address).ok());
-        let config = config("127.0.0.1:1", Shown::Json);
+        let config = own_config("127.0.0.1:1", Shown::Json);
         assert_eq!(config.mongo_addr.as_deref(), Some(FREE));
         assert_eq!(config.cosmos_addr.as_deref(), Some(FREE));
         assert_eq!(config.admin_addr.as_deref(), Some("127.0.0.1:1"));
@@ -211,13 +214,16 @@ mod tests {
             "now_ms": 1_000,
             "last_dies_ms": 60_500,
         });
-        let text = words("h:1", &answer);
+        let text = describe_sample("h:1", &answer);
         assert!(text.contains("40 at the NoSQL door."), "{text}");
         assert!(text.contains("in 60 s"), "{text}");
         assert!(text.contains("http://h:1/nosql/quickstart/sessions/items"), "{text}");
         assert!(!text.contains("mongo/"), "{text}");
         answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });
-        assert!(words("h:1", &answer).contains("40 at the NoSQL door, 40 at the MongoDB door."));
+        assert!(
+            describe_sample("h:1", &answer)
+                .contains("40 at the NoSQL door, 40 at the MongoDB door.")
+        );
     }
 
     #[test]

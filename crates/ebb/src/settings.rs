@@ -1,112 +1,91 @@
-//! Settings of `ebb serve`: flag, then environment, then file, then default, each with its source.
+//! Settings of `ebb serve`: each is a flag, an environment variable and a key of the file, all of one
+//! name. A flag goes before the environment, that before the file, and the file before the default.
+//! How the text of one setting is read is said in `values.rs`; what several mean together is decided
+//! in [`Settings::config`].
+
+mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
-use clap::{Arg, ArgAction, ArgMatches, parser::ValueSource};
-use server::{ClockMode, Config, LEAST_MEMORY, LogFormat, REAP_DELAY};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use server::{ClockMode, Config, LogFormat, REAP_DELAY};
+use values::{
+    Address, Optional, optional, parse_address, parse_bool, parse_clock, parse_endpoint,
+    parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds, parse_size,
+};
 
-/// One setting: a flag, an environment variable and a key of the file, all of one name.
-struct Setting {
-    name: &'static str,
-    value_name: &'static str,
-    default: &'static str,
-    help: &'static str,
-}
-
-/// What stands for the value of a setting that may be given several times.
-const LIST: &str = "NAME,...";
-
-const SETTINGS: &[Setting] = &[
-    setting("data-dir", "PATH", "./ebb-data", "Where data lives; made when it is missing"),
-    setting("in-memory", "BOOL", "false", "Keep nothing; excludes --data-dir"),
-    setting("mongo-addr", "HOST:PORT", "127.0.0.1:27017", "Address of the MongoDB door, or 'off'"),
-    setting(
-        "mongo-no-auth",
-        "BOOL",
-        "false",
-        "Let other machines reach the MongoDB door, which asks nobody who they are",
-    ),
-    setting("cosmos-addr", "HOST:PORT", "127.0.0.1:8081", "Address of the NoSQL door, or 'off'"),
-    setting(
-        "cosmos-host",
-        LIST,
-        "",
-        "Names that it answers to with the key that everybody knows, beside addresses, localhost and \
-         the machine's name",
-    ),
-    setting(
-        "account-endpoint",
-        "URL",
-        "",
-        "Where clients of the NoSQL door are sent [the address they came to]",
-    ),
-    setting(
-        "key-file",
-        "PATH",
-        "",
-        "Keys of the NoSQL door, in lines like 'primary = BASE64'; see the README [the one that \
-         everybody knows]",
-    ),
-    setting("tls-cert", "PATH", "", "Certificate of the NoSQL door [one that is made]"),
-    setting("tls-key", "PATH", "", "Key of that certificate"),
-    setting(
-        "enforce-throughput",
-        "BOOL",
-        "false",
-        "Answer 429 where requests about items exceed the throughput of their container",
-    ),
-    setting(
-        "admin-addr",
-        "HOST:PORT",
-        "127.0.0.1:8080",
-        "Address of the portal, health and metrics, or 'off'",
-    ),
-    setting(
-        "admin-host",
-        LIST,
-        "",
-        "Names that this address answers to, beside addresses, localhost and the machine's name",
-    ),
-    setting("explorer-dir", "PATH", "", "Files that are served at /_explorer/ [none]"),
-    setting("clock", "system|manual", "system", "How the database clock moves"),
-    setting("ready-file", "PATH", "", "Written once every listener accepts"),
-    setting(
-        "reap-delay",
-        "SECONDS",
-        "",
-        "How long a document has been dead before its bytes may go [60; 0 on a manual clock]",
-    ),
-    setting(
-        "per-document-ttl",
-        "on|off",
-        "on",
-        "Whether a MongoDB document's own ttl is interpreted; goes before what was switched",
-    ),
-    setting(
-        "memory",
-        "SIZE",
-        "",
-        "Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]",
-    ),
-    // By how many milliseconds the wall clock is off, in a file: for tests of its steps.
-    setting("test-wall", "PATH", "", ""),
-    setting("accept-loss", "BOOL", "false", "Start although commits are missing from damaged data"),
-    setting(
-        "log-format",
-        "text|json",
-        "",
-        "How log lines look [text on a terminal, json elsewhere]",
-    ),
-    setting("log-level", "LEVEL", "info", "error, warn, info, debug or trace"),
-];
-
-const fn setting(
-    name: &'static str,
-    value_name: &'static str,
-    default: &'static str,
-    help: &'static str,
-) -> Setting {
-    Setting { name, value_name, default, help }
+/// All settings, typed. A doc comment is the help of its flag.
+#[derive(Clone, Debug, Args)]
+struct Values {
+    /// Where data lives; made when it is missing
+    #[arg(long, env = "EBB_DATA_DIR", value_name = "PATH", default_value = "./ebb-data")]
+    data_dir: PathBuf,
+    /// Keep nothing; excludes --data-dir
+    #[arg(long, env = "EBB_IN_MEMORY", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    in_memory: bool,
+    /// Address of the MongoDB API, or 'off'
+    #[arg(long, env = "EBB_MONGO_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:27017", value_parser = parse_address)]
+    mongo_addr: Address,
+    /// Let other machines reach the MongoDB API, which asks nobody who they are
+    #[arg(long, env = "EBB_MONGO_NO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    mongo_no_auth: bool,
+    /// Address of the NoSQL API, or 'off'
+    #[arg(long, env = "EBB_COSMOS_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:8081", value_parser = parse_address)]
+    cosmos_addr: Address,
+    /// Names that the NoSQL API answers to with the public emulator key, beside addresses, localhost and the machine's name
+    #[arg(long, env = "EBB_COSMOS_HOST", value_name = "NAME,...", value_parser = parse_host, value_delimiter = ',')]
+    cosmos_host: Vec<String>,
+    /// Where clients of the NoSQL API are sent [the address they came to]
+    #[arg(long, env = "EBB_ACCOUNT_ENDPOINT", value_name = "URL", default_value = "", value_parser = optional(parse_endpoint))]
+    account_endpoint: Optional<String>,
+    /// Account keys of the NoSQL API, in lines like 'primary = BASE64' [the public emulator key]
+    #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    key_file: Optional<PathBuf>,
+    /// Certificate of the NoSQL API [one that the server makes]
+    #[arg(long, env = "EBB_TLS_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    tls_cert: Optional<PathBuf>,
+    /// Private key of that certificate
+    #[arg(long, env = "EBB_TLS_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    tls_key: Optional<PathBuf>,
+    /// Answer 429 where requests about items exceed the throughput of their container
+    #[arg(long, env = "EBB_ENFORCE_THROUGHPUT", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    enforce_throughput: bool,
+    /// Address of the portal, health and metrics, or 'off'
+    #[arg(long, env = "EBB_ADMIN_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = parse_address)]
+    admin_addr: Address,
+    /// Names that this address answers to, beside addresses, localhost and the machine's name
+    #[arg(long, env = "EBB_ADMIN_HOST", value_name = "NAME,...", value_parser = parse_host, value_delimiter = ',')]
+    admin_host: Vec<String>,
+    /// Files that are served at /_explorer/ [none]
+    #[arg(long, env = "EBB_EXPLORER_DIR", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    explorer_dir: Optional<PathBuf>,
+    /// How the database clock moves
+    #[arg(long, env = "EBB_CLOCK", value_name = "system|manual", default_value = "system", value_parser = parse_clock)]
+    clock: ClockMode,
+    /// File that is written once every listener accepts
+    #[arg(long, env = "EBB_READY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    ready_file: Optional<PathBuf>,
+    /// How long a document has been expired before its bytes may go [60; 0 on a manual clock]
+    #[arg(long, env = "EBB_REAP_DELAY", value_name = "SECONDS", default_value = "", value_parser = optional(parse_seconds))]
+    reap_delay: Optional<Duration>,
+    /// Whether a MongoDB document's own ttl is interpreted; goes before what was switched
+    #[arg(long, env = "EBB_PER_DOCUMENT_TTL", value_name = "on|off", default_value = "on", value_parser = parse_bool, action = ArgAction::Set)]
+    per_document_ttl: bool,
+    /// Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]
+    #[arg(long, env = "EBB_MEMORY", value_name = "SIZE", default_value = "", value_parser = optional(parse_size))]
+    memory: Optional<usize>,
+    /// By how many milliseconds the wall clock is off, in a file: for tests of its steps
+    #[arg(long, env = "EBB_TEST_WALL", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
+    test_wall: Optional<PathBuf>,
+    /// Start although commits are missing from damaged data
+    #[arg(long, env = "EBB_ACCEPT_LOSS", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    accept_loss: bool,
+    /// How log lines look [text on a terminal, json elsewhere]
+    #[arg(long, env = "EBB_LOG_FORMAT", value_name = "text|json", default_value = "", value_parser = optional(parse_log_format))]
+    log_format: Optional<LogFormat>,
+    /// error, warn, info, debug or trace
+    #[arg(long, env = "EBB_LOG_LEVEL", value_name = "LEVEL", default_value = "info", value_parser = parse_log_level)]
+    log_level: String,
 }
 
 /// Where a value came from.
@@ -118,75 +97,60 @@ enum Source {
     Default,
 }
 
-/// Values by name, with their sources.
-#[derive(Debug, Default)]
-pub(crate) struct Settings(BTreeMap<&'static str, (String, Source)>);
+/// The settings of one start, and for each its text and where that came from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    values: Values,
+    sources: BTreeMap<String, (String, Source)>,
+}
 
 /// A wrong value, and which setting it is of.
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// The flags of `ebb serve`.
-pub(crate) fn args() -> Vec<Arg> {
-    let flag = |setting: &Setting| {
-        let variable = format!("EBB_{}", setting.name.to_uppercase().replace('-', "_"));
-        let arg = Arg::new(setting.name)
-            .long(setting.name)
-            .env(clap::builder::OsStr::from(variable))
-            .value_name(setting.value_name)
-            .help(if setting.default.is_empty() {
-                setting.help.to_owned()
-            } else {
-                format!("{} [{}]", setting.help, setting.default)
-            })
-            .allow_hyphen_values(true)
-            .hide(setting.help.is_empty())
-            .action(ArgAction::Set);
-        if setting.value_name == LIST {
-            arg.action(ArgAction::Append)
-        } else if setting.value_name == "BOOL" {
-            arg.num_args(0..=1).default_missing_value("true").require_equals(true)
-        } else {
-            arg
-        }
-    };
-    SETTINGS.iter().map(flag).collect()
+/// Adds the flags of `ebb serve` to its command.
+pub(crate) fn add_flags(command: Command) -> Command {
+    Values::augment_args(command).mut_args(|arg| {
+        let unset = arg.get_default_values().iter().all(|value| value.is_empty());
+        arg.allow_hyphen_values(true).hide_default_value(unset)
+    })
 }
 
 impl Settings {
-    /// Gathers values from what was typed, the environment and a file.
+    /// Gathers values from what was typed, the environment and the text of a file.
     pub(crate) fn gather(matches: &ArgMatches, file: Option<&str>) -> Result<Self, Wrong> {
-        let file: toml::Table = match file {
-            None => toml::Table::new(),
-            Some(text) => text.parse().map_err(|error| Wrong(format!("--config: {error}")))?,
-        };
-        for name in file.keys() {
-            if !SETTINGS.iter().any(|setting| setting.name == name) {
-                return Err(Wrong(format!("--config: there is no setting '{name}'")));
-            }
-        }
-        let mut settings = Self::default();
-        for setting in SETTINGS {
-            let typed = matches.get_many::<String>(setting.name);
-            let typed = typed.map(|all| all.cloned().collect::<Vec<_>>().join(","));
-            let value = match (typed, file.get(setting.name)) {
-                (Some(value), _) => {
-                    let from_env =
-                        matches.value_source(setting.name) == Some(ValueSource::EnvVariable);
-                    (value, if from_env { Source::Environment } else { Source::Flag })
+        let known = add_flags(Command::new("config"));
+        let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        let file = parse_file(file.unwrap_or_default(), &names)?;
+        let mut sources = BTreeMap::new();
+        let mut used = Vec::new();
+        for name in names {
+            let value = match (find_source(matches, name), file.get(name)) {
+                (Source::Default, Some(text)) => {
+                    used.push(format!("--{name}={text}"));
+                    (text.clone(), Source::File)
                 }
-                (None, Some(value)) => (plain(value), Source::File),
-                (None, None) => (setting.default.to_owned(), Source::Default),
+                (source, _) => (typed_text(matches, name), source),
             };
-            settings.0.insert(setting.name, value);
+            sources.insert(name.to_owned(), value);
         }
-        Ok(settings)
+        // What the file says is read as flags are, without their environment and their defaults, so
+        // that nothing else is overwritten.
+        let of_file = known
+            .no_binary_name(true)
+            .mut_args(|arg| arg.env(None).default_value(None))
+            .try_get_matches_from(used);
+        let mut values = Values::from_arg_matches(matches).map_err(|error| value_error(&error))?;
+        of_file
+            .and_then(|of_file| values.update_from_arg_matches(&of_file))
+            .map_err(|error| value_error(&error))?;
+        Ok(Self { values, sources })
     }
 
     /// The values and where each came from, as `--print-config` shows them.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
-        for (name, (value, source)) in &self.0 {
+        for (name, (value, source)) in &self.sources {
             let source = match source {
                 Source::Flag => "flag",
                 Source::Environment => "environment",
@@ -198,167 +162,97 @@ impl Settings {
         out
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", |(value, _)| value)
-    }
-
     fn is_set(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|(_, source)| *source != Source::Default)
+        self.sources.get(name).is_some_and(|(_, source)| *source != Source::Default)
     }
 
-    fn bool(&self, name: &str) -> Result<bool, Wrong> {
-        match self.text(name) {
-            "true" | "1" | "on" | "yes" => Ok(true),
-            "false" | "0" | "off" | "no" => Ok(false),
-            other => Err(Wrong(format!("--{name}: '{other}' is neither true nor false"))),
-        }
-    }
-
-    fn address(&self, name: &str) -> Result<Option<String>, Wrong> {
-        match self.text(name) {
-            "off" => Ok(None),
-            address
-                if address
-                    .rsplit_once(':')
-                    .is_some_and(|(_, port)| port.parse::<u16>().is_ok()) =>
-            {
-                Ok(Some(address.to_owned()))
-            }
-            other => Err(Wrong(format!("--{name}: '{other}' is not HOST:PORT or 'off'"))),
-        }
-    }
-
-    /// Names of hosts, without ports.
-    fn names(&self, name: &str) -> Result<Vec<String>, Wrong> {
-        let names = self.text(name).split(',').map(str::trim).filter(|host| !host.is_empty());
-        let names = names.map(|host| match host.contains([':', '/', '*', ' ']) {
-            true => Err(Wrong(format!("--{name}: '{host}' is not the name of a host"))),
-            false => Ok(host.to_owned()),
-        });
-        names.collect()
-    }
-
-    /// The address of a server as clients know it, with a slash at its end.
-    fn endpoint(&self, name: &str) -> Result<Option<String>, Wrong> {
-        let text = self.text(name).trim();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-        let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
-        let is_host = |host: &str| {
-            let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
-            !host.is_empty() && host.bytes().all(known)
-        };
-        match host.is_some_and(is_host) {
-            true => Ok(Some(format!("{}/", text.trim_end_matches('/')))),
-            false => Err(Wrong(format!("--{name}: '{text}' is not http(s)://HOST[:PORT]"))),
-        }
-    }
-
-    /// Bytes, with a suffix for powers of 1024.
-    fn size(&self, name: &str) -> Result<Option<usize>, Wrong> {
-        let text = self.text(name).trim();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-        let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
-            "" | "b" => 0,
-            "k" | "kb" | "kib" => 10,
-            "m" | "mb" | "mib" => 20,
-            "g" | "gb" | "gib" => 30,
-            _ => u32::MAX,
-        };
-        let unit = 1_usize.checked_shl(shift);
-        let bytes = digits.trim().parse::<usize>().ok().zip(unit);
-        let bytes = bytes.and_then(|(count, unit)| count.checked_mul(unit));
-        let wrong = |why: &str| Wrong(format!("--{name}: '{text}' {why}"));
-        match bytes {
-            None => Err(wrong("is not a size such as 900m or 2g")),
-            Some(bytes) if bytes < LEAST_MEMORY => {
-                Err(wrong(&format!("is too little: at least {}m", LEAST_MEMORY >> 20)))
-            }
-            Some(bytes) => Ok(Some(bytes)),
-        }
-    }
-
-    /// What the values mean.
+    /// What the values mean together.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
-        let in_memory = self.bool("in-memory")?;
-        if in_memory && self.is_set("data-dir") {
+        let given = self.values.clone();
+        if given.in_memory && self.is_set("data-dir") {
             return Err(Wrong("--in-memory and --data-dir exclude each other".to_owned()));
         }
-        let clock = match self.text("clock") {
-            "system" => ClockMode::System,
-            "manual" => ClockMode::Manual,
-            other => return Err(Wrong(format!("--clock: '{other}' is not system or manual"))),
-        };
-        let reap_delay = match (self.text("reap-delay"), clock) {
-            ("", ClockMode::System) => REAP_DELAY,
-            ("", ClockMode::Manual) => Duration::ZERO,
-            (text, _) => text
-                .parse()
-                .ok()
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .ok_or_else(|| {
-                    Wrong(format!("--reap-delay: '{text}' is not a number of seconds"))
-                })?,
-        };
-        let log_format = match self.text("log-format") {
-            "text" => LogFormat::Text,
-            "json" => LogFormat::Json,
-            "" if std::io::stderr().is_terminal() => LogFormat::Text,
-            "" => LogFormat::Json,
-            other => return Err(Wrong(format!("--log-format: '{other}' is not text or json"))),
-        };
-        let log_level = self.text("log-level").to_owned();
-        if !["error", "warn", "info", "debug", "trace"].contains(&log_level.as_str()) {
-            return Err(Wrong(format!("--log-level: '{log_level}' is not a level")));
-        }
-        let path =
-            |name: &str| Some(self.text(name)).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let (tls_cert, tls_key) = (path("tls-cert"), path("tls-key"));
-        if tls_cert.is_some() != tls_key.is_some() {
+        if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
             return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
         }
+        let usual_delay = match given.clock {
+            ClockMode::System => REAP_DELAY,
+            // Whoever moves the clock wants to see the bytes go too.
+            ClockMode::Manual => Duration::ZERO,
+        };
+        let usual_format = match std::io::stderr().is_terminal() {
+            true => LogFormat::Text,
+            false => LogFormat::Json,
+        };
+        let names =
+            |names: Vec<String>| names.into_iter().filter(|name| !name.is_empty()).collect();
         Ok(Config {
-            data_dir: (!in_memory).then(|| PathBuf::from(self.text("data-dir"))),
-            mongo_addr: self.address("mongo-addr")?,
-            mongo_no_auth: self.bool("mongo-no-auth")?,
-            cosmos_addr: self.address("cosmos-addr")?,
-            cosmos_hosts: self.names("cosmos-host")?,
-            account_endpoint: self.endpoint("account-endpoint")?,
-            key_file: path("key-file"),
-            tls_cert,
-            tls_key,
-            enforce_throughput: self.bool("enforce-throughput")?,
-            admin_addr: self.address("admin-addr")?,
-            admin_hosts: self.names("admin-host")?,
-            explorer_dir: path("explorer-dir"),
-            clock,
-            ready_file: path("ready-file"),
-            reap_delay,
-            log_format: Some(log_format),
-            log_level,
+            data_dir: (!given.in_memory).then_some(given.data_dir),
+            mongo_addr: given.mongo_addr.0,
+            mongo_no_auth: given.mongo_no_auth,
+            cosmos_addr: given.cosmos_addr.0,
+            cosmos_hosts: names(given.cosmos_host),
+            account_endpoint: given.account_endpoint.0,
+            key_file: given.key_file.0,
+            tls_cert: given.tls_cert.0,
+            tls_key: given.tls_key.0,
+            enforce_throughput: given.enforce_throughput,
+            admin_addr: given.admin_addr.0,
+            admin_hosts: names(given.admin_host),
+            explorer_dir: given.explorer_dir.0,
+            clock: given.clock,
+            ready_file: given.ready_file.0,
+            reap_delay: given.reap_delay.0.unwrap_or(usual_delay),
+            log_format: Some(given.log_format.0.unwrap_or(usual_format)),
+            log_level: given.log_level,
             banner: std::io::stdout().is_terminal(),
-            per_document_ttl: match self.is_set("per-document-ttl") {
-                true => Some(self.bool("per-document-ttl")?),
-                false => None,
-            },
-            accept_loss: self.bool("accept-loss")?,
-            test_wall: path("test-wall"),
-            memory: self.size("memory")?,
+            // Unless somebody says so here, what an administrator switched stays.
+            per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
+            accept_loss: given.accept_loss,
+            test_wall: given.test_wall.0,
+            memory: given.memory.0,
         })
     }
 }
 
-fn plain(value: &toml::Value) -> String {
+/// The texts of a file's settings by name. A name that is not known is an error, since it would be
+/// ignored otherwise.
+fn parse_file(text: &str, names: &[&str]) -> Result<BTreeMap<String, String>, Wrong> {
+    let file: toml::Table = text.parse().map_err(|error| Wrong(format!("--config: {error}")))?;
+    match file.keys().find(|name| !names.contains(&name.as_str())) {
+        Some(name) => Err(Wrong(format!("--config: there is no setting '{name}'"))),
+        None => Ok(file.iter().map(|(name, value)| (name.clone(), plain_text(value))).collect()),
+    }
+}
+
+/// The text of a value as it would be typed.
+fn plain_text(value: &toml::Value) -> String {
     match value {
-        toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
+        toml::Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(","),
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+fn find_source(matches: &ArgMatches, name: &str) -> Source {
+    match matches.value_source(&name.replace('-', "_")) {
+        Some(ValueSource::CommandLine) => Source::Flag,
+        Some(ValueSource::EnvVariable) => Source::Environment,
+        _ => Source::Default,
+    }
+}
+
+/// The text of a setting as it was typed.
+fn typed_text(matches: &ArgMatches, name: &str) -> String {
+    let texts = matches.get_raw(&name.replace('-', "_")).into_iter().flatten();
+    texts.map(|text| text.to_string_lossy()).collect::<Vec<_>>().join(",")
+}
+
+/// The sentence of an error about a value, without the usage that follows it on a terminal.
+fn value_error(error: &clap::Error) -> Wrong {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    Wrong(line.strip_prefix("error: ").unwrap_or(line).to_owned())
 }
 
 #[cfg(test)]
@@ -366,8 +260,9 @@ mod tests {
     use super::*;
 
     fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
-        let command = clap::Command::new("serve").no_binary_name(true).args(args());
-        Settings::gather(&command.try_get_matches_from(typed).unwrap(), file)
+        let command = add_flags(Command::new("serve").no_binary_name(true));
+        let matches = command.try_get_matches_from(typed).map_err(|error| value_error(&error))?;
+        Settings::gather(&matches, file)
     }
 
     fn config(typed: &[&str], file: Option<&str>) -> Result<Config, String> {
@@ -418,6 +313,12 @@ mod tests {
         ] {
             assert_eq!(config(typed, None).unwrap().memory, want, "{typed:?}");
         }
+        // A variable or a key that is there and empty says nothing.
+        for (typed, file) in [(&["--memory", ""][..], None), (&[], Some("memory = \"\""))] {
+            assert_eq!(config(typed, file).unwrap().memory, None, "{typed:?} {file:?}");
+        }
+        let found = config(&["--data-dir", "x", "--in-memory=false"], None).unwrap();
+        assert_eq!(found.data_dir.as_deref(), Some(std::path::Path::new("x")));
         let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
         assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
         assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
@@ -446,6 +347,11 @@ mod tests {
             (&["--memory", "127m"], None, "--memory"),
             (&["--memory", "99999999999999999999g"], None, "--memory"),
             (&["--memory", "99999999999999999g"], None, "--memory"),
+            (&[], Some("clock = \"lunar\""), "--clock"),
+            (&[], Some("in-memory = 7"), "--in-memory"),
+            (&[], Some("admin-host = [\"a\", \"b:1\"]"), "--admin-host"),
+            (&[], Some("in-memory = true\ndata-dir = \"x\""), "--data-dir"),
+            (&["--data-dir", "x"], Some("in-memory = true"), "--data-dir"),
             (&[], Some("colour = 1"), "colour"),
             (&[], Some("clock ="), "--config"),
         ] {

@@ -11,14 +11,16 @@ pub struct Amount {
 
 impl Amount {
     /// One document with this body.
-    pub(crate) fn one(body: &[u8]) -> Self {
+    pub(crate) fn of_body(body: &[u8]) -> Self {
         Self { documents: 1, bytes: i64::try_from(body.len()).unwrap_or(i64::MAX) }
     }
 
-    pub(crate) fn of(sums: [i64; 2]) -> Self {
+    /// From a stored pair of sums.
+    pub(crate) fn from_sums(sums: [i64; 2]) -> Self {
         Self { documents: sums[0], bytes: sums[1] }
     }
 
+    /// Both together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_add(other.documents),
@@ -26,6 +28,7 @@ impl Amount {
         }
     }
 
+    /// What is left without the other.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self {
             documents: self.documents.saturating_sub(other.documents),
@@ -34,11 +37,11 @@ impl Amount {
     }
 }
 
-/// Dead bytes that are still there: an estimate.
+/// Expired documents whose bytes are still stored: an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreaped {
     /// How much.
     pub amount: Amount,
-    /// How long the oldest has been dead, seconds.
-    pub oldest_dead_seconds: i64,
+    /// How long ago the oldest expired, seconds.
+    pub oldest_expired_seconds: i64,
 }

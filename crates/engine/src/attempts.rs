@@ -1,4 +1,8 @@
-//! The attempts of one operation, of which there is a bound: every loop that looks again counts here.
+//! The attempts of one operation, of which there is a bound: every loop that looks again counts
+//! here.
+//!
+//! A writer that always comes second, or a view that never can tell, ends with [`Kind::Conflict`]
+//! instead of going on without end. The bound is far above what contention alone brings about.
 
 use crate::{
     error::{Error, Kind},
@@ -8,6 +12,7 @@ use crate::{
 /// Counts the attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Attempts {
+    /// Attempts that are left.
     left: usize,
     /// What there is too much of, for the error.
     contention: &'static str,
@@ -35,7 +40,7 @@ impl Attempts {
     }
 
     /// Something was done: what comes next has all attempts again.
-    pub(crate) fn restart(&mut self) {
+    pub(crate) fn start_over(&mut self) {
         self.left = MAX_ATTEMPTS;
     }
 
@@ -44,7 +49,7 @@ impl Attempts {
     /// # Errors
     ///
     /// [`Kind::Conflict`] when there were [`MAX_ATTEMPTS`].
-    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+    pub(crate) fn begin_next(&mut self) -> Result<(), Error> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;

@@ -1,16 +1,19 @@
-//! Walks a collection and compares what has to agree: rows with their index entries, both ways,
-//! and counts with rows. Differences among the dead are no damage and are only counted.
+//! Walks a collection and compares what has to agree: rows with their index entries, both ways, and
+//! counts with rows. Differences among expired documents are not damage; they are only counted.
+//!
+//! All of it is read in one view, so that writers need not stop: what they change meanwhile is not
+//! seen.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use expiry::Header;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
-    catalog::{Collection, Shape},
+    catalog::{Collection, IndexShape},
     engine::Engine,
     error::{Error, Halt},
-    index::draft,
+    index::draft_entries,
     keys,
     retry::read_in_view,
     row::Row,
@@ -22,12 +25,12 @@ const LISTED: usize = 100;
 
 /// What a walk found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckReport {
     /// Live rows.
     pub rows: u64,
     /// Live entries by index.
     pub entries: BTreeMap<u32, u64>,
-    /// Entries of dead documents that are still there.
+    /// Entries of expired documents that are still there.
     pub dead_entries: u64,
     /// What does not agree, in words.
     pub differences: Vec<String>,
@@ -35,8 +38,9 @@ pub struct Checked {
     pub count: u64,
 }
 
-impl Checked {
-    fn differ(&mut self, text: String) {
+impl CheckReport {
+    /// Counts a difference, and lists it while there are few.
+    fn note_difference(&mut self, text: String) {
         self.count += 1;
         if self.differences.len() < LISTED {
             self.differences.push(text);
@@ -46,16 +50,20 @@ impl Checked {
 
 impl<S: Store> Engine<S> {
     /// Compares a collection's rows, entries and counts in one view.
-    pub async fn check(&self, collection: &Arc<Collection>) -> Result<Checked, Error> {
-        Ok(read_in_view!(self, collection, |view| view.check().await)?.0)
+    pub async fn check_collection(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<CheckReport, Error> {
+        Ok(read_in_view!(self, collection, |view| view.compare_all().await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn check(&self) -> Result<Checked, Halt> {
-        let mut checked = Checked::default();
+    /// Rows with entries, entries with rows, counters with both.
+    async fn compare_all(&self) -> Result<CheckReport, Halt> {
+        let mut checked = CheckReport::default();
         let mut bytes = 0_i64;
-        let mut pages = Pages::of(Range::all());
+        let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 checked.rows += 1;
@@ -64,10 +72,11 @@ impl<S: Store> LiveView<S> {
             }
         }
         self.check_entries(&mut checked).await?;
-        let live = self.live().await?;
+        // The counters at the same instant as the rows.
+        let live = self.count_live().await?;
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {
-            checked.differ(format!(
+            checked.note_difference(format!(
                 "the books say {} documents and {} bytes, the rows {rows} and {bytes}",
                 live.documents, live.bytes
             ));
@@ -76,17 +85,18 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Every entry a row should have is there and says the same about its life.
-    async fn check_row(&self, row: &Row, checked: &mut Checked) -> Result<(), Halt> {
+    async fn check_row(&self, row: &Row, checked: &mut CheckReport) -> Result<(), Halt> {
         let Some(header) = row.header() else { return Ok(()) };
-        let scope = self.state.record.partition();
+        let scope = self.state.record.partition_layout();
         for (index, partial) in self.state.record.indexes.iter().zip(&self.state.partial) {
             if !index.ready || !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
+            let drafted =
+                draft_entries(index, partial.as_deref(), row.document(), &row.key, scope)?;
             let entries = drafted.into_iter().flat_map(|drafted| drafted.entries);
-            let timed = (index.shape == Shape::Timeline)
-                .then(|| keys::timeline(index.id, header.class, header.ts, &row.key));
+            let timed = (index.shape == IndexShape::Timeline)
+                .then(|| keys::timeline_entry(index.id, header.class, header.ts, &row.key));
             for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
                 let stored = self.including_expired().entry(&key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
@@ -95,7 +105,7 @@ impl<S: Store> LiveView<S> {
                 if !agrees {
                     let id = row.document().get("_id").or_else(|| row.document().get("id"));
                     let id = id.map(document::shell);
-                    checked.differ(format!(
+                    checked.note_difference(format!(
                         "document {id:?} lacks its entry in index '{}'",
                         index.name
                     ));
@@ -106,19 +116,19 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Every live entry has its row.
-    async fn check_entries(&self, checked: &mut Checked) -> Result<(), Halt> {
+    async fn check_entries(&self, checked: &mut CheckReport) -> Result<(), Halt> {
         let record = &self.state.record;
         let changes = record.items.map(|_| crate::item::changes_index());
         let indexes = record.indexes.iter().filter(|index| index.has_entries());
         for index in indexes.chain(&changes) {
-            let mut pages = Pages::of(Range::prefix(&keys::index(index.id)));
+            let mut pages = Pages::of(KeyRange::with_prefix(&keys::index_prefix(index.id)));
             while let Some(page) = self.next_entries(index, &mut pages).await? {
                 checked.dead_entries += (page.examined - page.items.len()) as u64;
                 for entry in &page.items {
                     *checked.entries.entry(index.id).or_default() += 1;
-                    let row = self.get(&entry.row_key).await?;
+                    let row = self.get_row(&entry.row_key).await?;
                     if row.is_none_or(|row| row.stamp != entry.stamp) {
-                        checked.differ(format!(
+                        checked.note_difference(format!(
                             "an entry of index '{}' has no row of its stamp",
                             index.name
                         ));

@@ -1,20 +1,72 @@
-//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code.
+//! The engine's errors, sorted by what the caller does next. Doors map every kind to a code, and
+//! have the texts that their clients know: what happened is in the data of a kind, and the message
+//! is the engine's own words for it.
 
 use std::fmt;
 
 use document::Document;
 
+use crate::names::Namespace;
+
 /// What was not found or exists already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A database.
-    Database,
-    /// A collection.
-    Collection,
-    /// An index.
-    Index,
+    /// A collection of this name.
+    Collection(Namespace),
+    /// A collection that was dropped after the operation had found it.
+    DroppedCollection(Namespace),
+    /// A collection that has the name which another one was to get.
+    RenameTarget(Namespace),
+    /// An index of this name.
+    Index(String),
     /// A document or a small record of a door.
     Document,
+}
+
+/// Why an index that is asked for does not go with one that exists.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexConflict {
+    /// The name is that of another index.
+    NameTaken {
+        /// Key pattern of the index that is asked for.
+        wanted: Document,
+        /// Key pattern of the index that has the name.
+        existing: Document,
+    },
+    /// The index exists under this name, but expires documents at another time.
+    OtherOptions(String),
+    /// The index exists under this other name.
+    OtherName(String),
+    /// The index exists under this other name, and expires documents at another time.
+    OtherNameAndOptions(String),
+}
+
+/// Why there cannot be an index like the one asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IndexRefusal {
+    /// The collection has as many as it may have.
+    TooMany {
+        /// The collection.
+        namespace: Namespace,
+        /// Key pattern of the index that is asked for.
+        pattern: Document,
+    },
+    /// It has no fields, or too many.
+    FieldCount,
+}
+
+/// Why a hint cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HintRefusal {
+    /// No index that can be read is meant.
+    NoIndex,
+    /// A key pattern that several indexes have, of which these are two.
+    SeveralIndexes {
+        /// Name of the first.
+        first: String,
+        /// Name of another.
+        second: String,
+    },
 }
 
 /// What the caller does about a failure. Doors match it exhaustively.
@@ -36,13 +88,11 @@ pub enum Kind {
         value: Document,
     },
     /// Indexes that exist do not go with the one asked for.
-    IndexConflict {
-        /// The same name for another index, rather than the same index with another name or other
-        /// options.
-        name: bool,
-    },
+    IndexConflict(IndexConflict),
     /// There cannot be an index like the one asked for, or not one more.
-    IndexRefused,
+    IndexRefused(IndexRefusal),
+    /// The hint means no index, or more than one.
+    HintRefused(HintRefusal),
     /// A document has arrays where an index allows at most one.
     ParallelArrays,
     /// It is not the version that was asked for, or does not meet the condition given.
@@ -84,6 +134,7 @@ impl Error {
         Self { kind, message: message.into() }
     }
 
+    /// Stored bytes that no version of this code wrote.
     pub(crate) fn corrupt(message: impl Into<String>) -> Self {
         Self::new(Kind::Corrupt, message)
     }

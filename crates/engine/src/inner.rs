@@ -6,7 +6,7 @@ use clock::Clock;
 use store::Store;
 
 use crate::{
-    catalog::{CollectionIds, Dialect, Map},
+    catalog::{CollectionIds, CollectionMap, Dialect},
     lanes::Lanes,
     persist::Persist,
     reaper::Reaper,
@@ -21,6 +21,7 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) views: ViewFactory<S>,
     /// Small records of the doors.
     pub(crate) resources: Resources,
+    /// What the reaper knows, and the predicate that the store asks.
     pub(crate) reaper: Arc<Reaper>,
     /// The language that stored filters are in.
     pub(crate) dialect: Arc<dyn Dialect>,
@@ -36,22 +37,27 @@ pub(crate) struct Inner<S: Store> {
 }
 
 impl<S: Store> Inner<S> {
+    /// The store, of which documents are read through views alone.
     pub(crate) fn store(&self) -> &Storage<S> {
         &self.views.store
     }
 
+    /// The database clock, which views and stamps have in common.
     pub(crate) fn clock(&self) -> &Arc<Clock> {
         &self.views.clock
     }
 
-    pub(crate) fn map(&self) -> &Arc<Map> {
+    /// The collections, by name.
+    pub(crate) fn map(&self) -> &Arc<CollectionMap> {
         &self.views.map
     }
 
+    /// The views that are open, which the reaper asks.
     pub(crate) fn active_views(&self) -> &Arc<ActiveViews> {
         &self.views.active
     }
 
+    /// Constants in a shipped build.
     pub(crate) fn rules(&self) -> Rules {
         self.views.rules
     }

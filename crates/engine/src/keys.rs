@@ -7,7 +7,7 @@
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
-//!           <collection> t                             written by whoever trims the books
+//!           <collection> t                             written by whoever trims the counters
 //! resources r <part components>                        small record of a door
 //! rows      <id component>                             row of a document
 //!           <hash> <partition components> <id component>   row of an item
@@ -38,18 +38,19 @@ pub(crate) const NEXT_ID: &[u8] = b"n";
 pub(crate) const GONE: &[u8] = b"g";
 
 /// Key of a dropped collection's id.
-pub(crate) fn gone(collection: u32) -> Bytes {
+pub(crate) fn dropped_collection(collection: u32) -> Bytes {
     Bytes::from([GONE, &collection.to_be_bytes()].concat())
 }
 
 /// The id in the key of a dropped collection.
-pub(crate) fn gone_id(key: &[u8]) -> Option<u32> {
+pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
 }
 
 /// Prefix of all collection records.
 pub(crate) const RECORDS: &[u8] = b"m";
 
+/// Key of a collection's record. A name has no zero byte.
 pub(crate) fn record(model: Model, namespace: &Namespace) -> Bytes {
     let mut key = vec![b'm', model.code()];
     for part in [&namespace.database, &namespace.collection] {
@@ -76,7 +77,7 @@ pub(crate) fn resource(parts: &[&str]) -> Vec<u8> {
 }
 
 /// Beginning of the row keys of a logical partition.
-pub(crate) fn partition(hash: &[u8], values: &[ValueRef<'_>]) -> Vec<u8> {
+pub(crate) fn partition_prefix(hash: &[u8], values: &[ValueRef<'_>]) -> Vec<u8> {
     let mut key = Vec::with_capacity(hash.len() + 32);
     key.extend_from_slice(hash);
     for value in values {
@@ -95,11 +96,11 @@ pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
 
 /// Beginning of the entries of values at a path.
 pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
-    let mut key = index(id);
+    let mut key = index_prefix(id);
     for step in path {
         match step {
-            PathStep::Property(name) => property(name, &mut key),
-            PathStep::Elements => elements(&mut key),
+            PathStep::Property(name) => push_property(name, &mut key),
+            PathStep::Elements => push_elements(&mut key),
         }
     }
     key.push(PATH_END);
@@ -107,12 +108,12 @@ pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
 }
 
 /// Appends the step to a property of this name.
-pub(crate) fn property(name: &str, path: &mut Vec<u8>) {
+pub(crate) fn push_property(name: &str, path: &mut Vec<u8>) {
     encode(ValueRef::String(name), TypeOrder::Json, false, path);
 }
 
 /// Appends the step to any element of an array.
-pub(crate) fn elements(path: &mut Vec<u8>) {
+pub(crate) fn push_elements(path: &mut Vec<u8>) {
     path.push(1);
 }
 
@@ -131,21 +132,22 @@ pub(crate) fn change(stamp: u64, row_key: &[u8]) -> Bytes {
 
 /// Where the changes of a commit begin.
 pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
-    let mut key = index(CHANGES);
+    let mut key = index_prefix(CHANGES);
     key.extend_from_slice(&stamp.to_be_bytes());
     key
 }
 
 /// Where the entries of a class in a timeline begin from this second on.
 pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
-    let mut key = index(id);
+    let mut key = index_prefix(id);
     key.push(class);
     key.extend_from_slice(&((second as u64) ^ (1 << 63)).to_be_bytes());
     key
 }
 
-/// Key of an item in a timeline: when it was written or is to die. `None` for one that never dies.
-pub(crate) fn timeline(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
+/// Key of an item in a timeline: when it was written or will expire. `None` for one that never
+/// expires.
+pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
     let second = match class {
         Class::Never => return None,
         Class::Inherit => ts,
@@ -168,18 +170,18 @@ pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
 
 /// Where the events of a commit begin.
 pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
-    let mut key = index(EVENTS);
+    let mut key = index_prefix(EVENTS);
     key.extend_from_slice(&stamp.to_be_bytes());
     key
 }
 
 /// Key of how far expirations have been published.
-pub(crate) fn published() -> Bytes {
+pub(crate) fn published_floors() -> Bytes {
     Bytes::from((EVENTS - 1).to_be_bytes().to_vec())
 }
 
 /// Prefix of all entries of an index.
-pub(crate) fn index(index: u32) -> Vec<u8> {
+pub(crate) fn index_prefix(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
 }
 
@@ -198,31 +200,31 @@ pub(crate) fn class_code(class: Class) -> u8 {
 }
 
 /// Key of the totals of a class.
-pub(crate) fn total(collection: u32, class: u8) -> Bytes {
+pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     let mut key = collection.to_be_bytes().to_vec();
     key.extend_from_slice(&[b'c', class]);
     Bytes::from(key)
 }
 
-/// Key that a unit which trims the books writes, so that no two trim the same.
-pub(crate) fn trim(collection: u32) -> Vec<u8> {
-    let mut key = counts(collection);
+/// Key that a commit which trims the counters writes, so that no two trim the same.
+pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
+    let mut key = counter_prefix(collection);
     key.push(b't');
     key
 }
 
 /// Prefix of everything counted of a collection.
-pub(crate) fn counts(collection: u32) -> Vec<u8> {
+pub(crate) fn counter_prefix(collection: u32) -> Vec<u8> {
     collection.to_be_bytes().to_vec()
 }
 
 /// The collection that a count belongs to.
-pub(crate) fn counted(key: &[u8]) -> Option<u32> {
+pub(crate) fn collection_of_counter(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*key.first_chunk()?))
 }
 
 /// Prefix of the sums of one build.
-pub(crate) fn sums(collection: u32, build: u64) -> Vec<u8> {
+pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
     let mut key = collection.to_be_bytes().to_vec();
     key.push(b's');
     key.extend_from_slice(&build.to_be_bytes());
@@ -231,19 +233,25 @@ pub(crate) fn sums(collection: u32, build: u64) -> Vec<u8> {
 
 /// Which instants sums by second are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sums {
+pub(crate) enum Buckets {
     /// `_ts` or the deadline of a class.
     Class(u8),
     /// The dates of an index.
     Date(u32),
 }
 
-/// Key of the sum of one bucket; `build` keeps abandoned books apart.
-pub(crate) fn sum(collection: u32, build: u64, of: Sums, level: u8, bucket: i64) -> Bytes {
-    let mut key = sums(collection, build);
+/// Key of the sum of one bucket; `build` keeps abandoned counters apart.
+pub(crate) fn bucket_key(
+    collection: u32,
+    build: u64,
+    of: Buckets,
+    level: u8,
+    bucket: i64,
+) -> Bytes {
+    let mut key = bucket_prefix(collection, build);
     match of {
-        Sums::Class(class) => key.push(class),
-        Sums::Date(index) => {
+        Buckets::Class(class) => key.push(class),
+        Buckets::Date(index) => {
             key.push(3);
             key.extend_from_slice(&index.to_be_bytes());
         }
@@ -254,7 +262,7 @@ pub(crate) fn sum(collection: u32, build: u64, of: Sums, level: u8, bucket: i64)
 }
 
 /// The bucket of the key of a sum.
-pub(crate) fn bucket(key: &[u8]) -> Option<i64> {
+pub(crate) fn bucket_in_key(key: &[u8]) -> Option<i64> {
     let bucket = u64::from_be_bytes(*key.last_chunk()?);
     Some((bucket ^ (1 << 63)) as i64)
 }

@@ -1,7 +1,14 @@
-//! Long operations take turns: only so many of them compute at once, so that there is always a worker
-//! for what is short, however many long ones there are. An operation is long once it has let others
-//! run. It waits for its turn between two steps and never while it holds one, so that whatever it
-//! waits for inside a step can come.
+//! Long operations take turns: only so many of them compute at once, so that there is always a
+//! worker for what is short, however many long ones there are.
+//!
+//! ```text
+//!  operation ── polled ── polled ── let others run ── (now it is long) ── lane? ── polled ── …
+//!                                                         │ none is free
+//!                                                         └ waits in line, in no lane
+//! ```
+//!
+//! An operation is long once it has let others run. It waits for its turn between two steps and
+//! never while it holds one, so that whatever it waits for inside a step can come.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,7 +27,7 @@ thread_local! {
 }
 
 /// Notes that the step under way lets others run: it is part of a long operation.
-pub(crate) fn rested() {
+pub(crate) fn note_rest() {
     RESTED.set(true);
 }
 
@@ -30,19 +37,42 @@ pub fn leave_lane() {
     LANE.with_borrow_mut(Option::take);
 }
 
-/// How many long operations compute at once. Clones are the same lanes.
-#[derive(Clone, Debug)]
-pub struct Lanes(Arc<Shared>);
+/// How a server runs work that keeps its thread for long: the work has no worker meanwhile. It runs
+/// the work once, before it returns.
+pub type RunApart = fn(&mut dyn FnMut());
 
-#[derive(Debug)]
-struct Shared {
-    count: usize,
-    state: Mutex<State>,
+/// Polls an operation apart from the workers: each of its steps may take long, others are served
+/// meanwhile.
+pub async fn poll_apart<T>(
+    run_apart: RunApart,
+    mut operation: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    poll_fn(|context| {
+        let mut polled = Poll::Pending;
+        run_apart(&mut || polled = operation.as_mut().poll(context));
+        polled
+    })
+    .await
 }
 
+/// How many long operations compute at once. Clones are the same lanes.
+#[derive(Clone, Debug)]
+pub struct Lanes(Arc<SharedLanes>);
+
+/// What all clones share.
+#[derive(Debug)]
+struct SharedLanes {
+    /// How many lanes there are.
+    count: usize,
+    state: Mutex<LaneState>,
+}
+
+/// Who computes and who waits.
 #[derive(Debug, Default)]
-struct State {
+struct LaneState {
+    /// Lanes that are in use, or given to one that was not polled yet.
     taken: usize,
+    /// The number of the next one that has to wait.
     next: u64,
     /// Who waits, the first first.
     waiting: VecDeque<(u64, Waker)>,
@@ -62,13 +92,15 @@ impl Drop for Lane {
 
 /// An operation that may have to wait.
 #[derive(Debug)]
-struct Place {
+struct WaitingPlace {
     lanes: Lanes,
+    /// It takes turns from now on.
     is_long: bool,
+    /// Its number in line, while it waits.
     number: Option<u64>,
 }
 
-impl Drop for Place {
+impl Drop for WaitingPlace {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.lanes.lock();
@@ -91,12 +123,12 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// So many lanes.
+    /// This many lanes.
     pub fn new(count: usize) -> Self {
-        Self(Arc::new(Shared { count: count.max(1), state: Mutex::default() }))
+        Self(Arc::new(SharedLanes { count: count.max(1), state: Mutex::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LaneState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,14 +143,16 @@ impl Lanes {
         self.take_turns(operation, true).await
     }
 
+    /// Polls an operation, in a lane once it is long. The lane is taken for each step and let go
+    /// after it.
     async fn take_turns<T>(
         &self,
         mut operation: Pin<&mut impl Future<Output = T>>,
         is_long: bool,
     ) -> T {
-        let mut place = Place { lanes: self.clone(), is_long, number: None };
+        let mut place = WaitingPlace { lanes: self.clone(), is_long, number: None };
         poll_fn(|context| {
-            if place.is_long && !self.enter(&mut place, context) {
+            if place.is_long && !self.try_enter(&mut place, context) {
                 return Poll::Pending;
             }
             let lane = place.is_long.then(|| Lane(self.clone()));
@@ -134,7 +168,7 @@ impl Lanes {
     }
 
     /// Whether it is this one's turn.
-    fn enter(&self, place: &mut Place, context: &Context<'_>) -> bool {
+    fn try_enter(&self, place: &mut WaitingPlace, context: &Context<'_>) -> bool {
         let mut state = self.lock();
         let Some(number) = place.number else {
             if state.taken < self.0.count {
@@ -182,7 +216,7 @@ mod tests {
     use super::*;
     use crate::yielding::yield_now;
 
-    /// An operation of so many steps that notes how many are in a step at once.
+    /// An operation of this many steps that notes how many are in a step at once.
     async fn steps(count: usize, running: &AtomicUsize, most: &AtomicUsize) {
         for _ in 0..count {
             let now = running.fetch_add(1, SeqCst) + 1;

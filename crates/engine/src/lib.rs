@@ -1,8 +1,8 @@
 //! The engine: collections of documents that expire exactly on time, over any store. It knows
 //! documents, indexes, views and commits; it knows no protocol and no query language's syntax.
 //!
-//! Every read goes through [`LiveView`], which cannot yield a dead row; every write of a document
-//! is one atomic unit of row, index entries and counts.
+//! Every read goes through [`LiveView`], which cannot yield an expired row; every write of a
+//! document is one atomic commit of row, index entries and counts.
 
 mod access;
 mod amount;
@@ -38,32 +38,35 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    Books, Collection, Dialect, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Ordering, Policy,
-    PolicyRule, Record, Shape, State,
+    Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings, IndexShape,
+    IndexSpec, ItemSettings, ListOrdering, Policy, PolicyRule, Record,
 };
-pub use check::Checked;
+pub use check::CheckReport;
 pub use engine::{Engine, Options};
-pub use error::{Error, Kind, What};
-pub use expire::{Ends, Fate, Fates, Forecast, Outlook, Preview, Series, Steps, Within};
-pub use feed::{Event, EventKind, EventPage, Events};
+pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
+pub use expire::{
+    DocumentExpiries, DocumentExpiry, ExpiryReason, Forecast, ForecastOfAll, HorizonAmounts,
+    Preview, Series, SeriesSteps,
+};
+pub use feed::{Event, EventKind, EventPage, EventsWanted};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
-    Births, Change, Changes, Comes, Definition, ItemAction, ItemDone, ItemFailure, ItemWrite,
-    ItemWriter, Match, Patch, Scan, Scanned, Sink, Used,
+    BirthOrder, ChangePage, ChangesWanted, ContainerDefinition, IndexUse, ItemAction, ItemDone,
+    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, Scan, ScanOrder, Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
-pub use lanes::{Lanes, leave_lane};
+pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};
 pub use names::{Model, Namespace, Partition};
 pub use persist::{KeepNothing, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
-pub use resource::{Expect, Resource};
+pub use resource::{Expected, Resource};
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
 pub use view::{LiveView, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
-pub use expiry::{Class, Default as DefaultTtl, Lifetime};
+pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;
-pub use store::{Direction, Distribution, Histogram, Latencies, Space, Store};
-pub use write::{Edited, Inserted, New, Removed, Update, Updated, Writer};
+pub use store::{Direction, Space, Store};
+pub use write::{Edited, Inserted, NewDocument, Removed, Update, Updated, Writer};
 pub use yielding::yield_now;

@@ -32,12 +32,12 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Documents of another collection that one row may bring in, bytes (MongoDB: 100 MB a stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
-/// Units of one commit call.
-pub const COMMIT_UNITS: usize = 1_000;
+/// Commits of one commit call.
+pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Items that indexes may name for one walk before the rows are walked instead.
 pub const MAX_CANDIDATES: usize = 20_000;
-/// Items of a container that are walked in the order in which they were made. Each page of a walk reads
-/// the births of all of them.
+/// Items of a container that are walked in the order in which they were made. Each page of a walk
+/// reads the births of all of them.
 pub const FEW_ITEMS: usize = 2_000;
 /// Expirations of a class that are published in a feed in one commit.
 pub const PUBLISHED_AT_ONCE: usize = 256;
@@ -56,9 +56,9 @@ pub const BIRTH_BITS: u32 = 7;
 pub const MAX_BATCH: usize = 1 << BIRTH_BITS;
 /// Bytes of items that the reads of one batch answer together.
 pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
-/// Seconds of one step of a series of deaths: a year.
+/// Seconds of one step of a series of expirations: a year.
 pub const MAX_SERIES_STEP_S: i64 = 31_536_000;
-/// Steps of one series of deaths.
+/// Steps of one series of expirations.
 pub const MAX_SERIES_STEPS: usize = 400;
-/// Instants that are looked up in the books before others may run; some 40 us each.
-pub const SUMS_AT_ONCE: usize = 16;
+/// Instants that are looked up in the counters before others may run; some 40 us each.
+pub const INSTANTS_AT_ONCE: usize = 16;

@@ -13,6 +13,7 @@ pub enum Model {
 }
 
 impl Model {
+    /// In keys and records of the catalog; never changes.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Documents => b'd',
@@ -20,6 +21,7 @@ impl Model {
         }
     }
 
+    /// The model with this code.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
     }

@@ -1,4 +1,5 @@
-//! How a moved clock becomes durable. The engine does no I/O of its own, so whoever runs it says it.
+//! How a moved clock becomes durable. The engine does no I/O of its own, so whoever runs it says
+//! it.
 
 use std::{future::Future, pin::Pin};
 
@@ -6,8 +7,11 @@ use clock::Checkpoint;
 
 /// Makes checkpoints durable.
 pub trait Persist: Send + Sync + 'static {
-    /// Writes a checkpoint; answers when it is durable.
-    fn persist(&self, checkpoint: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
+    /// Writes a checkpoint; returns when it is durable.
+    fn persist_checkpoint(
+        &self,
+        checkpoint: Checkpoint,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + '_>>;
 }
 
 /// Keeps checkpoints nowhere: for stores that keep nothing either.
@@ -15,7 +19,7 @@ pub trait Persist: Send + Sync + 'static {
 pub struct KeepNothing;
 
 impl Persist for KeepNothing {
-    fn persist(&self, _: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+    fn persist_checkpoint(&self, _: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(async { true })
     }
 }

@@ -1,5 +1,9 @@
 //! What the reaper knows of each collection, and the drop predicate that compactions ask. It takes
 //! no decision: `expire::reap` says which floors are in force here.
+//!
+//! The predicate runs inside a compaction, for every row and entry, without a view: it compares a
+//! header with reap floors and nothing else. Once it has said "drop" for a row it always will,
+//! since floors only rise.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -8,7 +12,7 @@ use std::{
 };
 
 use expiry::{Floors, Header};
-use store::{DropPredicate, Judge, Space};
+use store::{DropFilter, DropPredicate, Space};
 
 use crate::{
     amount::{Amount, Unreaped},
@@ -17,42 +21,50 @@ use crate::{
 
 /// What may be dropped from one collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
+pub(crate) struct ReapFloors {
+    /// What had expired by these may go.
     pub(crate) floors: Floors,
+    /// Entries of these dropped indexes may go.
     pub(crate) dropped: Vec<u32>,
     /// Events of a feed that were entered before this second.
     pub(crate) events_before_s: i64,
 }
 
+/// The state of one collection, since the start of the server.
 #[derive(Debug, Default)]
-pub(crate) struct PerCollection {
+pub(crate) struct CollectionReaping {
     /// Samples by the time they were taken, oldest first.
-    pub(crate) samples: VecDeque<(Duration, Allowed)>,
-    pub(crate) allowed: Option<Arc<Allowed>>,
-    /// What was dead by the floors of the last compaction.
+    pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
+    /// In force for compactions; `None` until the first sample is old enough.
+    pub(crate) allowed: Option<Arc<ReapFloors>>,
+    /// What had expired by the floors of the last compaction.
     pub(crate) reaped: Amount,
-    pub(crate) reaped_floors: Option<Arc<Allowed>>,
-    /// A compaction that makes something superfluous, and the `seq` it judged up to.
-    pub(crate) compacted: Option<(u64, Arc<Allowed>)>,
-    /// What was dead and still there when that was last estimated.
+    /// The floors of the last compaction.
+    pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
+    /// A compaction that makes something superfluous, and the `seq` that it filtered through.
+    pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
+    /// What had expired and was still stored when that was last estimated.
     pub(crate) backlog: Unreaped,
-    /// Where deaths are not on the books, the collection is not walked again before this.
+    /// Where the counters do not know what expired, the collection is not walked before this.
     pub(crate) walk_after: Duration,
 }
 
-pub(crate) type Collections = BTreeMap<u32, PerCollection>;
+/// By the collection's id.
+pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 
+/// Shared with the store, whose compactions ask it on threads of their own.
 #[derive(Debug, Default)]
-struct Floored(Mutex<Collections>);
+struct FloorPredicate(Mutex<Collections>);
 
-impl Floored {
+impl FloorPredicate {
     fn lock(&self) -> MutexGuard<'_, Collections> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl DropPredicate for Floored {
-    fn open(&self, space: Space) -> Judge {
+impl DropPredicate for FloorPredicate {
+    fn filter_for(&self, space: Space) -> DropFilter {
+        // Nothing in the catalog or among the counters expires.
         let id = match space {
             Space::Rows(id) | Space::Index(id) => id,
             Space::Catalog | Space::Counts => return Box::new(|_, _| false),
@@ -60,16 +72,19 @@ impl DropPredicate for Floored {
         let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
         let Some(allowed) = allowed else { return Box::new(|_, _| false) };
         Box::new(move |key, value| {
+            // All entries of an index that was dropped go, whatever their rows.
             let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
             if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
                 return true;
             }
+            // Events stand among the entries and have no deadline: they go by the second they were
+            // entered in.
             let events = matches!(space, Space::Index(_)) && i64::MIN < allowed.events_before_s;
             if events && keys::index_of(key) == Some(keys::EVENTS) {
                 return Header::split(value)
                     .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
             }
-            Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
+            Header::split(value).is_ok_and(|(header, _)| allowed.floors.has_expired(&header))
         })
     }
 }
@@ -79,8 +94,10 @@ impl DropPredicate for Floored {
 pub(crate) struct Reaper {
     /// How long a document has expired before its bytes may go.
     pub(crate) delay: Duration,
-    floored: Arc<Floored>,
+    floored: Arc<FloorPredicate>,
+    /// Counted for metrics.
     pub(crate) passes: AtomicU64,
+    /// Documents that compactions dropped, as far as it is known.
     pub(crate) reaped_documents: AtomicU64,
 }
 

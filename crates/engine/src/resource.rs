@@ -1,12 +1,13 @@
-//! Small records that a door keeps beside its collections, by path: databases, users, scripts.
-//! Each change is a commit; all of them are held in memory.
+//! Small records that a door keeps beside its collections, by path: databases, users, scripts. Each
+//! change is a commit; all of them are held in memory, since there are few and every request asks
+//! for some.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
     error::Error,
@@ -31,7 +32,7 @@ pub struct Resource {
 
 /// What has to be there for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum Expected {
     /// Nothing.
     Absent,
     /// Some version.
@@ -54,33 +55,35 @@ pub(crate) struct Resources {
 impl Resources {
     /// Reads what is stored.
     pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
-        let held = Arc::new(ArcSwap::from_pointee(Self::stored(store).await?));
+        let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
         Ok(Self { held, changing: tokio::sync::Mutex::default() })
     }
 
     /// Reads again what is stored.
     pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
         let _one = self.changing.lock().await;
-        self.held.store(Arc::new(Self::stored(store).await?));
+        self.held.store(Arc::new(Self::stored_resources(store).await?));
         Ok(())
     }
 
-    async fn stored<S: Store>(store: &Storage<S>) -> Result<ByKey, Error> {
+    async fn stored_resources<S: Store>(store: &Storage<S>) -> Result<ByKey, Error> {
         let system = store.system();
         let mut held = ByKey::new();
-        let mut pages = Pages::of(Range::prefix(&keys::resource(&[])));
+        let mut pages = Pages::of(KeyRange::with_prefix(&keys::resource(&[])));
         while let Some(page) = system.next_catalog(&mut pages).await? {
             for (key, value) in page.rows {
-                held.insert(key, Arc::new(decode(&value)?));
+                held.insert(key, Arc::new(decode_resource(&value)?));
             }
         }
         Ok(held)
     }
 }
 
+/// Of each record; a newer one is refused.
 const FORMAT: i64 = 1;
 
-pub(crate) fn encode(resource: &Resource) -> Vec<u8> {
+/// The stored form: BSON.
+pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
     let int = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let tree = doc! {
         "format": FORMAT,
@@ -93,7 +96,8 @@ pub(crate) fn encode(resource: &Resource) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
-fn decode(bytes: &[u8]) -> Result<Resource, Error> {
+/// A record from its stored form; nothing may be left over.
+fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
     let damaged = || Error::corrupt("a small record of a door is damaged");
     validate(bytes).map_err(|_| damaged())?;
     let mut tree = DocRef::Raw(bytes).to_tree();
@@ -135,13 +139,13 @@ mod tests {
             birth: 7,
             ts: -1,
         };
-        let bytes = encode(&resource);
-        assert_eq!(decode(&bytes).unwrap(), resource);
+        let bytes = encode_resource(&resource);
+        assert_eq!(decode_resource(&bytes).unwrap(), resource);
         for end in 0..bytes.len() {
-            decode(&bytes[..end]).unwrap_err();
+            decode_resource(&bytes[..end]).unwrap_err();
         }
         let mut tree = DocRef::Raw(&bytes).to_tree();
         tree.push("later", 1);
-        decode(tree.to_buf().bytes()).unwrap_err();
+        decode_resource(tree.to_buf().bytes()).unwrap_err();
     }
 }

@@ -1,5 +1,9 @@
 //! Reads in a view, and in a new one as long as a view cannot tell: what it waits for is done in
 //! between.
+//!
+//! There are three things to wait for, besides failures ([`Halt`]): commits in flight, a note in an
+//! index that documents have several entries in it, and the publication of an expiration. All of
+//! them are done by [`Engine::resolve`], in one place, and every loop counts its attempts.
 
 use store::Store;
 
@@ -9,18 +13,18 @@ use crate::{
     view::LiveView,
 };
 
-/// Reads in a view, and in a new one as long as a view cannot tell. Evaluates to what was read and the
-/// view, whose instant and `seq` it holds for; or to the error that ended it, which is
+/// Reads in a view, and in a new one as long as a view cannot tell. Evaluates to what was read and
+/// the view, whose instant and `seq` it holds for; or to the error that ended it, which is
 /// [`Kind::Conflict`](crate::error::Kind::Conflict) when there were too many attempts.
 ///
 /// `$read` is a `Result<_, Halt>` and does not leave the function itself. A macro, since a function
-/// would take a closure of any view's lifetime, of whose future the compiler cannot tell that it may
-/// move between threads.
+/// would take a closure of any view's lifetime, of whose future the compiler cannot tell that it
+/// may move between threads.
 macro_rules! read_in_view {
     ($engine:expr, $collection:expr, |$view:ident| $read:expr) => {{
         let mut attempts = $crate::attempts::Attempts::to_read();
         loop {
-            if let Err(error) = attempts.begin() {
+            if let Err(error) = attempts.begin_next() {
                 break Err(error);
             }
             let $view = match $engine.view($collection).await {
@@ -49,6 +53,7 @@ impl<S: Store> Engine<S> {
                 view.wait_for_in_flight(&self.inner.views).await;
                 Ok(())
             }
+            // A commit of its own; the write is then built with the index so marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
             // Boxed, since publishing opens views itself.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,

@@ -10,6 +10,7 @@ use crate::item_key::ItemKey;
 /// A live row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
+    /// In the space of rows: the id, or partition and id of an item.
     pub(crate) key: Bytes,
     /// Stamp of its last write.
     pub(crate) stamp: u64,
@@ -18,7 +19,7 @@ pub(crate) struct Row {
     /// Second of its last write.
     pub(crate) ts: i64,
     /// When it expires under the view's settings.
-    pub(crate) death: Instant,
+    pub(crate) expires_at: Instant,
     /// Where in `value` the document begins, after its header.
     pub(crate) start: usize,
     /// Header and document as they are stored.
@@ -45,7 +46,9 @@ impl Row {
 /// A live index entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
+    /// In the space of entries.
     pub(crate) key: Bytes,
+    /// Of the row that it leads to.
     pub(crate) row_key: Bytes,
     /// Stamp of the row's last write.
     pub(crate) stamp: u64,
@@ -54,6 +57,7 @@ pub(crate) struct Entry {
 /// What of one page of a walk is live, in the order of the walk.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
+    /// May be empty, where all of the page has expired.
     pub(crate) items: Vec<T>,
     /// How many keys were looked at, expired ones included.
     pub(crate) examined: usize,
@@ -75,13 +79,13 @@ pub struct Item {
 }
 
 impl Item {
-    pub(crate) fn of(row: Row) -> Self {
+    pub(crate) fn from_row(row: Row) -> Self {
         let body = row.value.slice(row.start..);
         Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts: row.ts }
     }
 
     /// Its key, as it is compared with others.
-    pub fn key(&self) -> ItemKey {
+    pub fn item_key(&self) -> ItemKey {
         ItemKey(self.key.clone())
     }
 

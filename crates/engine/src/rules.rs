@@ -1,6 +1,6 @@
 //! The rules of views and of the order of commits. Each can be left out to show that the law needs
-//! it, but only in a build with the feature `switchable-rules`, which nothing but tests of the tests
-//! turns on: in a shipped build all of them are constants.
+//! it, but only in a build with the feature `switchable-rules`, which nothing but tests of the
+//! tests turns on: in a shipped build all of them are constants.
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {
@@ -45,7 +45,7 @@ rules! {
     /// Who meets something that expired in the last moments waits and looks again.
     last_moments,
     /// A write is refused when what it found live has expired by its stamp.
-    before_death,
+    before_expiry,
     /// No view opens while a change of TTL is between stamp and publication.
     fence,
     /// A write is refused when the settings changed after its view.
@@ -53,7 +53,7 @@ rules! {
     /// A write is refused when its row changed after its view.
     versions,
     /// Open views hold the reap floors.
-    holds,
+    read_guards,
     /// A change of settings keeps what had expired.
     floors,
 }

@@ -1,4 +1,5 @@
 //! Long operations let others run: a future that is pending once, and the places where it is due.
+//! Work is counted in bytes looked at, so that rows and keys cost about what they take.
 
 use std::{
     future::poll_fn,
@@ -11,7 +12,7 @@ use crate::lanes;
 
 /// Lets whatever else waits for this thread run first.
 pub async fn yield_now() {
-    lanes::rested();
+    lanes::note_rest();
     let mut yielded = false;
     poll_fn(|context: &mut Context<'_>| {
         if std::mem::replace(&mut yielded, true) {

@@ -55,7 +55,7 @@ impl Holding {
     }
 
     fn with_limit(account: &Account, limit: usize) -> Self {
-        let account = account.operation(limit);
+        let account = account.for_operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
         Self(Arc::new(HeldShares { account, covered: AtomicUsize::new(0), share, kept }))
     }
@@ -67,7 +67,7 @@ impl Holding {
 
     /// Bytes that the operation holds.
     pub fn used_bytes(&self) -> usize {
-        self.0.account.used()
+        self.0.account.used_bytes()
     }
 
     /// Whether `bytes` more would be more than these parts may hold, rather than more than is left
@@ -114,7 +114,7 @@ impl Holding {
         let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
         // Each step is an eighth more, so that growing by little is seldom.
         share.set(bytes.saturating_add(bytes / 8)).or_else(|_| share.set(bytes))?;
-        self.0.covered.store(share.held(), Relaxed);
+        self.0.covered.store(share.held_bytes(), Relaxed);
         Ok(())
     }
 }
@@ -128,19 +128,19 @@ mod tests {
         let account = Account::new(1 << 20);
         let holding = Holding::from_account(&account);
         holding.cover_expression(FREE).unwrap();
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
         holding.cover_expression(200_000).unwrap();
-        assert!(200_000 <= account.used());
-        let before = account.used();
+        assert!(200_000 <= account.used_bytes());
+        let before = account.used_bytes();
         holding.cover_expression(100_000).unwrap();
-        assert_eq!(account.used(), before, "the most that it held");
+        assert_eq!(account.used_bytes(), before, "the most that it held");
         let mut stage = holding.share();
         stage.grow(500_000).unwrap();
         let short = holding.cover_expression(600_000).unwrap_err();
         assert_eq!((short.kind, short.number), (Kind::Short, BUSY));
         holding.release_expression();
-        assert!(account.used() < 600_000);
+        assert!(account.used_bytes() < 600_000);
         drop((stage, holding));
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 }

@@ -10,8 +10,11 @@ use std::fmt;
 
 use crate::class::{Class, Lifetime};
 
+/// In front of every header; a newer one is damage to this version.
 const FORMAT: u8 = 1;
+/// Bytes up to the deadline, which not all headers have.
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;
+/// Bytes of one date.
 const DATE: usize = 4 + 8;
 
 /// Stored bytes that do not agree with their checksums or their format.
@@ -27,7 +30,7 @@ impl fmt::Display for Damaged {
 impl std::error::Error for Damaged {}
 
 /// The checksum of a body, computed by the writer before the commit is ordered.
-pub fn checksum(body: &[u8]) -> u32 {
+pub fn body_checksum(body: &[u8]) -> u32 {
     crc32c::crc32c(body)
 }
 
@@ -58,7 +61,7 @@ pub struct Header<'a> {
     pub class: Class,
     /// Earliest dates by TTL index.
     pub dates: Dates<'a>,
-    /// Checksum of the body behind it.
+    /// Checksum of the body after it.
     pub body_checksum: u32,
 }
 
@@ -68,6 +71,7 @@ impl<'a> Header<'a> {
         Self::try_split(bytes).ok_or(Damaged)
     }
 
+    /// The header and what follows; `None` when it is damaged.
     fn try_split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let [FORMAT, class, dates, ..] = *bytes else { return None };
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
@@ -77,8 +81,10 @@ impl<'a> Header<'a> {
             2 => (Class::Explicit { deadline: i64::from_be_bytes(number(FIXED)?) }, FIXED + 8),
             _ => return None,
         };
+        // The checksum stands after the dates, which the first bytes say the number of.
         let end = start + usize::from(dates) * DATE;
         let stored: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
+        // Before anything is believed of the header.
         if crc32c::crc32c(bytes.get(..end)?) != u32::from_be_bytes(stored) {
             return None;
         }
@@ -96,7 +102,8 @@ impl<'a> Header<'a> {
     /// Splits a row and checks the body too.
     pub fn split_row(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
         let (header, body) = Self::split(bytes)?;
-        if checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
+        // Walks that look at headers alone skip this.
+        if body_checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
     }
 
     /// Whether two headers say the same about life: what an index entry shares with its row.
@@ -111,7 +118,7 @@ impl<'a> Header<'a> {
 
 /// A header before its commit is stamped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct HeaderDraft {
     /// What the document asks for.
     pub lifetime: Lifetime,
     /// Birth stamp to keep; `None` for a new document.
@@ -122,34 +129,43 @@ pub struct Draft {
     pub body_checksum: u32,
 }
 
-impl Draft {
+impl HeaderDraft {
     /// Bytes of the stored form, whatever the stamp.
     pub fn header_len(&self) -> usize {
+        // Only class explicit has one.
         let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
         FIXED + deadline + self.dates.len().min(usize::from(u8::MAX)) * DATE + 4
     }
 
     /// The stored form of a write that got this stamp in this second.
-    pub fn stamp(&self, stamp: u64, ts: i64) -> Vec<u8> {
-        let class = self.lifetime.stamped(ts);
-        encode(stamp, self.birth.unwrap_or(stamp), ts, class, &self.dates, self.body_checksum)
+    pub fn encode_stamped(&self, stamp: u64, ts: i64) -> Vec<u8> {
+        let class = self.lifetime.class_at(ts);
+        encode_header(
+            stamp,
+            self.birth.unwrap_or(stamp),
+            ts,
+            class,
+            &self.dates,
+            self.body_checksum,
+        )
     }
 }
 
 impl Header<'_> {
     /// The stored form with other dates: what building a date index writes.
     pub fn with_dates(&self, dates: &[(u32, i64)]) -> Vec<u8> {
-        encode(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
+        encode_header(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
     }
 
     /// The stored form of this header in front of another body, such as an index entry's.
     pub fn with_body(&self, body_checksum: u32) -> Vec<u8> {
         let dates: Vec<_> = self.dates.iter().collect();
-        encode(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
+        encode_header(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
     }
 }
 
-fn encode(
+/// The stored form, with its checksum.
+fn encode_header(
     stamp: u64,
     birth: u64,
     ts: i64,
@@ -163,6 +179,7 @@ fn encode(
         Class::Never => 1,
         Class::Explicit { .. } => 2,
     };
+    // A collection has fewer date indexes than a byte can count.
     out.extend_from_slice(&[FORMAT, code, u8::try_from(dates.len()).unwrap_or(u8::MAX)]);
     out.extend_from_slice(&stamp.to_be_bytes());
     out.extend_from_slice(&birth.to_be_bytes());
@@ -192,18 +209,18 @@ mod tests {
             (Lifetime::After(20), vec![(1, 7), (u32::MAX, i64::MAX)]),
         ] {
             let body = b"body";
-            let draft = Draft {
+            let draft = HeaderDraft {
                 lifetime,
                 birth: Some(4),
                 dates: dates.clone(),
-                body_checksum: checksum(body),
+                body_checksum: body_checksum(body),
             };
-            let mut row = draft.stamp(9, 1000);
+            let mut row = draft.encode_stamped(9, 1000);
             assert_eq!(row.len(), draft.header_len());
             row.extend_from_slice(body);
             let (header, rest) = Header::split_row(&row).unwrap();
             assert_eq!((header.stamp, header.birth, header.ts, rest), (9, 4, 1000, &body[..]));
-            assert_eq!(header.class, lifetime.stamped(1000));
+            assert_eq!(header.class, lifetime.class_at(1000));
             assert_eq!(header.dates.iter().collect::<Vec<_>>(), dates);
             for bit in 0..row.len() * 8 {
                 let mut flipped = row.clone();

@@ -1,16 +1,16 @@
-//! The law of the product over random histories against a model that keeps a list of the dead.
+//! The law of the product over random histories against a model that keeps a list of the expired.
 //!
-//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at every
-//! instant that could matter and remembers who died. Dead must be monotone, and nothing written later
-//! may be dead by an earlier floor.
+//! The model knows no floors: between two events it asks the matrix (docs/ttl.md, section 3) at
+//! every instant that could matter and remembers who expired. Expired must be monotone, and nothing
+//! written later may be expired by an earlier floor.
 
 use clock::Instant;
 
 use crate::{
     class::{Class, Lifetime},
     floors::Floors,
-    header::{Draft, Header, checksum},
-    settings::{Default, Settings},
+    header::{Header, HeaderDraft, body_checksum},
+    settings::{DefaultTtl, Settings},
 };
 
 const HISTORIES: u64 = 20_000;
@@ -19,7 +19,7 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second of the write, own ttl, dates by index: what the model judges by.
+    /// Second of the write, own ttl, dates by index: what the model decides by.
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,
@@ -38,17 +38,17 @@ struct Model {
     reap: Vec<Floors>,
 }
 
-fn default_of(naive: Option<i64>) -> Default {
+fn default_of(naive: Option<i64>) -> DefaultTtl {
     match naive {
-        None => Default::Off,
-        Some(-1) => Default::Infinite,
-        Some(n) => Default::Seconds(n),
+        None => DefaultTtl::Off,
+        Some(-1) => DefaultTtl::Infinite,
+        Some(n) => DefaultTtl::Seconds(n),
     }
 }
 
 impl Model {
-    /// Marks who is dead at this very instant under the settings in force.
-    fn judge(&mut self) {
+    /// Marks what has expired at this very instant under the settings in force.
+    fn mark_expired(&mut self) {
         let now_s = self.now_ms.div_euclid(1000);
         for doc in &mut self.docs {
             let by_ts = match (self.default, doc.ttl) {
@@ -65,13 +65,13 @@ impl Model {
 
     fn check(&self, context: &str) {
         let at = Instant::from_ms(self.now_ms);
-        let floors = self.settings.floors(at);
+        let floors = self.settings.floors_at(at);
         for doc in &self.docs {
             let (header, _) = Header::split(&doc.row).unwrap();
             assert_eq!(self.settings.is_live(&header, at), !doc.died, "{context} {doc:?} {self:?}");
-            assert_eq!(floors.is_dead(&header), doc.died, "{context} {doc:?}");
+            assert_eq!(floors.has_expired(&header), doc.died, "{context} {doc:?}");
             for floors in &self.reap {
-                assert!(!floors.is_dead(&header) || doc.died, "{context} reaped alive {doc:?}");
+                assert!(!floors.has_expired(&header) || doc.died, "{context} reaped alive {doc:?}");
             }
         }
     }
@@ -88,9 +88,13 @@ impl Model {
         let date = self.now_ms + rng.i64(-9000..3000);
         let dates: Vec<_> =
             (0..INDEXES).filter(|_| rng.bool()).map(|index| (index, date)).collect();
-        let draft =
-            Draft { lifetime, birth: None, dates: dates.clone(), body_checksum: checksum(b"") };
-        let row = draft.stamp(self.stamp, ts);
+        let draft = HeaderDraft {
+            lifetime,
+            birth: None,
+            dates: dates.clone(),
+            body_checksum: body_checksum(b""),
+        };
+        let row = draft.encode_stamped(self.stamp, ts);
         assert_eq!(
             Header::split(&row).unwrap().0.class,
             match ttl {
@@ -117,11 +121,11 @@ impl Model {
                 let index = rng.u32(0..INDEXES);
                 let after = [None, Some(rng.i64(0..6))][rng.usize(0..2)];
                 self.after[index as usize] = after;
-                self.settings.date_rule(index).change(after, self.stamp, at);
+                self.settings.date_rule(index).change_at(after, self.stamp, at);
             }
             _ => {
-                let floors = self.settings.floors(at).bounded(self.stamp + 1);
-                let least = self.reap.last().map(|held| held.least(&floors));
+                let floors = self.settings.floors_at(at).bounded_by_stamp(self.stamp + 1);
+                let least = self.reap.last().map(|held| held.lower_of_both(&floors));
                 self.reap.extend(least);
                 self.reap.push(floors);
             }
@@ -130,13 +134,13 @@ impl Model {
 }
 
 #[test]
-fn dead_is_monotone_and_no_floor_binds_what_comes_later() {
+fn expired_is_monotone_and_no_floor_binds_what_comes_later() {
     for seed in 0..HISTORIES {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut model = Model { now_ms: rng.i64(-3000..3000), ..Model::default() };
         for step in 0..24 {
             model.step(&mut rng);
-            model.judge();
+            model.mark_expired();
             model.check(&format!("seed {seed} step {step}"));
         }
     }
@@ -145,12 +149,16 @@ fn dead_is_monotone_and_no_floor_binds_what_comes_later() {
 #[test]
 fn seconds_at_the_edges_of_calendars_do_not_wrap() {
     let row = |ttl, ts| {
-        let draft =
-            Draft { lifetime: Lifetime::After(ttl), birth: None, dates: vec![], body_checksum: 0 };
-        draft.stamp(1, ts)
+        let draft = HeaderDraft {
+            lifetime: Lifetime::After(ttl),
+            birth: None,
+            dates: vec![],
+            body_checksum: 0,
+        };
+        draft.encode_stamped(1, ts)
     };
     let mut settings = Settings::default();
-    settings.change_default(Default::Infinite, Instant::from_ms(0));
+    settings.change_default(DefaultTtl::Infinite, Instant::from_ms(0));
     for (ttl, ts) in [
         (20, 2_147_483_647),
         (2_147_483_647, 2_147_483_647),

@@ -1,4 +1,4 @@
-//! A collection's TTL state: its default, what earlier defaults killed for ever, and its date
+//! A collection's TTL state: its default, what earlier defaults made expire for good, and its date
 //! indexes. Changing any of it touches no document.
 
 use clock::Instant;
@@ -12,18 +12,18 @@ use crate::{
 
 /// The collection's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Default {
-    /// TTL is off: nothing dies by `_ts` or its own `ttl`.
+pub enum DefaultTtl {
+    /// TTL is off: nothing expires by `_ts` or its own `ttl`.
     Off,
-    /// On, without a default: only documents with their own `ttl` die.
+    /// On, without a default: only documents with their own `ttl` expire.
     Infinite,
-    /// On: documents die this many seconds after their last write.
+    /// On: documents expire this many seconds after their last write.
     Seconds(i64),
 }
 
 /// What ends a document's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum ExpiryRule {
     /// The collection's default.
     Default,
     /// Its own `ttl`.
@@ -36,10 +36,10 @@ pub enum Rule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The default in force.
-    pub default: Default,
-    /// Documents of class inherit with `_ts` up to this second are dead for ever.
+    pub default: DefaultTtl,
+    /// Documents of class inherit with `_ts` up to this second have expired for good.
     pub inherit_floor: i64,
-    /// Documents of class explicit with a deadline up to this second are dead for ever.
+    /// Documents of class explicit with a deadline up to this second have expired for good.
     pub explicit_floor: i64,
     /// Date indexes, dropped ones included.
     pub dates: Vec<DateRule>,
@@ -48,7 +48,7 @@ pub struct Settings {
 impl std::default::Default for Settings {
     fn default() -> Self {
         Self {
-            default: Default::Off,
+            default: DefaultTtl::Off,
             inherit_floor: i64::MIN,
             explicit_floor: i64::MIN,
             dates: Vec::new(),
@@ -57,9 +57,10 @@ impl std::default::Default for Settings {
 }
 
 impl Settings {
-    /// Changes the default at an instant; what is dead then stays dead.
-    pub fn change_default(&mut self, default: Default, at: Instant) {
-        let floors = self.floors(at);
+    /// Changes the default at an instant; what has expired then stays expired.
+    pub fn change_default(&mut self, default: DefaultTtl, at: Instant) {
+        // By the old default, before it goes.
+        let floors = self.floors_at(at);
         self.inherit_floor = floors.inherit_s;
         self.explicit_floor = floors.explicit_s;
         self.default = default;
@@ -67,6 +68,7 @@ impl Settings {
 
     /// The rule of a date index, made when there is none.
     pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
+        // There are as many rules as date indexes, dropped ones included: a handful.
         let at = match self.dates.iter().position(|rule| rule.index == index) {
             Some(at) => at,
             None => {
@@ -77,33 +79,34 @@ impl Settings {
         &mut self.dates[at]
     }
 
-    /// Whether any document can die at all under these settings.
+    /// Whether any document can expire at all under these settings.
     pub fn can_expire(&self) -> bool {
         self.by_class() || !self.dates.is_empty()
     }
 
-    /// Whether documents can die, or have died, by their class.
+    /// Whether documents can expire, or have expired, by their class.
     pub fn by_class(&self) -> bool {
-        self.default != Default::Off
+        self.default != DefaultTtl::Off
             || self.inherit_floor != i64::MIN
             || self.explicit_floor != i64::MIN
     }
 
-    /// Date indexes by which documents can die, or have died.
+    /// Date indexes by which documents can expire, or have expired.
     pub fn by_date(&self) -> impl Iterator<Item = &DateRule> {
         self.dates.iter().filter(|rule| rule.after_s.is_some() || !rule.pairs.is_empty())
     }
 
-    /// What is dead for ever at an instant.
-    pub fn floors(&self, at: Instant) -> Floors {
+    /// What has expired for good at an instant.
+    pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
+        // The stored floor keeps what earlier defaults made expire.
         let inherit_s = match self.default {
-            Default::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
-            Default::Off | Default::Infinite => self.inherit_floor,
+            DefaultTtl::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
+            DefaultTtl::Off | DefaultTtl::Infinite => self.inherit_floor,
         };
         let explicit_s = match self.default {
-            Default::Off => self.explicit_floor,
-            Default::Infinite | Default::Seconds(_) => self.explicit_floor.max(now_s),
+            DefaultTtl::Off => self.explicit_floor,
+            DefaultTtl::Infinite | DefaultTtl::Seconds(_) => self.explicit_floor.max(now_s),
         };
         let dates = self.dates.iter().map(|rule| DateFloor {
             index: rule.index,
@@ -113,43 +116,45 @@ impl Settings {
         Floors { inherit_s, explicit_s, dates: dates.collect() }
     }
 
-    /// The instant at which a document dies: `MIN` when it is dead for ever, `MAX` when never.
-    pub fn death(&self, header: &Header<'_>) -> Instant {
-        self.fate(header).0
+    /// The instant at which a document expires: `MIN` when it has expired for good, `MAX` when
+    /// never.
+    pub fn expires_at(&self, header: &Header<'_>) -> Instant {
+        self.expiry_and_rule(header).0
     }
 
     /// The same, and the rule that ends it first; `None` when nothing does.
-    pub fn fate(&self, header: &Header<'_>) -> (Instant, Option<Rule>) {
+    pub fn expiry_and_rule(&self, header: &Header<'_>) -> (Instant, Option<ExpiryRule>) {
         let own = match header.class {
             Class::Never => (Instant::MAX, None),
             Class::Inherit if header.ts <= self.inherit_floor => {
-                return (Instant::MIN, Some(Rule::Default));
+                return (Instant::MIN, Some(ExpiryRule::Default));
             }
             Class::Inherit => match self.default {
-                Default::Seconds(n) => {
-                    (Instant::from_seconds(header.ts.saturating_add(n)), Some(Rule::Default))
+                DefaultTtl::Seconds(n) => {
+                    (Instant::from_seconds(header.ts.saturating_add(n)), Some(ExpiryRule::Default))
                 }
-                Default::Off | Default::Infinite => (Instant::MAX, None),
+                DefaultTtl::Off | DefaultTtl::Infinite => (Instant::MAX, None),
             },
             Class::Explicit { deadline } if deadline <= self.explicit_floor => {
-                return (Instant::MIN, Some(Rule::Own));
+                return (Instant::MIN, Some(ExpiryRule::Own));
             }
             Class::Explicit { deadline } => match self.default {
-                Default::Off => (Instant::MAX, None),
-                Default::Infinite | Default::Seconds(_) => {
-                    (Instant::from_seconds(deadline), Some(Rule::Own))
+                DefaultTtl::Off => (Instant::MAX, None),
+                DefaultTtl::Infinite | DefaultTtl::Seconds(_) => {
+                    (Instant::from_seconds(deadline), Some(ExpiryRule::Own))
                 }
             },
         };
         let by_date = header.dates.iter().filter_map(|(index, date_ms)| {
             let rule = self.dates.iter().find(|rule| rule.index == index)?;
-            Some((rule.death(header.stamp, date_ms), Some(Rule::Date(index))))
+            Some((rule.expires_at(header.stamp, date_ms), Some(ExpiryRule::Date(index))))
         });
+        // The earliest ends it; of equal ones its class is named.
         by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 
-    /// Whether a document is live at an instant: dead from its deadline on, inclusive.
+    /// Whether a document is live at an instant: expired from its deadline on, inclusive.
     pub fn is_live(&self, header: &Header<'_>, at: Instant) -> bool {
-        at < self.death(header)
+        at < self.expires_at(header)
     }
 }

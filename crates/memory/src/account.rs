@@ -54,7 +54,7 @@ struct Books {
 
 impl fmt::Debug for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (limit, used) = (self.limit(), self.used());
+        let (limit, used) = (self.limit(), self.used_bytes());
         f.debug_struct("Account").field("limit", &limit).field("used", &used).finish()
     }
 }
@@ -73,12 +73,12 @@ impl Account {
 
     /// A part of the account for many holders, with a limit and a reserve of its own: what it holds
     /// counts in both.
-    pub fn part(&self, limit: usize) -> Self {
+    pub fn split_off(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, false, None)
     }
 
     /// The same for one holder, an operation, that has several shares.
-    pub fn operation(&self, limit: usize) -> Self {
+    pub fn for_operation(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, true, None)
     }
 
@@ -95,105 +95,105 @@ impl Account {
         })))
     }
 
-    fn books(&self) -> Option<&Books> {
+    fn counted_books(&self) -> Option<&Books> {
         self.0.as_deref()
     }
 
-    fn whole(&self) -> Option<&Self> {
-        self.books()?.whole.as_ref()
+    fn whole_account(&self) -> Option<&Self> {
+        self.counted_books()?.whole.as_ref()
     }
 
     fn pressure(&self) -> Option<&Pressure> {
-        self.books()?.pressure.as_ref()
+        self.counted_books()?.pressure.as_ref()
     }
 
     fn is_one(&self) -> bool {
-        self.books().is_some_and(|books| books.is_one)
+        self.counted_books().is_some_and(|books| books.is_one)
     }
 
     /// Bytes that may be held at once.
     pub fn limit(&self) -> usize {
-        self.books().map_or(usize::MAX, |books| books.limit)
+        self.counted_books().map_or(usize::MAX, |books| books.limit)
     }
 
     /// Bytes that are held now.
-    pub fn used(&self) -> usize {
-        self.books().map_or(0, |books| books.used.load(Relaxed))
+    pub fn used_bytes(&self) -> usize {
+        self.counted_books().map_or(0, |books| books.used.load(Relaxed))
     }
 
     /// The most bytes that were ever held at once.
-    pub fn peak(&self) -> usize {
-        self.books().map_or(0, |books| books.peak.load(Relaxed))
+    pub fn peak_bytes(&self) -> usize {
+        self.counted_books().map_or(0, |books| books.peak.load(Relaxed))
     }
 
     /// How many times there was not enough.
-    pub fn refused(&self) -> u64 {
-        self.books().map_or(0, |books| books.refused.load(Relaxed))
+    pub fn refused_count(&self) -> u64 {
+        self.counted_books().map_or(0, |books| books.refused.load(Relaxed))
     }
 
     /// Whether so many bytes more would be beyond its own limit, whatever others hold.
     pub fn is_beyond(&self, bytes: usize) -> bool {
-        self.limit() < self.used().saturating_add(bytes)
+        self.limit() < self.used_bytes().saturating_add(bytes)
     }
 
     /// Whether less than an eighth of it is left for all, or of the account that it is a part of:
     /// whoever can do with less memory should.
     pub fn is_scarce(&self) -> bool {
-        let left = self.common().saturating_sub(self.used());
-        left < self.limit() / RESERVE || self.whole().is_some_and(Self::is_scarce)
+        let left = self.common_limit().saturating_sub(self.used_bytes());
+        left < self.limit() / RESERVE || self.whole_account().is_some_and(Self::is_scarce)
     }
 
     /// Asks this one to give something back before anybody is refused, as long as it lives.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
-        if let Some(books) = self.books() {
+        if let Some(books) = self.counted_books() {
             let mut reliefs = books.reliefs.write().unwrap_or_else(PoisonError::into_inner);
             reliefs.push(relief);
         }
     }
 
     /// Bytes that nobody who needs much gets for now, because the process has more than is counted.
-    pub fn withheld(&self) -> usize {
+    pub fn withheld_bytes(&self) -> usize {
         let most = self.limit() - self.limit() / RESERVE * 2;
-        self.pressure().map_or(0, |pressure| pressure.withheld().min(most))
+        self.pressure().map_or(0, |pressure| pressure.withheld_bytes().min(most))
     }
 
     /// What all may take but those who need little.
-    fn common(&self) -> usize {
-        self.limit() - self.limit() / RESERVE - self.withheld()
+    fn common_limit(&self) -> usize {
+        self.limit() - self.limit() / RESERVE - self.withheld_bytes()
     }
 
     /// Takes so many bytes for a share that holds so many then; others are asked for relief when
     /// there are not as many.
-    pub(crate) fn take(&self, bytes: usize, held: usize) -> Result<(), Short> {
+    pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), Short> {
         let is_small = self.is_small(bytes, held);
-        if let Some(whole) = self.whole() {
-            if !self.add(bytes, is_small) {
+        if let Some(whole) = self.whole_account() {
+            if !self.add_bytes(bytes, is_small) {
                 return Err(Short);
             }
             let held = if is_small { held } else { usize::MAX };
-            return whole.take(bytes, held).inspect_err(|_| self.subtract(bytes));
+            return whole.take_bytes(bytes, held).inspect_err(|_| self.subtract_bytes(bytes));
         }
-        if self.add(bytes, is_small) {
+        if self.add_bytes(bytes, is_small) {
             return Ok(());
         }
-        if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld()) {
+        if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
             // Much may have been given back since the last look.
-            pressure.look();
-            if self.add(bytes, is_small) {
+            pressure.look_at_process();
+            if self.add_bytes(bytes, is_small) {
                 return Ok(());
             }
         }
-        let limit = if is_small { self.limit() } else { self.common() };
+        let limit = if is_small { self.limit() } else { self.common_limit() };
         // What could never fit shall cost nobody anything.
         if bytes <= limit {
-            let missing = self.used().saturating_add(bytes).saturating_sub(limit);
+            let missing = self.used_bytes().saturating_add(bytes).saturating_sub(limit);
             self.relieve(missing);
-            if self.add(bytes, is_small) {
+            if self.add_bytes(bytes, is_small) {
                 return Ok(());
             }
         }
-        if let Some(books) = self.books() {
+        if let Some(books) = self.counted_books() {
             books.refused.fetch_add(1, Relaxed);
         }
         Err(Short)
@@ -202,47 +202,47 @@ impl Account {
     /// Takes without asking anybody for relief.
     pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
         let is_small = self.is_small(bytes, held);
-        if !self.add(bytes, is_small) {
+        if !self.add_bytes(bytes, is_small) {
             return false;
         }
         let held = if is_small { held } else { usize::MAX };
-        let taken = self.whole().is_none_or(|whole| whole.try_take(bytes, held));
+        let taken = self.whole_account().is_none_or(|whole| whole.try_take(bytes, held));
         if !taken {
-            self.subtract(bytes);
+            self.subtract_bytes(bytes);
         }
         taken
     }
 
     /// Whether a share that would hold so much, so many bytes of it new, may take of the reserve.
     fn is_small(&self, bytes: usize, held: usize) -> bool {
-        let together = if self.is_one() { self.used().saturating_add(bytes) } else { held };
+        let together = if self.is_one() { self.used_bytes().saturating_add(bytes) } else { held };
         held <= SMALL && together <= SMALL
     }
 
-    pub(crate) fn give(&self, bytes: usize) {
-        self.subtract(bytes);
-        if let Some(whole) = self.whole() {
-            whole.give(bytes);
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.subtract_bytes(bytes);
+        if let Some(whole) = self.whole_account() {
+            whole.give_back(bytes);
         }
     }
 
-    fn subtract(&self, bytes: usize) {
-        if let Some(books) = self.books() {
+    fn subtract_bytes(&self, bytes: usize) {
+        if let Some(books) = self.counted_books() {
             books.used.fetch_sub(bytes, Relaxed);
         }
     }
 
     /// One addition that fails beyond the limit: two that ask at once cannot both get the last
     /// bytes.
-    fn add(&self, bytes: usize, is_small: bool) -> bool {
+    fn add_bytes(&self, bytes: usize, is_small: bool) -> bool {
         // One holder has a limit that says what it may do, and nothing to keep for others.
-        let Some(books) = self.books() else { return true };
-        let most = if is_small || books.is_one { books.limit } else { self.common() };
+        let Some(books) = self.counted_books() else { return true };
+        let most = if is_small || books.is_one { books.limit } else { self.common_limit() };
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
         match books.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
                 books.peak.fetch_max(before + bytes, Relaxed);
-                books.pressure.iter().for_each(|pressure| pressure.taken(bytes));
+                books.pressure.iter().for_each(|pressure| pressure.note_taken(bytes));
                 true
             }
             Err(_) => false,
@@ -250,7 +250,7 @@ impl Account {
     }
 
     fn relieve(&self, missing: usize) {
-        let Some(books) = self.books() else { return };
+        let Some(books) = self.counted_books() else { return };
         let reliefs = books.reliefs.read().unwrap_or_else(PoisonError::into_inner);
         // Kept outside the lock: what is given back is dropped there.
         let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
@@ -270,14 +270,14 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_and_counted() {
         let account = Account::new(100);
-        account.take(60, 60).unwrap();
-        assert_eq!(account.take(41, 41), Err(Short));
-        account.take(40, 40).unwrap();
-        assert_eq!((account.used(), account.refused()), (100, 1));
-        account.give(100);
-        assert_eq!((account.used(), account.peak()), (0, 100));
-        assert_eq!(account.take(usize::MAX, usize::MAX), Err(Short));
-        assert_eq!(account.used(), 0);
+        account.take_bytes(60, 60).unwrap();
+        assert_eq!(account.take_bytes(41, 41), Err(Short));
+        account.take_bytes(40, 40).unwrap();
+        assert_eq!((account.used_bytes(), account.refused_count()), (100, 1));
+        account.give_back(100);
+        assert_eq!((account.used_bytes(), account.peak_bytes()), (0, 100));
+        assert_eq!(account.take_bytes(usize::MAX, usize::MAX), Err(Short));
+        assert_eq!(account.used_bytes(), 0);
     }
 
     #[test]
@@ -289,12 +289,12 @@ mod tests {
         let mut small = account.share();
         small.set(SMALL).unwrap();
         assert_eq!(small.grow(SMALL), Err(Short), "it is small no longer");
-        let one = account.operation(usize::MAX);
+        let one = account.for_operation(usize::MAX);
         let (mut first, mut second) = (one.share(), one.share());
         first.set(SMALL / 4).unwrap();
         second.set(SMALL / 4).unwrap();
         assert_eq!(second.grow(SMALL), Err(Short), "an operation is as large as all its shares");
-        let many = account.part(4 << 20);
+        let many = account.split_off(4 << 20);
         many.share().set(SMALL).unwrap();
         drop(large);
         let mut held = many.share();
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(held.grow(SMALL + 1), Err(Short), "a part has a reserve too");
         many.share().set(SMALL).unwrap();
         drop((small, first, second, held));
-        assert_eq!((account.used(), many.used()), (0, 0));
+        assert_eq!((account.used_bytes(), many.used_bytes()), (0, 0));
     }
 
     /// Holds memory until it is asked for it.
@@ -314,7 +314,7 @@ mod tests {
             while given < bytes
                 && let Some(share) = self.0.lock().unwrap().pop()
             {
-                given += share.held();
+                given += share.held_bytes();
             }
         }
     }
@@ -325,42 +325,42 @@ mod tests {
         let shares = (0..10).map(|_| account.share_of(100).unwrap()).collect();
         let idle = Arc::new(Idle(Mutex::new(shares)));
         account.relieved_by(&idle);
-        account.take(150, 150).unwrap();
+        account.take_bytes(150, 150).unwrap();
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(1001, 1001), Err(Short), "it could not fit in any case");
+        assert_eq!(account.take_bytes(1001, 1001), Err(Short), "it could not fit in any case");
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take(900, 900), Err(Short), "somebody else holds 150");
+        assert_eq!(account.take_bytes(900, 900), Err(Short), "somebody else holds 150");
         drop(idle);
-        assert_eq!(account.used(), 150);
-        account.take(850, 850).unwrap();
+        assert_eq!(account.used_bytes(), 150);
+        account.take_bytes(850, 850).unwrap();
     }
 
     #[test]
     fn a_part_has_a_limit_of_its_own_and_counts_in_the_whole() {
         let whole = Account::new(1000);
-        let part = whole.part(600);
-        let other = whole.part(usize::MAX);
-        other.take(500, 500).unwrap();
-        part.take(400, 400).unwrap();
-        assert_eq!((whole.used(), part.used()), (900, 400));
+        let part = whole.split_off(600);
+        let other = whole.split_off(usize::MAX);
+        other.take_bytes(500, 500).unwrap();
+        part.take_bytes(400, 400).unwrap();
+        assert_eq!((whole.used_bytes(), part.used_bytes()), (900, 400));
         assert!(part.is_beyond(201) && !part.is_beyond(200));
-        assert_eq!(part.take(201, 201), Err(Short), "beyond its own limit");
-        assert_eq!(part.take(101, 101), Err(Short), "others hold it");
-        assert_eq!((whole.used(), part.used()), (900, 400));
-        other.give(500);
-        part.take(200, 200).unwrap();
-        part.give(600);
-        assert_eq!((whole.used(), part.used()), (0, 0));
+        assert_eq!(part.take_bytes(201, 201), Err(Short), "beyond its own limit");
+        assert_eq!(part.take_bytes(101, 101), Err(Short), "others hold it");
+        assert_eq!((whole.used_bytes(), part.used_bytes()), (900, 400));
+        other.give_back(500);
+        part.take_bytes(200, 200).unwrap();
+        part.give_back(600);
+        assert_eq!((whole.used_bytes(), part.used_bytes()), (0, 0));
     }
 
     #[test]
     fn the_last_eighth_is_scarce() {
         let whole = Account::new(800);
-        let part = whole.part(usize::MAX);
+        let part = whole.split_off(usize::MAX);
         // The reserve of those who need little is not for all.
-        whole.take(600, 600).unwrap();
+        whole.take_bytes(600, 600).unwrap();
         assert!(!whole.is_scarce() && !part.is_scarce());
-        whole.take(1, 1).unwrap();
+        whole.take_bytes(1, 1).unwrap();
         assert!(whole.is_scarce() && part.is_scarce());
         assert!(!Account::default().is_scarce());
     }
@@ -372,16 +372,16 @@ mod tests {
         let account = Account::of_process(64 * MB, 128 * MB, || Some(RESIDENT.load(Relaxed)));
         let mut large = account.share();
         large.set(30 * MB).unwrap();
-        assert_eq!(account.withheld(), 0);
+        assert_eq!(account.withheld_bytes(), 0);
         RESIDENT.store(88 * MB, Relaxed);
         large.set(40 * MB).unwrap();
-        assert_eq!(account.withheld(), 16 * MB, "it was looked at on the way");
+        assert_eq!(account.withheld_bytes(), 16 * MB, "it was looked at on the way");
         assert!(account.is_scarce());
         assert_eq!(large.grow(MB), Err(Short), "of 64, 8 are the reserve and 16 withheld");
         account.share().set(SMALL).unwrap();
         RESIDENT.store(1024 * MB, Relaxed);
         assert_eq!(large.grow(MB), Err(Short));
-        assert_eq!(account.withheld(), 48 * MB, "an eighth is left even then");
+        assert_eq!(account.withheld_bytes(), 48 * MB, "an eighth is left even then");
         large.set(0).unwrap();
         large.set(7 * MB).unwrap();
         RESIDENT.store(80 * MB, Relaxed);
@@ -395,15 +395,15 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        if account.take(300, 300).is_ok() {
-                            assert!(account.used() <= 1000);
-                            account.give(300);
+                        if account.take_bytes(300, 300).is_ok() {
+                            assert!(account.used_bytes() <= 1000);
+                            account.give_back(300);
                         }
                     }
                 });
             }
         });
-        assert_eq!(account.used(), 0);
-        assert!(account.peak() <= 1000);
+        assert_eq!(account.used_bytes(), 0);
+        assert!(account.peak_bytes() <= 1000);
     }
 }

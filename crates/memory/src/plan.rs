@@ -23,27 +23,27 @@ impl Plan {
     }
 
     /// What operations may hold together.
-    pub fn operations(self) -> usize {
+    pub fn operations_bytes(self) -> usize {
         self.process / 2
     }
 
     /// What connections may hold together before their first request is whole.
-    pub fn strangers(self) -> usize {
+    pub fn strangers_bytes(self) -> usize {
         self.process / 16
     }
 
     /// Blocks of tables that the store keeps.
-    pub fn cache(self) -> usize {
+    pub fn cache_bytes(self) -> usize {
         (self.process / 8).min(256 * MB)
     }
 
     /// Data of a server that keeps them in memory, which needs neither cache nor journal.
-    pub fn data(self) -> usize {
+    pub fn data_bytes(self) -> usize {
         self.process / 8 * 3
     }
 
     /// The journal of the store: all writes that are only in memory are in it.
-    pub fn journal(self) -> usize {
+    pub fn journal_bytes(self) -> usize {
         (self.process / 8).min(128 * MB)
     }
 }
@@ -63,10 +63,13 @@ mod tests {
     fn the_parts_fit_the_whole() {
         for process in [LEAST, 512 * MB, 1000 * MB, 2048 * MB, 64 * 1024 * MB] {
             let plan = Plan { process };
-            let store = plan.cache() + plan.journal();
-            assert!(plan.strangers() <= plan.operations());
-            assert!(plan.operations() + store <= process - process / 8, "{process}");
-            assert!(plan.operations() + plan.data() <= process - process / 8, "{process}");
+            let store = plan.cache_bytes() + plan.journal_bytes();
+            assert!(plan.strangers_bytes() <= plan.operations_bytes());
+            assert!(plan.operations_bytes() + store <= process - process / 8, "{process}");
+            assert!(
+                plan.operations_bytes() + plan.data_bytes() <= process - process / 8,
+                "{process}"
+            );
         }
     }
 }

@@ -24,15 +24,15 @@ impl Pressure {
     }
 
     /// So many bytes were taken of the account.
-    pub(crate) fn taken(&self, bytes: usize) {
+    pub(crate) fn note_taken(&self, bytes: usize) {
         if LOOK_EVERY <= self.since.fetch_add(bytes, Relaxed).saturating_add(bytes) {
-            self.look();
+            self.look_at_process();
         }
     }
 
     /// Looks what the process has. From five eighths of what it may have the account gives less: as
     /// what is taken now is touched a little later, there has to be room left when it gives nothing.
-    pub(crate) fn look(&self) {
+    pub(crate) fn look_at_process(&self) {
         self.since.store(0, Relaxed);
         let resident = (self.resident)().unwrap_or(0);
         let beyond = resident.saturating_sub(self.process / 8 * 5);
@@ -40,7 +40,7 @@ impl Pressure {
     }
 
     /// Bytes of the account that nobody gets for now.
-    pub(crate) fn withheld(&self) -> usize {
+    pub(crate) fn withheld_bytes(&self) -> usize {
         self.withheld.load(Relaxed)
     }
 }

@@ -28,14 +28,14 @@ impl Account {
 
     /// A share of exactly so many bytes.
     pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
-        self.take(bytes, bytes)?;
+        self.take_bytes(bytes, bytes)?;
         Ok(Share { account: self.clone(), held: bytes, taken: bytes })
     }
 }
 
 impl Share {
     /// Bytes that its holder needs.
-    pub fn held(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         self.held
     }
 
@@ -46,13 +46,13 @@ impl Share {
 
     /// Its holder needs so many bytes less.
     pub fn shrink(&mut self, bytes: usize) {
-        self.lower(self.held.saturating_sub(bytes));
+        self.lower_to(self.held.saturating_sub(bytes));
     }
 
     /// Its holder needs so many bytes. When there are not as many it holds what it held.
     pub fn set(&mut self, bytes: usize) -> Result<(), Short> {
         if bytes <= self.held {
-            self.lower(bytes);
+            self.lower_to(bytes);
             return Ok(());
         }
         if self.taken.max(FREE) < bytes {
@@ -62,7 +62,7 @@ impl Share {
             if self.account.try_take(wanted - self.taken, bytes) {
                 self.taken = wanted;
             } else {
-                self.account.take(bytes - self.taken, bytes)?;
+                self.account.take_bytes(bytes - self.taken, bytes)?;
                 self.taken = bytes;
             }
         }
@@ -70,12 +70,12 @@ impl Share {
         Ok(())
     }
 
-    fn lower(&mut self, bytes: usize) {
+    fn lower_to(&mut self, bytes: usize) {
         self.held = bytes;
         let kept = bytes.saturating_add(CHUNK);
         if bytes == 0 || kept.saturating_add(CHUNK) < self.taken {
             let kept = if bytes == 0 { 0 } else { kept };
-            self.account.give(self.taken - kept);
+            self.account.give_back(self.taken - kept);
             self.taken = kept;
         }
     }
@@ -83,7 +83,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.account.give(self.taken);
+        self.account.give_back(self.taken);
     }
 }
 
@@ -95,28 +95,28 @@ mod tests {
     fn it_takes_in_steps_and_gives_all_back() {
         let account = Account::new(1 << 20);
         let mut share = account.share();
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
         let mut steps = 0;
         let mut before = 0;
         for held in (0..500_000).step_by(100) {
             share.set(held).unwrap();
-            let used = account.used();
+            let used = account.used_bytes();
             assert!(held <= used.max(FREE) && used <= held + CHUNK, "{held} {used}");
             steps += usize::from(used != before);
             before = used;
         }
         assert!(steps < 20, "{steps}");
         share.shrink(400_000);
-        assert!(account.used() <= share.held() + CHUNK);
+        assert!(account.used_bytes() <= share.held_bytes() + CHUNK);
         share.grow(10).unwrap();
         share.shrink(usize::MAX);
-        assert_eq!((share.held(), account.used()), (0, 0));
+        assert_eq!((share.held_bytes(), account.used_bytes()), (0, 0));
         share.grow(FREE).unwrap();
-        assert_eq!(account.used(), 0, "so little is free");
+        assert_eq!(account.used_bytes(), 0, "so little is free");
         share.grow(1).unwrap();
-        assert!(FREE < account.used());
+        assert!(FREE < account.used_bytes());
         drop(share);
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         let mut share = account.share();
         share.grow(100_000).unwrap();
         assert_eq!(share.grow(1), Err(Short));
-        assert_eq!((share.held(), account.used()), (100_000, 100_000));
+        assert_eq!((share.held_bytes(), account.used_bytes()), (100_000, 100_000));
         let mut other = account.share();
         assert_eq!(other.grow(FREE + 1), Err(Short));
         share.set(50_000).unwrap();

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
-use engine::{Collection, Model, Namespace, Store};
+use engine::{Collection, Model, Namespace, Store, What};
 use evaluation::{Context, Holding, Spill};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     command_row::Known,
     document_writer::DocumentWriter,
     door::Door,
-    errors::{Error, InvalidNamespace, NamespaceNotFound, Result},
+    errors::{Error, InvalidNamespace, Result},
     names,
     operation::Operation,
     wire::{Message, Shape},
@@ -124,8 +124,7 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The collection of this name; 26 NamespaceNotFound where there is none.
     pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        self.find_collection(namespace)
-            .ok_or_else(|| Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")))
+        self.find_collection(namespace).ok_or_else(|| Error::no_collection(namespace))
     }
 
     /// The collection of this name, made when it is missing, and whether it was made. Only then is
@@ -138,15 +137,19 @@ impl<'a, S: Store> Call<'a, S> {
             return Ok((collection, false));
         }
         names::new_collection(&namespace.database, &namespace.collection)?;
-        Ok(self.door.engine.ensure(Model::Documents, namespace).await?)
+        Ok(self.door.engine.ensure_collection(Model::Documents, namespace).await?)
     }
 
     /// Whether a write came too late for its collection: it was dropped after the write had looked
     /// up its name. The writer then looks again, so that the write takes its place after the drop
     /// and may make the collection anew.
     pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
-        let gone = engine::Kind::NotFound(engine::What::Collection);
-        written.as_ref().is_err_and(|error| error.kind == gone)
+        written.as_ref().is_err_and(|error| {
+            matches!(
+                error.kind,
+                engine::Kind::NotFound(What::Collection(_) | What::DroppedCollection(_))
+            )
+        })
     }
 
     /// What stays the same for the whole operation: its instant, the constants of `let`, the memory

@@ -120,7 +120,7 @@ async fn serve_messages<S: Store>(
                 let answered = answered.as_mut();
                 let weight = parsed_command::parsed_bytes(&message, &door.commands);
                 let answered =
-                    pin!(parsed_command::run_giving_way(weight, door.settings.give_way, answered));
+                    pin!(parsed_command::run_by_weight(weight, door.settings.run_apart, answered));
                 let answered = door.engine.lanes().run(answered).await;
                 connection.release_reply_memory();
                 answered?;

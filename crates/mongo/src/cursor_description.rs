@@ -83,7 +83,7 @@ pub(crate) struct CursorDescription {
 impl CursorDescription {
     /// Describes a cursor that this command opens now.
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
-        let opened = clock::monotonic();
+        let opened = clock::monotonic_time();
         let summary = plan_summary(explain);
         Self { command: shown_command(command), summary, opened, batches: 0, documents: 0 }
     }

@@ -76,7 +76,7 @@ impl<S: Store> OpenCursor<S> {
 
     /// Bytes that it holds while nobody uses it. One in use is charged to its request.
     fn held_bytes(&self) -> usize {
-        self.cursor.as_ref().map_or(0, Cursor::memory)
+        self.cursor.as_ref().map_or(0, Cursor::memory_used)
     }
 }
 
@@ -163,7 +163,7 @@ impl<S: Store> Cursors<S> {
         operation: &Arc<Operation>,
     ) -> Result<i64> {
         let NewCursor { cursor, keep, session, connection, owner, about } = opened;
-        let now = clock::monotonic();
+        let now = clock::monotonic_time();
         operation.pause_clock(now);
         let operation = Arc::clone(operation);
         let mut all = self.lock_all();
@@ -237,7 +237,7 @@ impl<S: Store> Cursors<S> {
 
     /// Puts a cursor back, if it was not killed meanwhile, and lets its time limit rest.
     fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
-        let now = clock::monotonic();
+        let now = clock::monotonic_time();
         match self.lock_all().get_mut(&taken.id) {
             Some(open) => {
                 note(&mut open.about);

@@ -10,7 +10,7 @@ use pipeline::Filter;
 pub struct MongoDialect;
 
 impl Dialect for MongoDialect {
-    fn filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+    fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         match model {
             Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
             Model::Items => Err("items have no partial indexes".to_owned()),

@@ -45,7 +45,7 @@ impl DocumentWriter {
             }
             has_empty_timestamp |= timestamps::is_present(name, value);
         }
-        let lifetime = if self.per_document { Lifetime::of(ttl) } else { Lifetime::Inherit };
+        let lifetime = if self.per_document { Lifetime::from_ttl(ttl) } else { Lifetime::Inherit };
         Ok(CheckedDocument { lifetime, has_empty_timestamp })
     }
 }
@@ -129,7 +129,7 @@ pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
 }
 
 impl engine::Writer for DocumentWriter {
-    fn lifetime(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
+    fn lifetime_of(&self, document: &DocBuf) -> std::result::Result<Lifetime, engine::Error> {
         self.check_document(document.as_ref()).map(|checked| checked.lifetime).map_err(|error| {
             let inner = evaluation::Error::new(
                 evaluation::Kind::Invalid,

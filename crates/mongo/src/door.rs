@@ -12,8 +12,9 @@ use std::{
 };
 
 use document::ObjectId;
-use engine::{Distribution, Engine, Latencies, Store};
+use engine::{Engine, RunApart, Store};
 use memory::Account;
+use metrics::{Distribution, Latencies};
 
 use crate::{
     client::{Connection, RelayedSender},
@@ -53,6 +54,8 @@ pub struct Settings {
     /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
     /// else waits for this thread may be given to another.
     pub give_way: fn(),
+    /// How a command is run that takes long to parse or to drop.
+    pub run_apart: RunApart,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -68,6 +71,7 @@ impl Default for Settings {
             strangers: Account::default(),
             temporary: None,
             give_way: || {},
+            run_apart: |work| work(),
             usage: Usage::default,
         }
     }
@@ -142,14 +146,14 @@ impl<S: Store> Door<S> {
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             engine,
-            messages: settings.memory.part(settings.memory.limit() / 2),
+            messages: settings.memory.split_off(settings.memory.limit() / 2),
             settings,
             cursors,
             latencies: Latencies::new(commands.rows.len()),
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             protocol_errors: ProtocolErrorLog::default(),
-            started: clock::monotonic(),
+            started: clock::monotonic_time(),
             parameters: Mutex::default(),
             process: new_process_id(),
             timestamps: Timestamps::default(),
@@ -242,7 +246,8 @@ impl<S: Store> Door<S> {
     /// How long commands took since the start, nanoseconds: those that were run, by name.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(place, row): (usize, &'static CommandRow)| {
-            let read = self.latencies.read(place).filter(|read| 0 < read.count())?;
+            let read =
+                self.latencies.read_kind(place).filter(|read| 0 < read.measurement_count())?;
             Some((row.name, read))
         };
         let mut all: Vec<_> = self.commands.rows.iter().enumerate().filter_map(read).collect();

@@ -12,7 +12,7 @@
 //! `From` implementations here and nowhere else, so a new kind does not compile without a code.
 
 use document::{Document, Value, doc, shell};
-use engine::What;
+use engine::{HintRefusal, IndexConflict, IndexRefusal, Namespace, What};
 
 /// A failed command or write.
 #[derive(Clone, Debug)]
@@ -76,6 +76,11 @@ impl Error {
         Self { code, message: message.into(), details: Document::new() }
     }
 
+    /// No collection has this name (26).
+    pub(crate) fn no_collection(namespace: &Namespace) -> Self {
+        Self::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
+    }
+
     /// The fields of an error reply, `ok` left out: they stand in an entry of `bulkWrite` too.
     pub(crate) fn reply_fields(&self) -> Document {
         let mut fields = doc! {
@@ -105,27 +110,23 @@ impl From<mongo_query::Error> for Error {
     }
 }
 
-/// The one place where engine errors get codes.
+/// The one place where engine errors get codes, and MongoDB's own texts where it has some. The
+/// engine says what happened in the data of a kind; what is not listed here has the engine's text.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;
         let message = error.message;
         let code = match error.kind {
             Kind::Invalid => BadValue,
-            Kind::NotFound(What::Index) => IndexNotFound,
-            // This door's operations on documents find none, or refuse keys.
-            Kind::NotFound(What::Document) => NoSuchKey,
-            Kind::Exists(What::Document) => DuplicateKey,
+            Kind::NotFound(what) => return not_found(what, message),
+            Kind::Exists(what) => return exists_already(what, message),
             Kind::Precondition => WriteConflict,
-            Kind::NotFound(What::Collection | What::Database) => NamespaceNotFound,
-            Kind::Exists(What::Index) => IndexOptionsConflict,
-            Kind::Exists(What::Collection | What::Database) => NamespaceExists,
             Kind::DuplicateKey { index, pattern, value } => {
                 return duplicate_key(&index, pattern, value);
             }
-            Kind::IndexConflict { name: true } => IndexKeySpecsConflict,
-            Kind::IndexConflict { name: false } => IndexOptionsConflict,
-            Kind::IndexRefused => CannotCreateIndex,
+            Kind::IndexConflict(conflict) => return index_conflict(&conflict),
+            Kind::IndexRefused(refusal) => return index_refused(&refusal, message),
+            Kind::HintRefused(refusal) => return hint_refused(&refusal),
             Kind::ParallelArrays => CannotIndexParallelArrays,
             Kind::Conflict => WriteConflict,
             Kind::TooLarge => BSONObjectTooLarge,
@@ -140,6 +141,92 @@ impl From<engine::Error> for Error {
             Kind::Corrupt => DataCorruptionDetected,
         };
         Self::new(code, message)
+    }
+}
+
+/// What an operation is about does not exist. This door's operations on documents never fail by
+/// that.
+fn not_found(what: What, message: String) -> Error {
+    match what {
+        What::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
+        What::Document => Error::new(NoSuchKey, message),
+        What::Collection(namespace) => Error::no_collection(&namespace),
+        What::DroppedCollection(_) | What::RenameTarget(_) => {
+            Error::new(NamespaceNotFound, message)
+        }
+    }
+}
+
+/// What was to be made exists.
+fn exists_already(what: What, message: String) -> Error {
+    match what {
+        What::Document => Error::new(DuplicateKey, message),
+        What::Index(_) => Error::new(IndexOptionsConflict, message),
+        What::Collection(namespace) => {
+            Error::new(NamespaceExists, format!("Collection {namespace} already exists."))
+        }
+        What::RenameTarget(_) => Error::new(NamespaceExists, "target namespace exists"),
+        What::DroppedCollection(_) => Error::new(NamespaceExists, message),
+    }
+}
+
+/// An index does not go with one that exists: 86 for the name, 85 for the rest.
+fn index_conflict(conflict: &IndexConflict) -> Error {
+    match conflict {
+        IndexConflict::NameTaken { wanted, existing } => {
+            let message = format!(
+                "An existing index has the same name as the requested index. When index names are \
+                 not specified, they are auto generated and can cause conflicts. Requested index: \
+                 {wanted:?}, existing index: {existing:?}"
+            );
+            Error::new(IndexKeySpecsConflict, message)
+        }
+        IndexConflict::OtherOptions(name) => {
+            let message = format!(
+                "An equivalent index already exists with the same name but different options. \
+                 Index: '{name}'"
+            );
+            Error::new(IndexOptionsConflict, message)
+        }
+        IndexConflict::OtherName(name) => {
+            let message = format!("Index already exists with a different name: {name}");
+            Error::new(IndexOptionsConflict, message)
+        }
+        IndexConflict::OtherNameAndOptions(name) => {
+            let message = format!(
+                "An equivalent index already exists with a different name and options. \
+                 Index: '{name}'"
+            );
+            Error::new(IndexOptionsConflict, message)
+        }
+    }
+}
+
+/// There cannot be such an index (67).
+fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
+    let message = match refusal {
+        IndexRefusal::TooMany { namespace, pattern } => {
+            let key = shell(document::ValueRef::Document(document::DocRef::Tree(pattern)));
+            format!("add index fails, too many indexes for {namespace} key:{key}")
+        }
+        IndexRefusal::FieldCount => message,
+    };
+    Error::new(CannotCreateIndex, message)
+}
+
+/// A hint means no index (2), or several (27).
+fn hint_refused(refusal: &HintRefusal) -> Error {
+    match refusal {
+        HintRefusal::NoIndex => {
+            Error::new(BadValue, "hint provided does not correspond to an existing index")
+        }
+        HintRefusal::SeveralIndexes { first, second } => {
+            let message = format!(
+                "Hint matched multiple indexes, must hint by index name. Matched: {first} and \
+                 {second}"
+            );
+            Error::new(IndexNotFound, message)
+        }
     }
 }
 
@@ -168,7 +255,7 @@ fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
 
 impl Error {
     /// The same error about a collection: some texts name it.
-    pub(crate) fn with_namespace(mut self, namespace: &engine::Namespace) -> Self {
+    pub(crate) fn with_namespace(mut self, namespace: &Namespace) -> Self {
         if self.code == DuplicateKey {
             self.message = self.message.replacen("$NS", &namespace.to_string(), 1);
         }
@@ -186,5 +273,73 @@ impl Error {
         }
         entry.push("errmsg", self.message.as_str());
         Value::Document(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Kind;
+
+    use super::*;
+
+    fn namespace() -> Namespace {
+        Namespace::new("db", "c")
+    }
+
+    /// The code and the text that a client gets for a kind of the engine.
+    fn shown(kind: Kind) -> (i32, String) {
+        let error = Error::from(engine::Error::new(kind, "the engine's text"));
+        (error.code, error.message)
+    }
+
+    #[test]
+    fn kinds_with_data_have_the_texts_of_mongod() {
+        let (a, b) = (doc! { "a": 1 }, doc! { "b": -1 });
+        let taken = IndexConflict::NameTaken { wanted: a.clone(), existing: b.clone() };
+        let taken_text = format!(
+            "An existing index has the same name as the requested index. When index names are not \
+             specified, they are auto generated and can cause conflicts. Requested index: {a:?}, \
+             existing index: {b:?}"
+        );
+        let same_name = "An equivalent index already exists with the same name but different \
+                         options. Index: 'a_1'";
+        let other_name = "Index already exists with a different name: a_1";
+        let other_both = "An equivalent index already exists with a different name and options. \
+                          Index: 'a_1'";
+        let several = "Hint matched multiple indexes, must hint by index name. Matched: x and y";
+        let too_many = IndexRefusal::TooMany { namespace: namespace(), pattern: a };
+        let (name, hints) = (
+            || "a_1".to_owned(),
+            HintRefusal::SeveralIndexes { first: "x".to_owned(), second: "y".to_owned() },
+        );
+        for (kind, code, text) in [
+            (Kind::NotFound(What::Collection(namespace())), 26, "ns does not exist: db.c"),
+            (Kind::NotFound(What::DroppedCollection(namespace())), 26, "the engine's text"),
+            (Kind::NotFound(What::Index(name())), 27, "cannot find index a_1"),
+            (Kind::NotFound(What::Document), 4, "the engine's text"),
+            (Kind::Exists(What::Collection(namespace())), 48, "Collection db.c already exists."),
+            (Kind::Exists(What::RenameTarget(namespace())), 48, "target namespace exists"),
+            (Kind::Exists(What::Document), 11000, "the engine's text"),
+            (Kind::IndexConflict(taken), 86, &*taken_text),
+            (Kind::IndexConflict(IndexConflict::OtherOptions(name())), 85, same_name),
+            (Kind::IndexConflict(IndexConflict::OtherName(name())), 85, other_name),
+            (Kind::IndexConflict(IndexConflict::OtherNameAndOptions(name())), 85, other_both),
+            (
+                Kind::IndexRefused(too_many),
+                67,
+                "add index fails, too many indexes for db.c key:{ a: 1 }",
+            ),
+            (Kind::IndexRefused(IndexRefusal::FieldCount), 67, "the engine's text"),
+            (
+                Kind::HintRefused(HintRefusal::NoIndex),
+                2,
+                "hint provided does not correspond to an existing index",
+            ),
+            (Kind::HintRefused(hints), 27, several),
+            (Kind::ParallelArrays, 171, "the engine's text"),
+            (Kind::Invalid, 2, "the engine's text"),
+        ] {
+            assert_eq!(shown(kind.clone()), (code, text.to_owned()), "{kind:?}");
+        }
     }
 }

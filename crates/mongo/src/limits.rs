@@ -52,7 +52,7 @@ pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
 /// About what an element of a command takes once it is parsed, in the dearest case.
 pub(crate) const ELEMENT_BYTES: usize = 256;
 /// Bytes that take long enough to be looked at that others should not wait for it.
-pub(crate) const LONG_BYTES: usize = 1024 * 1024;
+pub(crate) const LONG_BYTES: usize = 256 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
 /// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it.

@@ -101,7 +101,7 @@ impl Operation {
         self.check_stopped()?;
         match self.deadline.load(Relaxed) {
             FOREVER => Ok(()),
-            deadline if saturated_nanos(clock::monotonic()) < deadline => Ok(()),
+            deadline if saturated_nanos(clock::monotonic_time()) < deadline => Ok(()),
             _ => Err(Error::new(Kind::Stopped, MaxTimeMSExpired, "operation exceeded time limit")),
         }
     }
@@ -150,9 +150,9 @@ mod tests {
     fn it_ends_with_its_time_or_when_it_is_told_to() {
         let operation = Operation::default();
         assert_eq!(number(&operation), None);
-        operation.end_at(Some(clock::monotonic() + Duration::from_secs(3600)));
+        operation.end_at(Some(clock::monotonic_time() + Duration::from_secs(3600)));
         assert_eq!(number(&operation), None);
-        operation.end_at(Some(clock::monotonic()));
+        operation.end_at(Some(clock::monotonic_time()));
         assert_eq!(number(&operation), Some(50));
         for (why, want) in [
             (StopReason::Killed, 11601),
@@ -168,7 +168,7 @@ mod tests {
     fn the_time_between_two_requests_is_not_its_own() {
         let hour = Duration::from_secs(3600);
         let operation = Operation::default();
-        let now = clock::monotonic() + hour;
+        let now = clock::monotonic_time() + hour;
         operation.end_at(Some(now + hour));
         operation.pause_clock(now);
         operation.resume_for(now + 10 * hour, &Operation::default());

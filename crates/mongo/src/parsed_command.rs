@@ -4,6 +4,8 @@
 
 use std::pin::Pin;
 
+use engine::RunApart;
+
 use crate::{
     command_row::CommandTable,
     limits::{ELEMENT_BYTES, LONG_BYTES},
@@ -20,18 +22,14 @@ pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize 
 }
 
 /// Runs a command of which `weight` bytes are parsed. While a large one is parsed, kept or dropped
-/// others would wait: whenever it goes on, the worker of its thread is given to them first.
-pub(crate) async fn run_giving_way<T>(
+/// others would wait, so its steps run apart from the workers.
+pub(crate) async fn run_by_weight<T>(
     weight: usize,
-    give_way: fn(),
-    mut run: Pin<&mut impl Future<Output = T>>,
+    run_apart: RunApart,
+    run: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     if weight < LONG_BYTES {
         return run.await;
     }
-    std::future::poll_fn(|context| {
-        give_way();
-        run.as_mut().poll(context)
-    })
-    .await
+    engine::poll_apart(run_apart, run).await
 }

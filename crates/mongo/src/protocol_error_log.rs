@@ -22,7 +22,7 @@ impl ProtocolErrorLog {
     /// Logs that a client sent something that is not a message, or a malformed one. `what`
     /// continues the sentence "client sent".
     pub(crate) fn report(&self, peer: &str, what: &str) {
-        if let Some(left_out) = self.take_line(clock::monotonic()) {
+        if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(peer, left_out, "client sent {what}");
         }
     }

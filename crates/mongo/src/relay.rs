@@ -149,7 +149,7 @@ async fn run_message<S: Store>(
     let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
             let run = pin!(commands::run(&call));
-            let run = pin!(parsed_command::run_giving_way(weight, settings.give_way, run));
+            let run = pin!(parsed_command::run_by_weight(weight, settings.run_apart, run));
             visit.door.engine.lanes().run(run).await
         }
         Err(error) => Response::Reply(error.to_reply().to_buf()),

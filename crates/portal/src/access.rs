@@ -57,48 +57,52 @@ impl Doorman {
     }
 
     /// Who sends these headers; `None`: nobody who is known.
-    pub(crate) fn know(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Option<Access>> {
+    pub(crate) fn known_access(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+    ) -> Result<Option<Access>> {
         match self.login {
             Login::Refused => return Err(Error::key_is_known()),
             Login::Open => return Ok(Some(Access { right: Right::Write, by: By::Nothing })),
             Login::Required => {}
         }
-        if let Some(key) = bearer(headers) {
-            let (place, right) = self.check(key, peer)?;
+        if let Some(key) = bearer_key(headers) {
+            let (place, right) = self.check_key(key, peer)?;
             return Ok(Some(Access { right, by: By::Key(place) }));
         }
-        let session = self.session(headers);
+        let session = self.find_session(headers);
         Ok(session.map(|session| Access { right: session.right, by: By::Session(session) }))
     }
 
     /// The session of a request, whether one is asked for or not.
-    pub(crate) fn session(&self, headers: &HeaderMap) -> Option<Session> {
+    pub(crate) fn find_session(&self, headers: &HeaderMap) -> Option<Session> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
         self.sessions.of_cookies(cookies, clock::wall_ms().div_euclid(1000))
     }
 
     /// The place of a key and what it is good for. Who guesses has to wait; who knows a key has not,
     /// whatever others behind the same address do.
-    pub(crate) fn check(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
-        let wrong = || match self.guesses.wrong(peer, clock::monotonic()) {
+    pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
+        let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
             None => Error::wrong_key(),
         };
-        self.keys.find(key).ok_or_else(wrong)
+        self.keys.find_key(key).ok_or_else(wrong)
     }
 
     /// Refuses a change that does not carry the token of its session.
     pub(crate) fn check_token(&self, headers: &HeaderMap, session: Option<&Session>) -> Result<()> {
         let token = headers.get("x-ebb-csrf").and_then(|token| token.to_str().ok());
-        match self.sessions.knows(session, token.unwrap_or_default()) {
+        match self.sessions.knows_token(session, token.unwrap_or_default()) {
             true => Ok(()),
-            false => Err(Error::csrf()),
+            false => Err(Error::wrong_csrf_token()),
         }
     }
 
     /// Whether a request may go on to where an account's key is asked for.
     pub(crate) fn admit(&self, of: &Asked<'_>) -> Result<Access> {
-        let access = self.know(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
+        let access = self.known_access(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
         if !only_reads(of.method) {
             match &access.by {
                 By::Session(session) => self.check_token(of.headers, Some(session))?,
@@ -125,7 +129,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) only_asks: bool,
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer_key(headers: &HeaderMap) -> Option<&str> {
     let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, key) = text.split_once(' ')?;
     kind.eq_ignore_ascii_case("bearer").then_some(key)

@@ -8,17 +8,17 @@ use crate::limits::MAX_ACTIVITY_BYTES;
 pub(crate) const ACTIVITY: &str = "x-ms-activity-id";
 
 /// The name that the client gave, or a random one of the usual form.
-pub(crate) fn id(headers: &HeaderMap) -> HeaderValue {
+pub(crate) fn activity_id(headers: &HeaderMap) -> HeaderValue {
     let given = headers.get(ACTIVITY).filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
-    given.cloned().or_else(|| HeaderValue::try_from(random()).ok()).unwrap_or_else(nothing)
+    given.cloned().or_else(|| HeaderValue::try_from(random_id()).ok()).unwrap_or_else(nil_id)
 }
 
-fn nothing() -> HeaderValue {
+fn nil_id() -> HeaderValue {
     HeaderValue::from_static("00000000-0000-0000-0000-000000000000")
 }
 
 /// Version 4, variant 1.
-fn random() -> String {
+fn random_id() -> String {
     let bits = fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
     let text = format!("{bits:032x}");
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| text.get(range).unwrap_or(""));
@@ -32,13 +32,13 @@ mod tests {
     #[test]
     fn a_name_is_the_clients_or_a_random_one() {
         let mut headers = HeaderMap::new();
-        let (one, other) = (id(&headers), id(&headers));
+        let (one, other) = (activity_id(&headers), activity_id(&headers));
         assert_ne!(one, other);
         assert_eq!(one.len(), 36);
         headers.insert(ACTIVITY, HeaderValue::from_static("mine"));
-        assert_eq!(id(&headers), "mine");
+        assert_eq!(activity_id(&headers), "mine");
         let long = HeaderValue::try_from("x".repeat(65)).unwrap();
         headers.insert(ACTIVITY, long);
-        assert_eq!(id(&headers).len(), 36);
+        assert_eq!(activity_id(&headers).len(), 36);
     }
 }

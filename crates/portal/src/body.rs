@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Reads a body of at most so many bytes.
-pub(crate) async fn read(parts: &Parts, body: Body, limit: usize) -> Result<Bytes> {
+pub(crate) async fn read_body(parts: &Parts, body: Body, limit: usize) -> Result<Bytes> {
     let claimed = parts.headers.get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok());
     if claimed.and_then(|text| text.parse::<usize>().ok()).is_some_and(|len| limit < len) {
         return Err(Error::too_large());

@@ -80,7 +80,7 @@ impl Ended {
             sessions.all_until = sessions.all_until.max(last.unwrap_or(0));
             sessions.until.clear();
         }
-        (self.kept.keep)(&sessions.text(now_s))
+        (self.kept.keep)(&sessions.file_text(now_s))
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions> {
@@ -89,7 +89,7 @@ impl Ended {
 }
 
 impl Sessions {
-    fn text(&self, now_s: i64) -> String {
+    fn file_text(&self, now_s: i64) -> String {
         let all = (now_s < self.all_until).then(|| format!("{} *\n", self.all_until));
         let named = self.until.iter().map(|(name, until)| format!("{until} {name}\n"));
         all.into_iter().chain(named).collect()

@@ -1,4 +1,5 @@
-//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`.
+//! Errors of the admin address in their one form, `{"error": {"code", "message"}}`, and those of the
+//! portal by name. The server's own routes name theirs beside them.
 
 use axum::{
     Json,
@@ -9,7 +10,7 @@ use serde_json::json;
 
 /// A failed request.
 #[derive(Debug)]
-pub(crate) struct Error {
+pub struct Error {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -20,11 +21,12 @@ pub(crate) struct Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    /// Returns an error with this status. Clients branch by the code, people read the message.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), extra: None }
     }
 
-    fn with(self, name: HeaderName, value: HeaderValue) -> Self {
+    fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self { extra: Some((name, value)), ..self }
     }
 
@@ -73,19 +75,19 @@ impl Error {
     pub(crate) fn not_signed_in() -> Self {
         let message = "sign in, or send a key of the account: authorization: Bearer KEY";
         Self::new(StatusCode::UNAUTHORIZED, "NotSignedIn", message)
-            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
     pub(crate) fn wrong_key() -> Self {
         let message = "this is none of the account's keys";
         Self::new(StatusCode::UNAUTHORIZED, "WrongKey", message)
-            .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
     pub(crate) fn too_many_attempts(seconds: u64) -> Self {
         let message = format!("too many wrong keys: try again in {seconds} seconds");
         Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyAttempts", message)
-            .with(header::RETRY_AFTER, HeaderValue::from(seconds))
+            .with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
     pub(crate) fn read_only() -> Self {
@@ -93,7 +95,7 @@ impl Error {
         Self::new(StatusCode::FORBIDDEN, "ReadOnly", message)
     }
 
-    pub(crate) fn csrf() -> Self {
+    pub(crate) fn wrong_csrf_token() -> Self {
         let message = "x-ebb-csrf is not the token of this session";
         Self::new(StatusCode::FORBIDDEN, "Csrf", message)
     }

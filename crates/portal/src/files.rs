@@ -33,7 +33,7 @@ struct File {
     brotli: Option<Bytes>,
 }
 
-fn embedded(name: &str) -> Option<File> {
+fn embedded_file(name: &str) -> Option<File> {
     let file = Embedded::get(name)?;
     let hash = file.metadata.sha256_hash();
     let tag = hash.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect();
@@ -61,17 +61,17 @@ const HASHED: &str = "assets/";
 const LINKS: [&str; 2] = ["nosql/", "mongo/"];
 
 /// Answers a path that is no route.
-pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !only_reads(&method) {
         return Error::not_found().into_response();
     }
-    match find(embedded, uri.path()) {
-        Some(file) => answer(&file, &headers),
+    match find_file(embedded_file, uri.path()) {
+        Some(file) => file_response(&file, &headers),
         None => Error::not_found().into_response(),
     }
 }
 
-fn find(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
+fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     let path = path.strip_prefix('/')?;
     let named = |name: &str| get(name).filter(|_| !name.ends_with(PACKED));
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -84,7 +84,7 @@ fn find(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     }
 }
 
-fn answer(file: &File, asked: &HeaderMap) -> Response {
+fn file_response(file: &File, asked: &HeaderMap) -> Response {
     let packed = file.brotli.as_ref().filter(|_| takes_brotli(asked));
     let tag = match packed {
         Some(_) => format!("\"{}-br\"", file.tag),
@@ -115,13 +115,13 @@ fn answer(file: &File, asked: &HeaderMap) -> Response {
     response
 }
 
-fn words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
+fn header_words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
     let texts = headers.get_all(name).into_iter().filter_map(|text| text.to_str().ok());
     texts.flat_map(|text| text.split(',')).map(str::trim)
 }
 
 fn takes_brotli(headers: &HeaderMap) -> bool {
-    words(headers, header::ACCEPT_ENCODING).any(|word| {
+    header_words(headers, header::ACCEPT_ENCODING).any(|word| {
         let (coding, weight) = word.split_once(';').unwrap_or((word, ""));
         let weight = weight.trim().strip_prefix("q=").map(str::trim);
         let refused = weight.is_some_and(|weight| weight.parse::<f32>().unwrap_or(0.0) <= 0.0);
@@ -130,7 +130,7 @@ fn takes_brotli(headers: &HeaderMap) -> bool {
 }
 
 fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
-    words(headers, header::IF_NONE_MATCH)
+    header_words(headers, header::IF_NONE_MATCH)
         .any(|word| word == "*" || word.strip_prefix("W/").unwrap_or(word) == tag)
 }
 
@@ -186,7 +186,7 @@ mod tests {
             ("/../Cargo.toml", None),
             ("", None),
         ] {
-            let found = find(some, path).map(|file| file.name);
+            let found = find_file(some, path).map(|file| file.name);
             assert_eq!(found.as_deref(), want, "{path}");
         }
     }
@@ -209,7 +209,7 @@ mod tests {
             (&[("accept-encoding", "br; q=0.000, gzip")], false),
             (&[("accept-encoding", "brx")], false),
         ] {
-            let response = answer(&some("assets/a-1.js").unwrap(), &asked(given));
+            let response = file_response(&some("assets/a-1.js").unwrap(), &asked(given));
             let header = |name| response.headers().get(name).map(|it| it.to_str().unwrap());
             assert_eq!(header(header::CONTENT_ENCODING), want.then_some("br"), "{given:?}");
             assert_eq!(header(header::ETAG), Some(if want { "\"t-br\"" } else { "\"t\"" }));
@@ -229,7 +229,7 @@ mod tests {
             (&[("if-none-match", "\"t\""), ("accept-encoding", "br")], 200),
             (&[("if-none-match", "\"t-br\""), ("accept-encoding", "br")], 304),
         ] {
-            let response = answer(&some("index.html").unwrap(), &asked(given));
+            let response = file_response(&some("index.html").unwrap(), &asked(given));
             assert_eq!(response.status(), want, "{given:?}");
             assert_eq!(response.headers()[header::CACHE_CONTROL], "no-cache");
             let has_kind = response.headers().contains_key(header::CONTENT_TYPE);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_first_page_is_in_every_build() {
-        let first = find(embedded, "/").unwrap();
+        let first = find_file(embedded_file, "/").unwrap();
         assert!(first.plain.starts_with(b"<!doctype html>"));
         let text = str::from_utf8(&first.plain).unwrap();
         assert!(BUILT || !text.contains("<script"));

@@ -32,22 +32,22 @@ const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
 const PREVIEW: &str = "/expiry/preview";
 
 /// Runs around every route.
-pub(crate) async fn pass<D: Doors>(
+pub(crate) async fn pass_gate<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let mut response = match check(&portal, &mut request) {
+    let mut response = match check_request(&portal, &mut request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     };
-    security::add(response.headers_mut());
+    security::add_headers(response.headers_mut());
     response
 }
 
-fn check<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
+fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
-    let host = host::check(&portal.hosts, request.uri(), headers)?;
+    let host = host::check_host(&portal.hosts, request.uri(), headers)?;
     check_site(request.method(), host, headers)?;
     let path = request.uri().path();
     if HEALTH.contains(&path) {

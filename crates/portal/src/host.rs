@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Method, Uri, header};
 use crate::error::{Error, Result};
 
 /// Refuses a request for another host than these; answers the header host.
-pub(crate) fn check<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -> Result<&'a str> {
+pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -> Result<&'a str> {
     let mut given = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (given.next(), given.next()) else {
         return Err(Error::host_not_allowed());

@@ -19,50 +19,51 @@ use crate::{
     error::{Error, Result},
     limits::MAX_LOGIN_BYTES,
     portal::Portal,
-    session::{By, Session, cookie, no_cookie},
+    session::{By, Session, no_cookie, session_cookie},
 };
 
 /// `GET /_portal/api/session`
-pub(crate) async fn read<D: Doors>(
+pub(crate) async fn get_login<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
 ) -> Result<Response> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let access = portal.doorman.know(request.headers(), peer)?;
-    Ok(shown(&portal, access.as_ref()))
+    let access = portal.doorman.known_access(request.headers(), peer)?;
+    Ok(login_response(&portal, access.as_ref()))
 }
 
 /// `POST /_portal/api/session` with `{"key": "..."}`
-pub(crate) async fn begin<D: Doors>(
+pub(crate) async fn sign_in<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
     check_token(&portal, &parts.headers)?;
-    let body = body::read(&parts, body, MAX_LOGIN_BYTES).await?;
+    let body = body::read_body(&parts, body, MAX_LOGIN_BYTES).await?;
     let body: Value = serde_json::from_slice(&body)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let key = body.get("key").and_then(Value::as_str);
     let key = key.ok_or_else(|| Error::bad_request("key is missing"))?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let (place, _) = portal.doorman.check(key, peer)?;
+    let (place, _) = portal.doorman.check_key(key, peer)?;
     let now_s = clock::wall_ms().div_euclid(1000);
-    let begun = portal.doorman.sessions.begin(place, now_s).ok_or_else(Error::wrong_key)?;
-    let set = cookie(&begun);
+    let begun = portal.doorman.sessions.begin_session(place, now_s).ok_or_else(Error::wrong_key)?;
+    let set = session_cookie(&begun);
     let access = Access { right: begun.right, by: By::Session(begun) };
-    Ok(with_cookie(shown(&portal, Some(&access)), &set))
+    Ok(with_cookie(login_response(&portal, Some(&access)), &set))
 }
 
 /// `DELETE /_portal/api/session`
-pub(crate) async fn end<D: Doors>(
+pub(crate) async fn sign_out<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     headers: HeaderMap,
 ) -> Result<Response> {
     check_token(&portal, &headers)?;
-    if let Some(session) = portal.doorman.session(&headers) {
+    if let Some(session) = portal.doorman.find_session(&headers) {
         let now_s = clock::wall_ms().div_euclid(1000);
         let portal = Arc::clone(&portal);
-        let ended = spawn_blocking(move || portal.doorman.sessions.end(&session, now_s)).await;
+        let ended =
+            spawn_blocking(move || portal.doorman.sessions.end_session(&session, now_s)).await;
         let ended = ended.map_err(|error| Error::not_kept(error.to_string()))?;
         ended.map_err(|error| Error::not_kept(error.to_string()))?;
     }
@@ -71,7 +72,7 @@ pub(crate) async fn end<D: Doors>(
 
 /// The token of a page that has no session is as good here as the session's.
 fn check_token<D: Doors>(portal: &Portal<D>, headers: &HeaderMap) -> Result<()> {
-    let session = portal.doorman.session(headers);
+    let session = portal.doorman.find_session(headers);
     let checked = portal.doorman.check_token(headers, session.as_ref());
     checked.or_else(|_| portal.doorman.check_token(headers, None))
 }
@@ -84,7 +85,7 @@ fn with_cookie(mut response: Response, set: &str) -> Response {
 }
 
 /// What a page is told about its session.
-fn shown<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
+fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
     let session: Option<&Session> = match access.map(|access| &access.by) {
         Some(By::Session(session)) => Some(session),
         _ => None,
@@ -97,7 +98,7 @@ fn shown<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
             Right::Write => "write",
             Right::Read => "read",
         }),
-        "csrf": portal.doorman.sessions.token(session),
+        "csrf": portal.doorman.sessions.csrf_token(session),
         "version": env!("CARGO_PKG_VERSION"),
         "doors": { "mongo": portal.addresses.mongo, "cosmos": portal.addresses.cosmos },
         "key": (right == Some(Right::Write)).then_some(primary),

@@ -18,16 +18,16 @@ use crate::{
 /// The portal's routes beside these, and its rules around all of them. Paths that begin with `/_`
 /// need a login where one is required.
 pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
-    let session = get(login::read::<D>).post(login::begin::<D>).delete(login::end::<D>);
+    let session = get(login::get_login::<D>).post(login::sign_in::<D>).delete(login::sign_out::<D>);
     Router::new()
         .route(gate::SESSION, session)
-        .route(NOSQL, any(relay::nosql::<D>))
-        .route(&format!("{NOSQL}/"), any(relay::nosql::<D>))
-        .route(&format!("{NOSQL}/{{*link}}"), any(relay::nosql::<D>))
-        .route("/_portal/api/mongo/{database}", post(relay::mongo::<D>))
+        .route(NOSQL, any(relay::relay_nosql::<D>))
+        .route(&format!("{NOSQL}/"), any(relay::relay_nosql::<D>))
+        .route(&format!("{NOSQL}/{{*link}}"), any(relay::relay_nosql::<D>))
+        .route("/_portal/api/mongo/{database}", post(relay::relay_mongo::<D>))
         .with_state(Arc::clone(&portal))
         .merge(routes)
-        .fallback(files::serve)
+        .fallback(files::serve_file)
         .method_not_allowed_fallback(async || Error::method_not_allowed())
-        .layer(middleware::from_fn_with_state(portal, gate::pass::<D>))
+        .layer(middleware::from_fn_with_state(portal, gate::pass_gate::<D>))
 }

@@ -24,23 +24,23 @@ use crate::{
 const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
 /// Any request under `/_portal/api/nosql`
-pub(crate) async fn nosql<D: Doors>(
+pub(crate) async fn relay_nosql<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
     request: Request,
 ) -> Result<Response> {
     let (mut parts, body) = request.into_parts();
-    let body = body::read(&parts, body, MAX_BODY_BYTES).await?;
+    let body = body::read_body(&parts, body, MAX_BODY_BYTES).await?;
     for name in OWN {
         parts.headers.remove(name);
     }
-    parts.uri = inner(&parts.uri)?;
+    parts.uri = inner_uri(&parts.uri)?;
     let request = axum::http::Request::from_parts(parts, body);
     portal.doors.nosql(access.right, request).await.ok_or_else(Error::door_closed)
 }
 
 /// The link behind the relay's own, as it came: what is escaped in it stays so.
-fn inner(uri: &Uri) -> Result<Uri> {
+fn inner_uri(uri: &Uri) -> Result<Uri> {
     let text = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let rest = text.strip_prefix(NOSQL).unwrap_or_default();
     let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
@@ -49,14 +49,14 @@ fn inner(uri: &Uri) -> Result<Uri> {
 }
 
 /// `POST /_portal/api/mongo/{database}`
-pub(crate) async fn mongo<D: Doors>(
+pub(crate) async fn relay_mongo<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
     Path(database): Path<String>,
     request: Request,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
-    let command = body::read(&parts, body, MAX_BODY_BYTES).await?;
+    let command = body::read_body(&parts, body, MAX_BODY_BYTES).await?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let session = portal.doorman.sessions.identity(&access.by);
     let sender = Sender { right: access.right, peer, session };
@@ -71,7 +71,7 @@ pub(crate) async fn mongo<D: Doors>(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/bson"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(HeaderName::from_static(ACTIVITY), activity::id(&parts.headers));
+    headers.insert(HeaderName::from_static(ACTIVITY), activity::activity_id(&parts.headers));
     Ok(response)
 }
 
@@ -88,7 +88,7 @@ mod tests {
             ("/_portal/api/nosql/dbs/d%2Fe/colls?x=%20", "/dbs/d%2Fe/colls?x=%20"),
             ("/_portal/api/nosql//dbs", "//dbs"),
         ] {
-            let uri = inner(&from.parse().unwrap()).unwrap();
+            let uri = inner_uri(&from.parse().unwrap()).unwrap();
             assert_eq!(uri.to_string(), to);
         }
     }

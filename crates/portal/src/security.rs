@@ -15,7 +15,7 @@ const FIXED: [(HeaderName, &str); 3] = [
 const SAME_ORIGIN: [&str; 2] = ["cross-origin-opener-policy", "cross-origin-resource-policy"];
 
 /// Adds them. A page that brings a policy of its own keeps it.
-pub(crate) fn add(headers: &mut HeaderMap) {
+pub(crate) fn add_headers(headers: &mut HeaderMap) {
     headers
         .entry(header::CONTENT_SECURITY_POLICY)
         .or_insert_with(|| HeaderValue::from_static(POLICY));

@@ -55,23 +55,23 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     pub(crate) fn new(keys: &Keys, secret: &[u8; 32], ended: Kept) -> Result<Self, NotAKey> {
-        let (keys, own) = (keys.derive(LABEL)?, Key::of(secret)?);
+        let (keys, own) = (keys.derive_keys(LABEL)?, Key::of(secret)?);
         Ok(Self { keys, own, ended: Ended::new(ended) })
     }
 
     /// Begins a session with the key at this place; `now_s` by the wall clock.
-    pub(crate) fn begin(&self, place: usize, now_s: i64) -> Option<Session> {
+    pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let (key, right) = self.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
         // The number tells sessions apart that began in the same second; it is no secret.
-        let claims = format!("{until}.{}.{:016x}", letter(*right), fastrand::u64(..));
+        let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
         Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })
     }
 
     /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails
     /// that holds until the next restart.
-    pub(crate) fn end(&self, session: &Session, now_s: i64) -> io::Result<()> {
+    pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
         self.ended.add(&session.sealed, session.until, now_s)
     }
 
@@ -84,17 +84,17 @@ impl Sessions {
         let pairs = headers.flat_map(|header| header.split(';'));
         let named = pairs.filter_map(|pair| pair.trim().split_once('='));
         let sealed = named.filter(|(name, _)| *name == NAME).map(|(_, value)| value);
-        sealed.filter_map(|sealed| self.open(sealed, now_s)).next()
+        sealed.filter_map(|sealed| self.open_cookie(sealed, now_s)).next()
     }
 
-    fn open(&self, sealed: &str, now_s: i64) -> Option<Session> {
+    fn open_cookie(&self, sealed: &str, now_s: i64) -> Option<Session> {
         let (claims, seal) = sealed.rsplit_once('.')?;
-        let seal = decoded(seal)?;
+        let seal = decode_digest(seal)?;
         let (until, right) = claims.split_once('.')?;
         let (right, _) = right.split_once('.')?;
         let place = self.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
-            same && letter(*held) == right
+            same && right_letter(*held) == right
         })?;
         let (_, right) = self.keys.get(place)?;
         let until: i64 = until.parse().ok()?;
@@ -103,15 +103,15 @@ impl Sessions {
     }
 
     /// The token of a session, or of a page without one.
-    pub(crate) fn token(&self, session: Option<&Session>) -> String {
-        let (key, subject) = self.signer(session);
+    pub(crate) fn csrf_token(&self, session: Option<&Session>) -> String {
+        let (key, subject) = self.signing_key(session);
         URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
     }
 
     /// Whether a token is the session's.
-    pub(crate) fn knows(&self, session: Option<&Session>, token: &str) -> bool {
-        let (key, subject) = self.signer(session);
-        decoded(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
+    pub(crate) fn knows_token(&self, session: Option<&Session>, token: &str) -> bool {
+        let (key, subject) = self.signing_key(session);
+        decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
     }
 
     /// What the requests of one session have in common, or those that carry one key.
@@ -125,7 +125,7 @@ impl Sessions {
         }
     }
 
-    fn signer<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
+    fn signing_key<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
         let of = |session: &'a Session| {
             let (key, _) = self.keys.get(session.place)?;
             Some((key, session.sealed.as_bytes()))
@@ -134,11 +134,11 @@ impl Sessions {
     }
 }
 
-fn decoded(text: &str) -> Option<[u8; 32]> {
+fn decode_digest(text: &str) -> Option<[u8; 32]> {
     URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
 }
 
-fn letter(right: Right) -> &'static str {
+fn right_letter(right: Right) -> &'static str {
     match right {
         Right::Write => "w",
         Right::Read => "r",
@@ -146,7 +146,7 @@ fn letter(right: Right) -> &'static str {
 }
 
 /// The header that gives a browser its session.
-pub(crate) fn cookie(session: &Session) -> String {
+pub(crate) fn session_cookie(session: &Session) -> String {
     let sealed = &session.sealed;
     format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}")
 }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_session_has_an_identity_of_its_own() {
         let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let begun = |place: usize, now: i64| By::Session(all.begin(place, now).unwrap());
+        let begun = |place: usize, now: i64| By::Session(all.begin_session(place, now).unwrap());
         let senders = [By::Nothing, By::Key(0), By::Key(1), begun(0, 0), begun(1, 0), begun(1, 1)];
         let names: Vec<[u8; 32]> = senders.iter().map(|by| all.identity(by)).collect();
         for (at, name) in names.iter().enumerate() {
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn a_session_ends_with_its_time_and_with_its_key() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let reads = both.begin(1, 1000).unwrap();
-        let header = format!("a=b; ebb_session=junk; {}", cookie(&reads));
+        let reads = both.begin_session(1, 1000).unwrap();
+        let header = format!("a=b; ebb_session=junk; {}", session_cookie(&reads));
         let open = |of: &Sessions, now_s| of.of_cookies([header.as_str()].into_iter(), now_s);
         let last = 1000 + SESSION_SECONDS - 1;
         assert_eq!(open(&both, last), Some(reads.clone()));
@@ -193,24 +193,25 @@ mod tests {
         assert_eq!(open(&sessions(&[(WRITER, Right::Write)]), last), None, "the key is gone");
         let moved = sessions(&[(auth::WELL_KNOWN_KEY, Right::Write), (READER, Right::Read)]);
         assert_eq!(open(&moved, last).unwrap().right, Right::Read);
-        assert_eq!(both.begin(2, 1000), None);
+        assert_eq!(both.begin_session(2, 1000), None);
     }
 
     #[test]
     fn a_session_that_was_ended_is_no_good_and_others_are() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let (one, other) = (both.begin(0, 1000).unwrap(), both.begin(0, 1000).unwrap());
-        assert!(both.open(&one.sealed, 1000).is_some());
-        both.end(&one, 1000).unwrap();
-        assert_eq!(both.open(&one.sealed, 1000), None);
-        assert_eq!(both.open(&other.sealed, 1000), Some(other));
+        let (one, other) =
+            (both.begin_session(0, 1000).unwrap(), both.begin_session(0, 1000).unwrap());
+        assert!(both.open_cookie(&one.sealed, 1000).is_some());
+        both.end_session(&one, 1000).unwrap();
+        assert_eq!(both.open_cookie(&one.sealed, 1000), None);
+        assert_eq!(both.open_cookie(&other.sealed, 1000), Some(other));
     }
 
     #[test]
     fn nothing_of_a_cookie_can_be_changed() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let sealed = both.begin(1, 1000).unwrap().sealed;
-        assert!(both.open(&sealed, 1000).is_some());
+        let sealed = both.begin_session(1, 1000).unwrap().sealed;
+        assert!(both.open_cookie(&sealed, 1000).is_some());
         let (claims, seal) = sealed.rsplit_once('.').unwrap();
         for changed in [
             sealed.replacen(".r.", ".w.", 1),
@@ -222,20 +223,21 @@ mod tests {
             String::new(),
             "..".to_owned(),
         ] {
-            assert_eq!(both.open(&changed, 1000), None, "{changed}");
+            assert_eq!(both.open_cookie(&changed, 1000), None, "{changed}");
         }
     }
 
     #[test]
     fn a_token_is_of_one_session() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let (one, other) = (both.begin(0, 1000).unwrap(), both.begin(0, 1001).unwrap());
-        let tokens = [None, Some(&one), Some(&other)].map(|of| both.token(of));
+        let (one, other) =
+            (both.begin_session(0, 1000).unwrap(), both.begin_session(0, 1001).unwrap());
+        let tokens = [None, Some(&one), Some(&other)].map(|of| both.csrf_token(of));
         for (at, of) in [None, Some(&one), Some(&other)].into_iter().enumerate() {
             for (given, token) in tokens.iter().enumerate() {
-                assert_eq!(both.knows(of, token), at == given, "{at} {given}");
+                assert_eq!(both.knows_token(of, token), at == given, "{at} {given}");
             }
-            assert!(!both.knows(of, ""));
+            assert!(!both.knows_token(of, ""));
         }
     }
 }

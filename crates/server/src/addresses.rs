@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Refuses listeners that nobody can want: none at all, and one that lets other machines in unasked.
-pub(crate) async fn check(config: &Config) -> Result<(), Failure> {
+pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
         return Err(Failure::Usage(text.to_owned()));
@@ -29,11 +29,11 @@ pub(crate) async fn check(config: &Config) -> Result<(), Failure> {
 }
 
 /// Binds the address of a setting.
-pub(crate) async fn bind(
+pub(crate) async fn bind_setting(
     setting: &str,
     address: &str,
 ) -> Result<(TcpListener, SocketAddr), Failure> {
-    listen::bind(address).await.map_err(|error| {
+    listen::bind_address(address).await.map_err(|error| {
         let way_out = match error.kind() {
             std::io::ErrorKind::AddrInUse => ": another program listens there, give another port",
             std::io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",

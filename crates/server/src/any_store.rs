@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Health, Limit, MemoryStore, Outcome,
-    Page, Range, Snapshot, Space, Store, Unit,
-};
-use store_lsm::{LsmSnapshot, LsmStore, Measured};
+use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
+use store_lsm::{LsmMetrics, LsmSnapshot, LsmStore};
 
 /// A store.
 #[derive(Debug)]
@@ -34,10 +31,10 @@ macro_rules! each {
 
 impl AnyStore {
     /// What its committer measured; `None` where nothing is written to a disk.
-    pub(crate) fn measured(&self) -> Option<Arc<Measured>> {
+    pub(crate) fn lsm_metrics(&self) -> Option<Arc<LsmMetrics>> {
         match self {
             Self::Memory(_) => None,
-            Self::Lsm(store) => Some(store.measured()),
+            Self::Lsm(store) => Some(store.metrics()),
         }
     }
 }
@@ -50,7 +47,7 @@ impl Snapshot for AnySnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
@@ -61,10 +58,6 @@ impl Snapshot for AnySnapshot {
 impl Store for AnyStore {
     type Snapshot = AnySnapshot;
 
-    fn capabilities(&self) -> Capabilities {
-        each!(self, inner => inner.capabilities())
-    }
-
     fn snapshot(&self) -> AnySnapshot {
         match self {
             Self::Memory(inner) => AnySnapshot::Memory(inner.snapshot()),
@@ -72,63 +65,9 @@ impl Store for AnyStore {
         }
     }
 
-    fn published(&self) -> u64 {
-        each!(self, inner => inner.published())
-    }
-
-    fn flight(&self) -> &Flight {
-        each!(self, inner => inner.flight())
-    }
-
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        each!(self, inner => inner.commit(units).await)
-    }
-
-    fn create_space(&self, space: Space) -> Result<(), Error> {
-        each!(self, inner => inner.create_space(space))
-    }
-
-    fn drop_space(&self, space: Space) -> Result<(), Error> {
-        each!(self, inner => inner.drop_space(space))
-    }
-
-    fn spaces(&self) -> Vec<Space> {
-        each!(self, inner => inner.spaces())
-    }
-
-    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        each!(self, inner => inner.set_drop_predicate(predicate));
-    }
-
-    async fn reap(&self, space: Space) -> Result<(), Error> {
-        each!(self, inner => inner.reap(space).await)
-    }
-
-    fn judged(&self, space: Space) -> u64 {
-        each!(self, inner => inner.judged(space))
-    }
-
-    fn space_bytes(&self, space: Space) -> u64 {
-        each!(self, inner => inner.space_bytes(space))
-    }
-
-    fn disk_bytes(&self) -> u64 {
-        each!(self, inner => inner.disk_bytes())
-    }
-
-    fn tick(&self) -> Result<(), Error> {
-        each!(self, inner => inner.tick())
-    }
-
-    fn health(&self) -> Health {
-        each!(self, inner => inner.health())
-    }
-
-    fn resume(&self) {
-        each!(self, inner => inner.resume());
-    }
-
-    async fn close(&self) -> Result<(), Error> {
-        each!(self, inner => inner.close().await)
+    store::delegate_store! { self via each:
+        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
+        set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
+        resume_commits, close
     }
 }

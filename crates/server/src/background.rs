@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use clock::{Clock, Mode, monotonic};
+use clock::{Clock, ClockMode, monotonic_time};
 use engine::Engine;
 use mongo::Door;
 use store::Health;
@@ -42,7 +42,7 @@ impl Timekeeper {
             std::thread::Builder::new().name("timekeeper".to_owned()).spawn(move || {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
-                    keep(&clock, file.as_ref(), &mut failing);
+                    keep_time(&clock, file.as_ref(), &mut failing);
                     // Woken by the end, which shall not wait for it.
                     std::thread::park_timeout(CHECKPOINT_EVERY);
                 }
@@ -62,20 +62,20 @@ impl Drop for Timekeeper {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
-pub(crate) fn pause(time: Duration) {
+pub(crate) fn pause_thread(time: Duration) {
     std::thread::sleep(time);
 }
 
 /// Waits without holding a thread.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
-pub(crate) async fn wait(time: Duration) {
+pub(crate) async fn wait_for(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-fn keep(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
-    if clock.mode() == Mode::System {
+fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
+    if clock.mode() == ClockMode::System {
         let was = clock.status().unconfirmed;
-        checkpoint(clock, file, failing);
+        write_checkpoint(clock, file, failing);
         if !was && clock.status().unconfirmed {
             let offset_ms = clock.status().offset_ms;
             tracing::warn!(
@@ -87,13 +87,13 @@ fn keep(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
 }
 
 /// Makes the clock durable once; operations wait while that fails for long.
-fn checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
+fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     let checkpoint = clock.tick();
     let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
     match written {
         Ok(()) => {
-            clock.persisted(&checkpoint);
-            clock.watch(monotonic());
+            clock.mark_persisted(&checkpoint);
+            clock.check_pace(monotonic_time());
             *failing = false;
         }
         Err(error) => {
@@ -113,14 +113,14 @@ pub(crate) fn start(
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 3] {
     [
-        tokio::spawn(store(engine.clone(), stop.clone())),
-        tokio::spawn(builds(engine.clone(), stop.clone())),
-        tokio::spawn(housekeeping(engine.clone(), door, stop.clone())),
+        tokio::spawn(tend_store(engine.clone(), stop.clone())),
+        tokio::spawn(build_indexes(engine.clone(), stop.clone())),
+        tokio::spawn(keep_house(engine.clone(), door, stop.clone())),
     ]
 }
 
 /// Looks after the store, until `stop`.
-async fn store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
+async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
@@ -130,7 +130,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
     let mut refusing = false;
     loop {
         if let Health::Anew = engine.store().health()
-            && let Err(error) = engine.recover().await
+            && let Err(error) = engine.recover_reopened().await
         {
             tracing::error!(%error, "read the catalog again");
         }
@@ -142,7 +142,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
         }
         refusing = health != Health::Good;
         tokio::select! {
-            () = wait(HEALTH_EVERY) => {}
+            () = wait_for(HEALTH_EVERY) => {}
             _ = stop.changed() => return,
         }
     }
@@ -157,14 +157,14 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
             tracing::error!(%error, "housekeeping of the store");
         }
         tokio::select! {
-            () = wait(TICK_EVERY) => {}
+            () = wait_for(TICK_EVERY) => {}
             _ = stop.changed() => return,
         }
     }
 }
 
 /// Finishes builds of indexes that an earlier run did not.
-async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
@@ -176,15 +176,15 @@ async fn builds(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
 }
 
 /// Reaps and times out until `stop`.
-async fn housekeeping(
+async fn keep_house(
     engine: Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut door_due = Duration::ZERO;
     loop {
-        let now = monotonic();
-        let due = match engine.reap(now).await {
+        let now = monotonic_time();
+        let due = match engine.reap_once(now).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::error!(%error, "reap");
@@ -196,9 +196,9 @@ async fn housekeeping(
         {
             door_due = door.tick(now);
         }
-        let rest = due.saturating_sub(monotonic()).max(Duration::from_millis(10));
+        let rest = due.saturating_sub(monotonic_time()).max(Duration::from_millis(10));
         tokio::select! {
-            () = wait(rest) => {}
+            () = wait_for(rest) => {}
             _ = stop.changed() => return,
         }
     }

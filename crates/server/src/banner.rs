@@ -7,7 +7,7 @@ use crate::{
 
 /// Where the portal is, or why it is not there.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
-fn portal(config: &Config, admin: &str) {
+fn print_portal(config: &Config, admin: &str) {
     let bound = admin.parse::<std::net::SocketAddr>();
     let elsewhere = bound.is_ok_and(|bound| !bound.ip().to_canonical().is_loopback());
     if elsewhere && config.key_file.is_none() {
@@ -21,7 +21,7 @@ fn portal(config: &Config, admin: &str) {
 
 /// Prints the banner to standard output.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
-pub(crate) fn print(config: &Config, ready: &Ready) {
+pub(crate) fn print_banner(config: &Config, ready: &Ready) {
     let key = match &config.key_file {
         None => cosmos::WELL_KNOWN_KEY,
         Some(_) => "(the first of --key-file)",
@@ -41,7 +41,7 @@ pub(crate) fn print(config: &Config, ready: &Ready) {
         );
     }
     if let Some(admin) = &ready.admin {
-        portal(config, admin);
+        print_portal(config, admin);
         println!("  Admin         http://{admin}/status");
     }
     println!("  Data          {data}");

@@ -40,7 +40,7 @@ impl CheckpointFile {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
                 read => read?,
             }
-            if let Some(found) = decode(&bytes)
+            if let Some(found) = decode_slot(&bytes)
                 && newest.is_none_or(|newest| newest.number < found.number)
             {
                 newest = Some(found);
@@ -67,7 +67,7 @@ impl CheckpointFile {
     }
 }
 
-fn decode(slot: &[u8]) -> Option<Checkpoint> {
+fn decode_slot(slot: &[u8]) -> Option<Checkpoint> {
     let is_whole = |checkpoint: &Checkpoint| {
         let body = checkpoint.encode();
         let stored = slot.get(body.len()..body.len() + 4);
@@ -77,7 +77,10 @@ fn decode(slot: &[u8]) -> Option<Checkpoint> {
 }
 
 impl Persist for CheckpointFile {
-    fn persist(&self, checkpoint: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+    fn persist_checkpoint(
+        &self,
+        checkpoint: Checkpoint,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         let file = self.clone();
         Box::pin(async move {
             let written = tokio::task::spawn_blocking(move || file.write(&checkpoint)).await;
@@ -109,8 +112,12 @@ mod tests {
     fn the_last_move_of_a_manual_clock_stands_in_both_slots() {
         let directory = tempfile::tempdir().unwrap();
         let (file, _) = CheckpointFile::open(directory.path(), true).unwrap();
-        let clock =
-            clock::Clock::start(clock::Mode::Manual, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock::Clock::start(
+            clock::ClockMode::Manual,
+            Box::new(clock::Machine),
+            boot_id(),
+            None,
+        );
         let clock = clock.unwrap();
         file.write(&clock.tick()).unwrap();
         let last = clock.tick();
@@ -130,8 +137,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (file, none) = CheckpointFile::open(directory.path(), true).unwrap();
         assert_eq!(none, None);
-        let clock =
-            clock::Clock::start(clock::Mode::System, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock::Clock::start(
+            clock::ClockMode::System,
+            Box::new(clock::Machine),
+            boot_id(),
+            None,
+        );
         let clock = clock.unwrap();
         let (older, newer) = (clock.tick(), clock.tick());
         file.write(&older).unwrap();

@@ -84,7 +84,7 @@ impl DataDir {
 
 impl DataDir {
     /// The folder of temporary files, empty: what an earlier process may have left there is removed.
-    pub(crate) fn temporary(&self) -> io::Result<PathBuf> {
+    pub(crate) fn temporary_folder(&self) -> io::Result<PathBuf> {
         let path = self.path.join(TEMPORARY);
         match fs::remove_dir_all(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -107,13 +107,13 @@ fn check_format(path: &Path) -> Result<(), Refused> {
             "{} is not a data directory of ebb; choose another --data-dir",
             path.display()
         ))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => make(path, &file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(path, &file),
         Err(error) => Err(Refused::Unusable(format!("cannot read {}: {error}", file.display()))),
     }
 }
 
 /// Marks an empty directory as ours; one with other things in it is left alone.
-fn make(path: &Path, file: &Path) -> Result<(), Refused> {
+fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
     let foreign = fs::read_dir(path)

@@ -49,7 +49,7 @@ impl Features {
     /// The switches as a flag or the file says; without a folder nothing is kept.
     pub(crate) fn open(folder: Option<&Path>, flag: Option<bool>) -> Result<Arc<Self>, Refused> {
         let stored = match folder {
-            Some(folder) => read(&folder.join(FILE))?,
+            Some(folder) => read_switch(&folder.join(FILE))?,
             None => None,
         };
         let (on, source) = match (flag, stored) {
@@ -77,7 +77,7 @@ impl Features {
     }
 
     /// Turns that on or off.
-    pub(crate) fn carry(&self, on: bool) {
+    pub(crate) fn set_carrying(&self, on: bool) {
         if self.carry_timestamps.swap(on, Ordering::Relaxed) == on {
             return;
         }
@@ -97,7 +97,7 @@ impl Features {
     }
 
     /// Turns it; durable and in force when this answers, and finished when nobody waits any more.
-    pub(crate) async fn turn(self: &Arc<Self>, on: bool) -> io::Result<()> {
+    pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
         let features = Arc::clone(self);
         let turned = tokio::task::spawn_blocking(move || features.turn_now(on)).await;
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
@@ -108,7 +108,7 @@ impl Features {
         if let Some(folder) = &self.folder {
             let stored = Stored { version: VERSION, per_document_ttl: on };
             let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
-            whole_file::write(folder, FILE, &text)?;
+            whole_file::write_whole(folder, FILE, &text)?;
         }
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
@@ -120,7 +120,7 @@ impl Features {
     }
 }
 
-fn read(file: &Path) -> Result<Option<bool>, Refused> {
+fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
     let refused = |why: String| {
         Refused::Unusable(format!(
             "{} {why}; remove it to begin with all features on",

@@ -10,20 +10,44 @@ const HANDOVER: Duration = Duration::from_micros(200);
 /// Hands over what else waits for this worker, and the watch over sockets that it may keep. What
 /// runs here goes on without a worker; then this does nothing but wait for a moment.
 pub(crate) fn give_way() {
-    if Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread) {
+    if on_workers() {
         engine::leave_lane();
-        tokio::task::block_in_place(pause);
+        tokio::task::block_in_place(pause_briefly);
     }
 }
 
+/// Runs work that keeps this thread for long and has no worker meanwhile. Where [`give_way`] returns
+/// before another thread has started, the worker comes back to this one, and whatever waits for it
+/// waits for the work too; here it cannot come back before the work is done.
+pub(crate) fn run_apart(work: &mut dyn FnMut()) {
+    if !on_workers() {
+        return work();
+    }
+    engine::leave_lane();
+    tokio::task::block_in_place(|| {
+        pause_briefly();
+        work();
+    });
+}
+
+/// Whether this thread belongs to a runtime that has several workers.
+fn on_workers() -> bool {
+    Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
-fn pause() {
+fn pause_briefly() {
     std::thread::sleep(HANDOVER);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
+
+    /// How long somebody waits to be served before the test gives up.
+    const PATIENCE: Duration = Duration::from_secs(30);
 
     #[test]
     fn others_run_while_a_task_that_gave_way_computes() {
@@ -41,5 +65,36 @@ mod tests {
             }
         });
         assert!(runtime.block_on(computing).unwrap());
+    }
+
+    #[test]
+    fn others_run_while_work_apart_computes_although_the_machine_is_busy() {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).enable_all().build().unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let served = std::thread::scope(|scope| {
+            // More that computes than there are processors: a new thread waits for its turn.
+            for _ in 0..4 * std::thread::available_parallelism().map_or(2, usize::from) {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let served = (0..5).all(|_| {
+                let (sent, received) = std::sync::mpsc::channel();
+                let computing = runtime.spawn(async move {
+                    tokio::spawn(async move { sent.send(()) });
+                    let mut served = false;
+                    // One step, without another chance to give way.
+                    run_apart(&mut || served = received.recv_timeout(PATIENCE).is_ok());
+                    served
+                });
+                runtime.block_on(computing).unwrap()
+            });
+            done.store(true, Ordering::Relaxed);
+            served
+        });
+        assert!(served);
     }
 }

@@ -18,8 +18,8 @@ const DRAIN: Duration = Duration::from_secs(8);
 const BACKLOG: u32 = 4096;
 
 /// Binds an address; port 0 is a free one.
-pub(crate) async fn bind(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = listener(address).await?;
+pub(crate) async fn bind_address(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = bind_resolved(address).await?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
 }
@@ -33,10 +33,10 @@ pub(crate) async fn is_loopback(address: &str) -> bool {
 }
 
 /// Listens on the first address of a name that can be listened on.
-async fn listener(address: &str) -> io::Result<TcpListener> {
+async fn bind_resolved(address: &str) -> io::Result<TcpListener> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
     for address in lookup_host(address).await? {
-        match listen(address) {
+        match listen_at(address) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = error,
         }
@@ -44,7 +44,7 @@ async fn listener(address: &str) -> io::Result<TcpListener> {
     Err(failed)
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // Elsewhere it would let two servers share a port.
     #[cfg(unix)]
@@ -88,7 +88,7 @@ pub(crate) fn descriptor_limit() -> Option<u64> {
 }
 
 /// Accepts clients until `stop`, then lets what runs finish.
-pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
+pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     mut stop: watch::Receiver<bool>,
     places: Places,
@@ -120,7 +120,7 @@ pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(
             Err(error) => {
                 // Out of descriptors, or the client is gone already: others go on.
                 tracing::warn!(%error, "accept a connection");
-                background::wait(Duration::from_millis(20)).await;
+                background::wait_for(Duration::from_millis(20)).await;
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use crate::config::{Config, LogFormat};
 
 /// Starts logging, once a process.
-pub(crate) fn start(config: &Config) {
+pub(crate) fn start_logging(config: &Config) {
     let level = config.log_level.parse().unwrap_or(tracing::Level::INFO);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
     let builder = builder.with_ansi(std::io::stderr().is_terminal());

@@ -11,16 +11,16 @@ const LIMITS: [&str; 2] =
 
 /// Bytes of memory that there are for this process: those of its machine or of its container. 0:
 /// that is not known.
-pub(crate) fn memory() -> usize {
+pub(crate) fn total_memory() -> usize {
     let machine = fs::read_to_string("/proc/meminfo").ok();
-    let machine = machine.and_then(|text| kilobytes(&text, "MemTotal:")).unwrap_or(0);
+    let machine = machine.and_then(|text| parse_kilobytes(&text, "MemTotal:")).unwrap_or(0);
     let limits = LIMITS.iter().filter_map(|path| fs::read_to_string(path).ok());
     let limits = limits.filter_map(|text| text.trim().parse::<usize>().ok());
     limits.filter(|limit| 0 < *limit).fold(machine, usize::min)
 }
 
 /// Bytes of this process that are in memory now.
-pub(crate) fn resident() -> Option<usize> {
+pub(crate) fn resident_bytes() -> Option<usize> {
     // Not the line of /proc/self/status, for which the system finds out much else.
     let pages = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: usize = pages.split_whitespace().nth(1)?.parse().ok()?;
@@ -28,44 +28,44 @@ pub(crate) fn resident() -> Option<usize> {
 }
 
 /// What this process takes of its machine.
-pub(crate) fn usage() -> Usage {
+pub(crate) fn process_usage() -> Usage {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let bytes = |name| kilobytes(&status, name).and_then(|bytes| u64::try_from(bytes).ok());
+    let bytes = |name| parse_kilobytes(&status, name).and_then(|bytes| u64::try_from(bytes).ok());
     let ticks = rustix::param::clock_ticks_per_second().max(1);
-    let time = |place| numbered(&stat, place).saturating_mul(1_000_000) / ticks;
+    let time = |place| number_at(&stat, place).saturating_mul(1_000_000) / ticks;
     Usage {
         resident: bytes("VmRSS:").unwrap_or(0),
         peak: bytes("VmHWM:").unwrap_or(0),
         mapped: bytes("VmSize:").unwrap_or(0),
         user_us: time(14),
         system_us: time(15),
-        minor_faults: numbered(&stat, 10),
-        major_faults: numbered(&stat, 12),
-        voluntary_switches: named(&status, "voluntary_ctxt_switches:"),
-        involuntary_switches: named(&status, "nonvoluntary_ctxt_switches:"),
-        blocks_in: named(&io, "read_bytes:") / 512,
-        blocks_out: named(&io, "write_bytes:") / 512,
+        minor_faults: number_at(&stat, 10),
+        major_faults: number_at(&stat, 12),
+        voluntary_switches: named_number(&status, "voluntary_ctxt_switches:"),
+        involuntary_switches: named_number(&status, "nonvoluntary_ctxt_switches:"),
+        blocks_in: named_number(&io, "read_bytes:") / 512,
+        blocks_out: named_number(&io, "write_bytes:") / 512,
     }
 }
 
 /// The number of a line of the kind `name: 12345`; 0 where there is none.
-fn named(text: &str, name: &str) -> u64 {
+fn named_number(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The number at a place, counted from 1, of what the system says in one line. The second one is a
 /// name in brackets, which may have spaces.
-fn numbered(line: &str, place: usize) -> u64 {
+fn number_at(line: &str, place: usize) -> u64 {
     let behind = line.rsplit_once(')').map_or("", |(_, rest)| rest);
     let number = place.checked_sub(3).and_then(|at| behind.split_whitespace().nth(at));
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// A line of the kind `Name:   12345 kB`, in bytes.
-fn kilobytes(text: &str, name: &str) -> Option<usize> {
+fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }
@@ -77,29 +77,29 @@ mod tests {
     #[test]
     fn lines_of_the_system_are_read() {
         let text = "MemTotal:       24683520 kB\nMemFree:  1 kB\nOdd: 7\n";
-        assert_eq!(kilobytes(text, "MemTotal:"), Some(24_683_520 << 10));
-        assert_eq!(kilobytes(text, "MemFree:"), Some(1024));
-        assert_eq!(kilobytes(text, "Odd:"), None);
-        assert_eq!(kilobytes(text, "Other:"), None);
+        assert_eq!(parse_kilobytes(text, "MemTotal:"), Some(24_683_520 << 10));
+        assert_eq!(parse_kilobytes(text, "MemFree:"), Some(1024));
+        assert_eq!(parse_kilobytes(text, "Odd:"), None);
+        assert_eq!(parse_kilobytes(text, "Other:"), None);
     }
 
     #[test]
     fn numbers_of_a_process_are_found_behind_its_name() {
         let line = "7 (a b) c) S 1 7 7 0 -1 4194560 1100 0 60 0 15 4 0 0 20 0 9";
         for (place, want) in [(4, 1), (10, 1100), (12, 60), (14, 15), (15, 4), (99, 0), (1, 0)] {
-            assert_eq!(numbered(line, place), want, "{place}");
+            assert_eq!(number_at(line, place), want, "{place}");
         }
-        assert_eq!(numbered("", 10), 0);
-        assert_eq!(named("a: 1\nread_bytes: 1024\n", "read_bytes:"), 1024);
-        assert_eq!(named("a: 1\n", "read_bytes:"), 0);
+        assert_eq!(number_at("", 10), 0);
+        assert_eq!(named_number("a: 1\nread_bytes: 1024\n", "read_bytes:"), 1024);
+        assert_eq!(named_number("a: 1\n", "read_bytes:"), 0);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn this_process_is_smaller_than_its_machine() {
-        let resident = resident().unwrap();
-        assert!(0 < resident && resident < memory(), "{resident} {}", memory());
-        let usage = usage();
+        let resident = resident_bytes().unwrap();
+        assert!(0 < resident && resident < total_memory(), "{resident} {}", total_memory());
+        let usage = process_usage();
         assert!(0 < usage.resident && usage.resident <= usage.mapped, "{usage:?}");
         assert!(0 < usage.minor_faults && usage.resident <= usage.peak, "{usage:?}");
     }

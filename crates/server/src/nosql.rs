@@ -13,7 +13,7 @@ use crate::{
     data_dir::Refused,
     explorer::{AtDoor, Explorer},
     failure::Failure,
-    give_way::give_way,
+    give_way::{give_way, run_apart},
     listen, sealed,
 };
 
@@ -31,7 +31,7 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 /// A file that is kept in the data directory is damaged, or cannot be read or written.
-fn kept(error: io::Error) -> Failure {
+fn not_kept(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(error.to_string())),
         _ => failed("the secret of tokens", error),
@@ -39,14 +39,14 @@ fn kept(error: io::Error) -> Failure {
 }
 
 /// Makes the door.
-pub(crate) async fn door(
+pub(crate) async fn open_door(
     config: &Config,
     address: &str,
     engine: Engine<AnyStore>,
     (memory, strangers): (&Account, &Account),
     explorer: &Arc<Explorer>,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
-    let keys = keys(config.key_file.as_deref())?;
+    let keys = read_keys(config.key_file.as_deref())?;
     if keys.are_well_known() && !listen::is_loopback(address).await {
         return Err(Failure::Usage(format!(
             "--cosmos-addr {address} can be reached by other machines, and everybody knows the key \
@@ -57,17 +57,18 @@ pub(crate) async fn door(
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
     }
-    let hosts = keys.are_well_known().then(|| hosts(config, address));
+    let hosts = keys.are_well_known().then(|| allowed_hosts(config, address));
     let settings = Settings {
         hosts,
         account: "localhost".to_owned(),
         endpoint: config.account_endpoint.clone(),
         keys,
-        secret: secret(folder.as_deref()).map_err(kept)?,
-        certificate: Some(certificate(config, folder.as_deref())?),
+        secret: read_secret(folder.as_deref()).map_err(not_kept)?,
+        certificate: Some(read_certificate(config, folder.as_deref())?),
         strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,
+        run_apart,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     };
@@ -82,7 +83,7 @@ pub(crate) async fn door(
 
 /// Names that the door answers to: with a key that everybody knows, any page of any site could ask
 /// it, once its own name is pointed here.
-fn hosts(config: &Config, address: &str) -> Hosts {
+fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     let mut names = config.cosmos_hosts.clone();
     names.push(node_name());
     names.extend(address.rsplit_once(':').map(|(host, _)| host.to_owned()));
@@ -93,7 +94,7 @@ fn hosts(config: &Config, address: &str) -> Hosts {
 }
 
 /// Keys of the account.
-pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
+pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
     };
@@ -110,15 +111,15 @@ pub(crate) fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
 
 /// The first key of a key file: what clients are given.
 pub fn first_key(file: &Path) -> Result<String, Failure> {
-    Ok(keys(Some(file))?.primary().to_owned())
+    Ok(read_keys(Some(file))?.primary().to_owned())
 }
 
-fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
-    let Some(folder) = folder else { return random() };
-    match sealed::read(&folder.join(SECRET)) {
+fn read_secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
+    let Some(folder) = folder else { return random_bytes() };
+    match sealed::read_sealed(&folder.join(SECRET)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = random()?;
-            sealed::write(folder, SECRET, &made)?;
+            let made = random_bytes()?;
+            sealed::write_sealed(folder, SECRET, &made)?;
             Ok(made)
         }
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -130,7 +131,7 @@ fn secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
 }
 
 /// Random bytes.
-pub(crate) fn random() -> io::Result<[u8; SECRET_BYTES]> {
+pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -139,7 +140,7 @@ pub(crate) fn random() -> io::Result<[u8; SECRET_BYTES]> {
     Ok(bytes)
 }
 
-fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Failure> {
+fn read_certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Failure> {
     let what = "the certificate of TLS";
     let wrong = |error: &dyn std::fmt::Display| failed(what, error);
     let read = |certificate: &Path, key: &Path| -> Result<Certificate, Failure> {
@@ -176,9 +177,9 @@ fn certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Fa
 }
 
 /// What is wrong with the files that are kept in a data directory, which nobody has open.
-pub(crate) fn damage(data_dir: &Path) -> Vec<String> {
+pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
     let folder = data_dir.join(FOLDER);
-    let secret = sealed::read::<SECRET_BYTES>(&folder.join(SECRET)).map(drop);
+    let secret = sealed::read_sealed::<SECRET_BYTES>(&folder.join(SECRET)).map(drop);
     let texts = [CERTIFICATE, KEY].map(|name| sealed::read_text(&folder.join(name)).map(drop));
     let wrong = [secret].into_iter().chain(texts).filter_map(Result::err);
     let damaged = wrong.filter(|error| error.kind() == io::ErrorKind::InvalidData);
@@ -197,15 +198,15 @@ mod tests {
     #[test]
     fn secret_and_certificate_are_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let first = secret(Some(folder.path())).unwrap();
-        assert_eq!(secret(Some(folder.path())).unwrap(), first);
-        assert_ne!(secret(None).unwrap(), first);
+        let first = read_secret(Some(folder.path())).unwrap();
+        assert_eq!(read_secret(Some(folder.path())).unwrap(), first);
+        assert_ne!(read_secret(None).unwrap(), first);
         let config = Config::for_tests();
-        let made = certificate(&config, Some(folder.path())).unwrap();
-        let again = certificate(&config, Some(folder.path())).unwrap();
+        let made = read_certificate(&config, Some(folder.path())).unwrap();
+        let again = read_certificate(&config, Some(folder.path())).unwrap();
         assert_eq!(again.certificate(), made.certificate());
         fs::write(folder.path().join("secret"), b"short").unwrap();
-        assert!(secret(Some(folder.path())).is_err());
+        assert!(read_secret(Some(folder.path())).is_err());
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use clock::{Checkpoint, Clock, Machine, Mode, Source};
+use clock::{Checkpoint, Clock, ClockSource, Machine};
 use engine::{Engine, KeepNothing, Options, Persist};
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_lsm::{LsmOptions, LsmStore, Measured};
+use store_lsm::{LsmMetrics, LsmOptions, LsmStore};
 
 use crate::{
     any_store::AnyStore,
@@ -15,7 +15,7 @@ use crate::{
     config::{ClockMode, Config},
     data_dir::{DataDir, Refused},
     failure::{Failure, failed},
-    shares::plan,
+    shares::plan_memory,
     test_wall::TestWall,
 };
 
@@ -23,16 +23,16 @@ use crate::{
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
-    pub(crate) measured: Option<Arc<Measured>>,
+    pub(crate) measured: Option<Arc<LsmMetrics>>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
 
 /// Opens data and clock.
-pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
+pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
     let mode = match config.clock {
-        ClockMode::System => Mode::System,
-        ClockMode::Manual => Mode::Manual,
+        ClockMode::System => clock::ClockMode::System,
+        ClockMode::Manual => clock::ClockMode::Manual,
     };
     let data_dir = match &config.data_dir {
         Some(path) => Some(DataDir::open(path, must_exist).map_err(Failure::Refused)?),
@@ -45,7 +45,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         }
         None => (None, None),
     };
-    let source: Box<dyn Source> = match &config.test_wall {
+    let source: Box<dyn ClockSource> = match &config.test_wall {
         Some(file) => Box::new(TestWall::new(file.clone())),
         None => Box::new(Machine),
     };
@@ -62,17 +62,17 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
     if let Some(file) = &file {
         file.write(&first).map_err(failed)?;
     }
-    clock.persisted(&first);
+    clock.mark_persisted(&first);
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
-    let plan = plan(config);
+    let plan = plan_memory(config);
     let store = match &data_dir {
-        None => AnyStore::Memory(MemoryStore::bounded(plan.data(), time)),
+        None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
         Some(directory) => {
             let options = LsmOptions {
                 accept_loss: config.accept_loss,
-                cache_bytes: plan.cache() as u64,
-                journal_bytes: plan.journal() as u64,
+                cache_bytes: plan.cache_bytes() as u64,
+                journal_bytes: plan.journal_bytes() as u64,
                 ..LsmOptions::new(directory.path.join("store"))
             };
             AnyStore::Lsm(LsmStore::open(&options, time).map_err(refused_store)?)
@@ -82,7 +82,7 @@ pub(crate) async fn open(config: &Config, must_exist: bool) -> Result<Opened, Fa
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let measured = store.measured();
+    let measured = store.lsm_metrics();
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;

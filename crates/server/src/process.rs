@@ -19,15 +19,16 @@ const LONGEST_END: Duration = Duration::from_millis(9_500);
 
 /// Runs a server until SIGTERM or SIGINT.
 pub fn serve(config: &Config) -> Result<(), Failure> {
-    serve_beside(config, |_| Ok(()))
+    serve_beside(config, Box::new(|_| Ok(())))
 }
+
+/// What runs beside a server, with its admin address. In a box: with a type of its own for each, the
+/// compiler would make the whole server again in the crate that names one.
+pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
 /// The same; once it accepts, `beside` runs on a thread of its own and gets the admin address. Its
 /// failure ends the server, and the server's end does not wait for it.
-pub fn serve_beside(
-    config: &Config,
-    beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
-) -> Result<(), Failure> {
+pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
     raise_descriptor_limit();
     // What the server keeps is its owner's alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -40,7 +41,7 @@ pub fn serve_beside(
         .build()
         .map_err(failed)?;
     runtime.block_on(async {
-        let mut signals = Signals::take().map_err(failed)?;
+        let mut signals = Signals::take_signals().map_err(failed)?;
         let running = start(config).await?;
         let admin = running.admin().map(str::to_owned);
         let (sender, failure) = oneshot::channel();
@@ -49,7 +50,7 @@ pub fn serve_beside(
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            () = signals.wait() => Ok(()),
+            () = signals.wait_for_signal() => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
@@ -62,7 +63,7 @@ pub fn serve_beside(
 /// acknowledged is durable already.
 fn end_in_time() -> std::io::Result<()> {
     let overdue = || {
-        background::pause(LONGEST_END);
+        background::pause_thread(LONGEST_END);
         tracing::error!("the end took too long; what was acknowledged is durable");
         std::process::exit(1);
     };
@@ -79,14 +80,14 @@ struct Signals {
 }
 
 impl Signals {
-    fn take() -> std::io::Result<Self> {
+    fn take_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
         Ok(Self { terminate, interrupt, hangup: unix::signal(SignalKind::hangup())? })
     }
 
     /// Waits for one of them.
-    async fn wait(&mut self) {
+    async fn wait_for_signal(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -23,7 +23,7 @@ impl Ready {
 }
 
 /// Writes the file under another name and renames it.
-pub(crate) fn write(path: &Path, ready: &Ready) -> io::Result<()> {
+pub(crate) fn write_ready_file(path: &Path, ready: &Ready) -> io::Result<()> {
     let text = serde_json::to_string(ready).map_err(io::Error::other)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");

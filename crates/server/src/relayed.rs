@@ -40,7 +40,7 @@ impl Relayed {
         let stopped = async {
             // Without a sender the server has gone already.
             let _ = stop.wait_for(|stop| *stop).await;
-            background::wait(STOP_TIME).await;
+            background::wait_for(STOP_TIME).await;
         };
         tokio::select! {
             answer = asked => Some(answer),

@@ -9,39 +9,39 @@ use crate::whole_file;
 const LINE: &str = "# crc32c ";
 
 /// Writes bytes and their checksum.
-pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_sealed(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let sealed = [bytes, &crc32c::crc32c(bytes).to_le_bytes()].concat();
-    whole_file::write(folder, name, &sealed)
+    whole_file::write_whole(folder, name, &sealed)
 }
 
 /// Reads what [`write`] wrote, which are so many bytes. Without a checksum they are taken as they
 /// are: earlier versions wrote none.
-pub(crate) fn read<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]> {
+pub(crate) fn read_sealed<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]> {
     let bytes = fs::read(path)?;
-    let (held, checksum) = bytes.split_first_chunk().ok_or_else(|| damaged(path))?;
+    let (held, checksum) = bytes.split_first_chunk().ok_or_else(|| damaged_error(path))?;
     let good = checksum.is_empty() || checksum == crc32c::crc32c(held).to_le_bytes();
-    if good { Ok(*held) } else { Err(damaged(path)) }
+    if good { Ok(*held) } else { Err(damaged_error(path)) }
 }
 
 /// Writes a text and its checksum as a line of its own.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let sealed = format!("{text}{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes()));
-    whole_file::write(folder, name, sealed.as_bytes())
+    whole_file::write_whole(folder, name, sealed.as_bytes())
 }
 
 /// Reads a text. One without the line of a checksum is the operator's own and taken as it is.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged(path))?;
+    let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged_error(path))?;
     if let Some(at) = text.rfind(LINE) {
         let line = text.split_off(at);
         if line != format!("{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes())) {
-            return Err(damaged(path));
+            return Err(damaged_error(path));
         }
     }
     Ok(text)
 }
 
-fn damaged(path: &Path) -> io::Error {
+fn damaged_error(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", path.display()))
 }
 
@@ -71,14 +71,14 @@ mod tests {
     fn every_turned_bit_of_bytes_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
-        write(folder.path(), "secret", &[7; 32]).unwrap();
-        assert_eq!(read::<32>(&path).unwrap(), [7; 32]);
-        flip_each(&path, read::<32>);
+        write_sealed(folder.path(), "secret", &[7; 32]).unwrap();
+        assert_eq!(read_sealed::<32>(&path).unwrap(), [7; 32]);
+        flip_each(&path, read_sealed::<32>);
         fs::write(&path, [8; 32]).unwrap();
-        assert_eq!(read::<32>(&path).unwrap(), [8; 32], "as an earlier version wrote it");
+        assert_eq!(read_sealed::<32>(&path).unwrap(), [8; 32], "as an earlier version wrote it");
         for wrong in [&b"short"[..], &[7; 33], &[7; 40]] {
             fs::write(&path, wrong).unwrap();
-            read::<32>(&path).unwrap_err();
+            read_sealed::<32>(&path).unwrap_err();
         }
     }
 

@@ -19,12 +19,12 @@ use crate::{
     explorer::{Explorer, Ports},
     failure::{Failure, failed},
     features::Features,
-    give_way::give_way,
+    give_way::{give_way, run_apart},
     listen, logging, machine, nosql,
-    open::{Opened, open},
+    open::{Opened, open_store},
     ready::{self, Ready},
     relayed::Doors,
-    shares::{accounts, temporary},
+    shares::{open_accounts, temporary_area},
 };
 
 /// A running server.
@@ -80,27 +80,27 @@ impl Running {
 
 /// Starts a server; it accepts when this answers.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
-    logging::start(config);
-    addresses::check(config).await?;
+    logging::start_logging(config);
+    addresses::check_addresses(config).await?;
     // Named so that on a failure the engine goes first and the directory last.
-    let Opened { data_dir, timekeeper, engine, measured } = open(config, false).await?;
+    let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
-    let (plan, memory, strangers) = accounts(config);
-    let files = data_dir.as_ref().map(temporary).transpose().map_err(failed)?;
+    let (plan, memory, strangers) = open_accounts(config);
+    let files = data_dir.as_ref().map(temporary_area).transpose().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
     let mut ready = Ready::starting();
     let mut door = None;
     if let Some(address) = &config.mongo_addr {
-        let (listener, bound) = addresses::bind("mongo-addr", address).await?;
+        let (listener, bound) = addresses::bind_setting("mongo-addr", address).await?;
         let host = bound.to_string();
         let settings = mongo_settings(host, &features, (&memory, &strangers), &files);
         let made = Door::new(engine.clone(), settings);
         let served = Arc::clone(&made);
-        tasks.push(tokio::spawn(listen::accept(
+        tasks.push(tokio::spawn(listen::accept_connections(
             listener,
             stopped.clone(),
             places.clone(),
@@ -114,10 +114,10 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
         let accounts = (&memory, &strangers);
-        let made = nosql::door(config, address, engine.clone(), accounts, &explorer).await?;
-        let (listener, bound) = addresses::bind("cosmos-addr", address).await?;
+        let made = nosql::open_door(config, address, engine.clone(), accounts, &explorer).await?;
+        let (listener, bound) = addresses::bind_setting("cosmos-addr", address).await?;
         let served = Arc::clone(&made);
-        tasks.push(tokio::spawn(listen::accept(
+        tasks.push(tokio::spawn(listen::accept_connections(
             listener,
             stopped.clone(),
             places.clone(),
@@ -127,9 +127,9 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         cosmos = Some(made);
     }
     if let Some(address) = &config.admin_addr {
-        let (listener, bound) = addresses::bind("admin-addr", address).await?;
+        let (listener, bound) = addresses::bind_setting("admin-addr", address).await?;
         let doors = Doors { mongo: door.clone(), cosmos };
-        let portal = admin::portal(config, bound, &ready, doors.clone(), stopped.clone())?;
+        let portal = admin::build_portal(config, bound, &ready, doors.clone(), stopped.clone())?;
         let (engine, explorer) = (engine.clone(), Arc::clone(&explorer));
         let shared = Shared {
             engine,
@@ -145,9 +145,9 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }
-    explorer.listens(Ports { admin: port(&ready.admin), nosql: port(&ready.cosmos) });
+    explorer.listens(Ports { admin: port_of(&ready.admin), nosql: port_of(&ready.cosmos) });
     tasks.extend(background::start(&engine, door, &stopped));
-    announce(config, &ready)?;
+    announce_ready(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }
 
@@ -160,7 +160,7 @@ fn mongo_settings(
     let (memory, strangers) = (accounts.0.clone(), accounts.1.clone());
     let per_document_ttl = features.per_document_ttl();
     let carry_timestamps = features.carry_timestamps();
-    let usage = machine::usage;
+    let usage = machine::process_usage;
     Settings {
         per_document_ttl,
         carry_timestamps,
@@ -169,18 +169,19 @@ fn mongo_settings(
         memory,
         temporary: temporary.clone(),
         give_way,
+        run_apart,
         usage,
         ..Settings::default()
     }
 }
 
 /// Says that every listener accepts, to whoever waits for it.
-fn announce(config: &Config, ready: &Ready) -> Result<(), Failure> {
+fn announce_ready(config: &Config, ready: &Ready) -> Result<(), Failure> {
     if let Some(path) = &config.ready_file {
-        ready::write(path, ready).map_err(failed)?;
+        ready::write_ready_file(path, ready).map_err(failed)?;
     }
     if config.banner {
-        banner::print(config, ready);
+        banner::print_banner(config, ready);
     }
     tracing::info!(
         mongo = ready.mongo.as_deref(),
@@ -192,6 +193,6 @@ fn announce(config: &Config, ready: &Ready) -> Result<(), Failure> {
 }
 
 /// The port of an address that is listened on.
-fn port(address: &Option<String>) -> Option<u16> {
+fn port_of(address: &Option<String>) -> Option<u16> {
     address.as_ref()?.rsplit_once(':')?.1.parse().ok()
 }

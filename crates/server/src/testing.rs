@@ -45,7 +45,7 @@ impl Server {
     }
 
     /// One that keeps what it is told in a folder.
-    pub(crate) async fn keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
+    pub(crate) async fn start_keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
         let data_dir = Some(folder.join("data"));
         Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await
     }
@@ -55,31 +55,31 @@ impl Server {
     }
 
     /// Asks the admin address; the portal as its pages do.
-    pub(crate) async fn admin(&self, method: &str, path: &str, body: &str) -> Answer {
+    pub(crate) async fn ask_admin(&self, method: &str, path: &str, body: &str) -> Answer {
         let address = self.0.admin().unwrap();
         if method == "GET" || !path.starts_with("/_portal/") {
-            return ask(address, method, path, &[], body).await;
+            return send_request(address, method, path, &[], body).await;
         }
-        let session = ask(address, "GET", "/_portal/api/session", &[], "").await.json();
+        let session = send_request(address, "GET", "/_portal/api/session", &[], "").await.json();
         let token = session["csrf"].as_str().unwrap();
-        ask(address, method, path, &[("x-ebb-csrf", token)], body).await
+        send_request(address, method, path, &[("x-ebb-csrf", token)], body).await
     }
 
     /// The same; the answer has to be one of success.
-    pub(crate) async fn good(&self, method: &str, path: &str, body: &str) -> Value {
-        let answer = self.admin(method, path, body).await;
+    pub(crate) async fn ask_well(&self, method: &str, path: &str, body: &str) -> Value {
+        let answer = self.ask_admin(method, path, body).await;
         assert_eq!(answer.status, 200, "{method} {path} {body}: {answer:?}");
         answer.json()
     }
 
     /// Moves the clock.
-    pub(crate) async fn forward(&self, seconds: f64) {
+    pub(crate) async fn move_forward(&self, seconds: f64) {
         let body = format!("{{\"advance_seconds\": {seconds}}}");
-        self.good("POST", "/_ebb/clock", &body).await;
+        self.ask_well("POST", "/_ebb/clock", &body).await;
     }
 
     /// Runs a command of the MongoDB door, which has to succeed.
-    pub(crate) async fn mongo(&self, command: Document) -> Document {
+    pub(crate) async fn run_command(&self, command: Document) -> Document {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
         let mut message = len.to_le_bytes().to_vec();
@@ -101,7 +101,7 @@ impl Server {
 }
 
 /// Sends one request and reads its answer to the end.
-pub(crate) async fn ask(
+pub(crate) async fn send_request(
     address: &str,
     method: &str,
     path: &str,

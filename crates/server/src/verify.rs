@@ -10,7 +10,7 @@ use crate::{
     failure::Failure,
     features::Features,
     nosql,
-    open::open,
+    open::open_store,
 };
 
 /// What one collection's walk found.
@@ -41,12 +41,12 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             ..Config::for_tests()
         };
         // Before the store is opened, which tidies up.
-        let beside = beside(data_dir)?;
+        let beside = damage_beside_store(data_dir)?;
         // The clock it was made with is the one it is judged by.
-        let opened = match open(&config, true).await {
+        let opened = match open_store(&config, true).await {
             Err(Failure::Refused(Refused::OtherClock)) => {
                 config.clock = ClockMode::Manual;
-                open(&config, true).await?
+                open_store(&config, true).await?
             }
             opened => opened?,
         };
@@ -54,8 +54,8 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items] {
             for (namespace, collection) in opened.engine.collections(model) {
-                let checked = opened.engine.check(&collection).await;
-                found.push(difference(namespace.to_string(), checked)?);
+                let checked = opened.engine.check_collection(&collection).await;
+                found.push(to_difference(namespace.to_string(), checked)?);
             }
         }
         Ok(found)
@@ -64,7 +64,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
 
 /// Damage that no walk over rows would meet: in parts of tables that only other reads use, and in
 /// the files of the NoSQL API.
-fn beside(data_dir: &Path) -> Result<Option<Difference>, Failure> {
+fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_lsm::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,
         // The store refuses that itself, and says what to do.
@@ -72,7 +72,7 @@ fn beside(data_dir: &Path) -> Result<Option<Difference>, Failure> {
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
     let tables = tables.iter().map(|path| format!("{} is damaged", path.display()));
-    let differences: Vec<String> = tables.chain(nosql::damage(data_dir)).collect();
+    let differences: Vec<String> = tables.chain(nosql::find_damage(data_dir)).collect();
     let count = differences.len() as u64;
     let namespace = "files".to_owned();
     let found = Difference { namespace, rows: 0, dead_entries: 0, differences, count };
@@ -80,9 +80,9 @@ fn beside(data_dir: &Path) -> Result<Option<Difference>, Failure> {
 }
 
 /// What a walk found; damage that ends it is a difference of the collection.
-fn difference(
+fn to_difference(
     namespace: String,
-    checked: Result<engine::Checked, engine::Error>,
+    checked: Result<engine::CheckReport, engine::Error>,
 ) -> Result<Difference, Failure> {
     match checked {
         Ok(checked) => Ok(Difference {

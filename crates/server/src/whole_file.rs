@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Writes a file that only its owner may read; durable when this answers.
-pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let temporary = folder.join(format!("{name}.new"));
     let mut options = File::options();
     let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;

@@ -1,4 +1,8 @@
 //! A query that goes on over several batches while the world moves.
+//!
+//! Each batch has an instant of its own. A walk returns documents as they are at that moment; a
+//! sort has read them when the first batch was asked for, and may return older versions, but never
+//! one that has expired since. A document that did not change meanwhile comes exactly once.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +15,31 @@ use crate::model::{Model, id_of};
 
 /// An open query.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenCursor {
+    /// The engine's side.
     cursor: Cursor<PausingStore>,
     /// Lives and versions when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
+    /// Indexes that were there when it was planned.
     had: Vec<&'static str>,
+    /// Ids so far, in their order.
     returned: Vec<i32>,
     /// Rows wait in a sort, so that older versions may be returned.
     buffered: bool,
+    /// Its first batch was read.
     began: bool,
 }
 
-impl Open {
+impl OpenCursor {
+    /// A query over all documents, by id or sorted by `v`.
     pub(crate) fn new(kit: &Kit, model: &Model, sorted: bool) -> Self {
         let mut plan = Plan::new(Filter::always());
         if sorted {
             plan = plan.with_stages(vec![Stage::Sort { sort: sort_by("v", false), limit: None }]);
         }
-        let cursor = kit.query(plan);
+        let cursor = kit.begin_query(plan);
         Self {
-            buffered: cursor.sorts(),
+            buffered: cursor.sorts_in_stages(),
             cursor,
             start: BTreeMap::new(),
             had: model.indexes.keys().copied().collect(),
@@ -39,14 +48,14 @@ impl Open {
         }
     }
 
-    /// Reads a batch and checks it; answers whether there may be more.
-    pub(crate) fn next(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
+    /// Reads a batch and checks it; returns whether there may be more.
+    pub(crate) fn next_batch(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
         if !std::mem::replace(&mut self.began, true) {
-            let all = model.live().map(|(id, doc)| (*id, (doc.life, doc.version)));
+            let all = model.live_documents().map(|(id, doc)| (*id, (doc.life, doc.version)));
             self.start = all.collect();
         }
         let limit = BatchLimit { documents, bytes: usize::MAX };
-        let batch = match ready(self.cursor.next(limit)) {
+        let batch = match ready(self.cursor.next_batch(limit)) {
             Ok(batch) => batch,
             Err(error) if error.kind == Kind::Gone => {
                 let has: Vec<_> = model.indexes.keys().copied().collect();
@@ -59,9 +68,9 @@ impl Open {
             Err(error) => return Err(format!("a cursor failed: {error}")),
         };
         // Indexes may have changed before the first batch.
-        self.buffered = self.cursor.sorts();
+        self.buffered = self.cursor.sorts_in_stages();
         for bytes in &batch.documents {
-            self.check(model, &DocRef::Raw(bytes).to_tree())?;
+            self.check_document(model, &DocRef::Raw(bytes).to_tree())?;
         }
         if batch.done {
             self.check_complete(model)?;
@@ -69,22 +78,24 @@ impl Open {
         Ok(!batch.done)
     }
 
+    /// Whether it walks an index, which may be dropped under it.
     fn may_be_gone(&self) -> bool {
         self.cursor.explain().index.is_some()
     }
 
-    fn check(&mut self, model: &Model, body: &Document) -> Result<(), String> {
+    /// Checks a document that was returned.
+    fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
-            // It may have been removed or written since, but it must not have died.
-            let dead = |(life, _): &(u32, u32)| model.has_died(*life);
+            // It may have been removed or written since, but it must not have expired.
+            let dead = |(life, _): &(u32, u32)| model.has_expired(*life);
             if self.start.get(&id).is_none_or(dead) {
                 return Err(format!("a cursor returned the dead document {body:?}"));
             }
             self.returned.push(id);
             return Ok(());
         }
-        let Some(doc) = model.get(id) else {
+        let Some(doc) = model.live_document(id) else {
             return Err(format!("a cursor returned the dead or absent document {body:?}"));
         };
         if doc.body != *body {
@@ -98,8 +109,9 @@ impl Open {
         Ok(())
     }
 
+    /// Whatever did not change since the beginning was returned.
     fn check_complete(&self, model: &Model) -> Result<(), String> {
-        let mut missed = model.live().filter(|(id, doc)| {
+        let mut missed = model.live_documents().filter(|(id, doc)| {
             self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)
         });
         match missed.next() {

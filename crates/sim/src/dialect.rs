@@ -1,4 +1,4 @@
-//! Stored filters in the query language of the MongoDB door.
+//! Stored filters in the query language of the MongoDB API, for partial indexes.
 
 use document::DocRef;
 use engine::{Dialect, Model};
@@ -9,7 +9,7 @@ use pipeline::Filter;
 pub struct ParsedDialect;
 
 impl Dialect for ParsedDialect {
-    fn filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+    fn parse_filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         mongo_query::filter::parse(filter).map_err(|error| error.message)
     }
 }

@@ -1,4 +1,8 @@
 //! One random history: what is done, in which order, and how far.
+//!
+//! A step does one thing: an operation, a look, a move of the clock, a pass of the reaper, a
+//! restart, the next batch of a cursor. Some operations are held or stopped on purpose, at most one
+//! of each at a time. After every step one path is looked along, and at the end all of them.
 
 use std::{
     fmt::Write as _,
@@ -15,9 +19,12 @@ use crate::{
     world::{How, World},
 };
 
+/// Of one history: short ones fail with few lines to read, and there are thousands of seeds.
 const STEPS: usize = 30;
+/// Few, so that operations meet.
 const IDS: i32 = 5;
 
+/// Name, path, unique, partial. Those on `d` and `e` may expire documents.
 const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("v_1", "v", false, false),
     ("u_1", "u", true, false),
@@ -27,108 +34,122 @@ const INDEXES: [(&str, &str, bool, bool); 5] = [
 ];
 
 /// What was done, to be told when it fails.
+/// One line a step.
 #[derive(Debug, Default)]
 struct Log(String);
 
 impl Log {
-    fn note(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
+    /// Notes what is about to be done, with the time since the start.
+    fn note_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
         let ms = model.now_ms - test_kit::START_MS;
         let _ = writeln!(self.0, "  at {ms}: {what:?}");
     }
 }
 
 /// Runs the history of a seed; on failure tells what was done.
-pub fn run(seed: u64, rules: Rules) -> Result<(), String> {
+///
+/// # Errors
+///
+/// What does not agree, with every step up to there and the time of each, so that the history can
+/// be read without running it again.
+pub fn run_history(seed: u64, rules: Rules) -> Result<(), String> {
     let mut log = Log::default();
-    steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
+    run_steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
 }
 
 /// The same, where a panic is a failure like others.
 pub fn run_caught(seed: u64, rules: Rules) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(|| run(seed, rules)))
+    catch_unwind(AssertUnwindSafe(|| run_history(seed, rules)))
         .unwrap_or_else(|_| Err(format!("seed {seed}: a panic")))
 }
 
-fn steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
+/// The whole history; on failure the log tells how it came to it.
+fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = World::new(rules);
     if rng.bool() {
         let default = Some(rng.i64(1..6));
         world.operate(Op::SetDefault(default), How::Through)?;
-        log.note(&world.model, &Op::SetDefault(default));
+        log.note_step(&world.model, &Op::SetDefault(default));
     }
     for _ in 0..STEPS {
-        step(&mut world, &mut rng, log)?;
+        random_step(&mut world, &mut rng, log)?;
         if !world.is_held() {
-            let path = Path::random(&mut rng, &world.model, IDS);
+            let path = Path::random_path(&mut rng, &world.model, IDS);
             world.look(path, How::Through)?;
         }
     }
-    log.note(&world.model, &"the end");
+    log.note_step(&world.model, &"the end");
     world.let_go()?;
     world.open_gate()?;
     world.look_everywhere(IDS)
 }
 
-fn step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+/// One step, with the odds of each kind.
+fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     match rng.u8(0..32) {
-        0..=12 => operate(world, rng, log),
+        0..=12 => operate_step(world, rng, log),
         13..=18 => {
-            let to = later(&world.model, rng);
-            log.note(&world.model, &("move", to - world.model.now_ms));
+            let to = later_instant(&world.model, rng);
+            log.note_step(&world.model, &("move", to - world.model.now_ms));
             world.move_to(to);
             Ok(())
         }
         19..=21 if world.is_held() => {
-            log.note(&world.model, &"publish");
+            log.note_step(&world.model, &"publish");
             world.open_gate()
         }
         19..=21 if world.has_stopped() => {
-            log.note(&world.model, &"let go");
+            log.note_step(&world.model, &"let go");
             world.let_go()
         }
         22..=24 if world.has_stopped() => {
-            log.note(&world.model, &"let go");
+            log.note_step(&world.model, &"let go");
             world.let_go()
         }
         25 | 26 => {
-            log.note(&world.model, &"reap");
+            log.note_step(&world.model, &"reap");
             world.reap()
         }
         27 => {
-            log.note(&world.model, &"restart");
+            log.note_step(&world.model, &"restart");
             world.restart()
         }
-        28..=30 if !world.is_held() => cursor(world, rng, log),
-        _ => look(world, rng, log),
+        28..=30 if !world.is_held() => cursor_step(world, rng, log),
+        _ => look_step(world, rng, log),
     }
 }
 
-fn cursor(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
-    if world.cursors() == 0 || rng.u8(0..4) == 0 {
+/// Reads the next batch of a cursor, or of a new one.
+fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    if world.cursor_count() == 0 || rng.u8(0..4) == 0 {
         let sorted = rng.bool();
-        log.note(&world.model, &("cursor", sorted));
+        log.note_step(&world.model, &("cursor", sorted));
         world.open_cursor(sorted);
     }
-    let which = rng.usize(0..world.cursors());
-    log.note(&world.model, &("next batch of cursor", which));
+    let which = rng.usize(0..world.cursor_count());
+    log.note_step(&world.model, &("next batch of cursor", which));
     world.next_batch(which, rng.usize(1..3))
 }
 
-fn look(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
-    let path = Path::random(rng, &world.model, IDS);
+/// Looks along a path, and may be stopped inside its view.
+fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+    let path = Path::random_path(rng, &world.model, IDS);
     let stop = !world.is_held() && !world.has_stopped() && rng.bool();
     let how = if stop { How::Stopped(rng.u64(1..4)) } else { How::Through };
-    log.note(&world.model, &(&path, how));
+    log.note_step(&world.model, &(&path, how));
     world.look(path, how)
 }
 
-fn operate(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+/// Does an operation, which may be held or stopped.
+fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let op = random_op(world, rng);
     let free = !world.is_held() && world.under_way() < 4;
+    // What writes several documents takes effect one by one, which the model does not do.
     if !op.is_single() && (!free || world.under_way() != 0) {
         return Ok(());
     }
+    // Two changes at once have no order that is known here.
     if op.is_settings() && world.changes_settings() {
         return Ok(());
     }
@@ -139,20 +160,21 @@ fn operate(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<
         2 | 3 if free && op.is_single() && !world.has_stopped() => How::Stopped(rng.u64(1..5)),
         _ => How::Through,
     };
-    log.note(&world.model, &(&op, how));
+    log.note_step(&world.model, &(&op, how));
     world.operate(op, how)
 }
 
+/// An operation, with the odds of each kind.
 fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     let (id, now_ms) = (rng.i32(0..IDS), world.model.now_ms);
     match rng.u8(0..30) {
-        0..=6 => Op::Insert(op::body(rng, id, now_ms)),
-        7..=9 => Op::Replace { body: op::body(rng, id, now_ms), upsert: rng.bool() },
+        0..=6 => Op::Insert(op::random_body(rng, id, now_ms)),
+        7..=9 => Op::Replace { body: op::random_body(rng, id, now_ms), upsert: rng.bool() },
         10..=12 => Op::Increment { id },
         13 => Op::Set { id, field: "v".into(), value: Some(Value::Int32(rng.i32(0..3))) },
-        14 => Op::Set { id, field: "ttl".into(), value: op::ttl(rng) },
-        15 => Op::Set { id, field: "d".into(), value: Some(op::date(rng, now_ms)) },
-        16 => Op::FindAndReplace(op::body(rng, id, now_ms)),
+        14 => Op::Set { id, field: "ttl".into(), value: op::random_ttl(rng) },
+        15 => Op::Set { id, field: "d".into(), value: Some(op::random_date(rng, now_ms)) },
+        16 => Op::FindAndReplace(op::random_body(rng, id, now_ms)),
         17 => Op::FindAndRemove { id },
         18 | 19 => Op::Remove { id },
         20 => Op::UpdateMany { v: rng.i32(0..3) },
@@ -164,6 +186,7 @@ fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
+/// A change of an index: made where it is missing, changed or dropped where it is there.
 fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     let (name, path, unique, partial) = INDEXES[rng.usize(0..INDEXES.len())];
     let dates = matches!(name, "d_1" | "e_1");
@@ -177,9 +200,11 @@ fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
-/// A later instant: a little later, or about when somebody dies.
-fn later(model: &Model, rng: &mut fastrand::Rng) -> i64 {
-    let deadlines = model.deadlines();
+/// A later instant: a little later, or about when somebody expires.
+/// Two of three moves go to a millisecond before an expiry, to the very instant, or just after it:
+/// there the law is decided.
+fn later_instant(model: &Model, rng: &mut fastrand::Rng) -> i64 {
+    let deadlines = model.coming_expirations();
     if rng.u8(0..3) != 0 && !deadlines.is_empty() {
         let at = deadlines[rng.usize(0..deadlines.len())] + rng.i64(-1..2);
         if model.now_ms < at {

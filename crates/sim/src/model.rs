@@ -1,4 +1,8 @@
-//! The naive model: documents, settings, and who has died.
+//! The naive model: documents, settings, and what has expired.
+//!
+//! It is as simple as the law: at every instant each document is asked, rule by rule, whether its
+//! time is up; what has once expired stays expired, whatever the settings are later. It keeps no
+//! index and no counter, so that nothing of the engine's ways can be wrong here in the same manner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +13,7 @@ use crate::op::{Op, Outcome};
 /// A document and its present life.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
+    /// As it was written.
     pub(crate) body: Document,
     /// Second of the last write.
     ts: i64,
@@ -16,15 +21,18 @@ pub(crate) struct Doc {
     pub(crate) life: u32,
     /// Counts writes.
     pub(crate) version: u32,
-    /// Once dead, for ever dead.
+    /// Once expired, expired for good.
     died: bool,
 }
 
 /// An index as the model needs to know it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Index {
+    /// The field that it is on.
     pub(crate) path: &'static str,
+    /// No two live documents share a value; missing ones do not count.
     pub(crate) unique: bool,
+    /// It only holds documents with `p: 1`.
     pub(crate) partial: bool,
     /// Seconds after the date; a plain index has none.
     pub(crate) after: Option<i64>,
@@ -35,20 +43,27 @@ pub(crate) struct Index {
 pub(crate) struct Model {
     /// Milliseconds since 1970.
     pub(crate) now_ms: i64,
+    /// The default TTL in seconds, -1 for on without seconds; `None` is off.
     pub(crate) default: Option<i64>,
+    /// By id; expired ones stay until they are written over.
     docs: BTreeMap<i32, Doc>,
+    /// By name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Lives that ended by themselves.
     dead: BTreeSet<u32>,
+    /// How many lives there were, which numbers the next one.
     lives: u32,
+    /// How many writes there were.
     versions: u32,
 }
 
-fn number(value: Option<&Value>) -> Option<i64> {
+/// A whole number of any numeric type.
+fn whole_number(value: Option<&Value>) -> Option<i64> {
     Number::of(value?.as_ref())?.to_i64_exact()
 }
 
-fn earliest(value: Option<&Value>) -> Option<i64> {
+/// The date of a field, or the earliest in its array, milliseconds.
+fn earliest_date(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::DateTime(ms) => Some(*ms),
         Value::Array(values) => values
@@ -71,17 +86,25 @@ pub(crate) fn id_of(body: &Document) -> i32 {
 }
 
 impl Doc {
-    /// When it dies under these settings, milliseconds; by the matrix, one row after the other.
-    fn deadlines(&self, model: &Model) -> Vec<i64> {
+    /// When it expires under these settings, milliseconds; by the matrix, one row after the other.
+    ///
+    /// | default | no `ttl` | `ttl` = -1 | `ttl` = n |
+    /// |---|---|---|---|
+    /// | off | never | never | never |
+    /// | -1 | never | never | n seconds after the write |
+    /// | d | d seconds after the write | never | n seconds after the write |
+    ///
+    /// And n seconds after its date, for each date index that holds it.
+    fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
-        match (model.default, number(self.body.get("ttl"))) {
+        match (model.default, whole_number(self.body.get("ttl"))) {
             (None, _) | (_, Some(-1)) | (Some(-1), None) => {}
             (Some(_), Some(n)) | (Some(n), None) => all.push((self.ts + n) * 1000),
         }
         for index in model.indexes.values() {
             let holds = !index.partial || self.body.get("p") == Some(&Value::Int32(1));
             if let (Some(n), true, Some(date)) =
-                (index.after, holds, earliest(self.body.get(index.path)))
+                (index.after, holds, earliest_date(self.body.get(index.path)))
             {
                 all.push(date + 1000 * n);
             }
@@ -91,6 +114,7 @@ impl Doc {
 }
 
 impl Model {
+    /// No documents and no settings.
     pub(crate) fn new(now_ms: i64) -> Self {
         Self {
             now_ms,
@@ -103,9 +127,13 @@ impl Model {
         }
     }
 
-    /// Remembers who is dead at this very instant under the settings in force.
-    pub(crate) fn judge(&mut self) {
-        let due = |doc: &Doc| doc.deadlines(self).iter().any(|deadline| *deadline <= self.now_ms);
+    /// Remembers what has expired at this very instant under the settings in force.
+    ///
+    /// Called before and after everything that could make a difference. A document may expire by a
+    /// setting that is changed in the same instant; it stays expired then.
+    pub(crate) fn remember_expired(&mut self) {
+        let due =
+            |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
         let live = self.docs.values().filter(|doc| !doc.died);
         let dead: Vec<u32> = live.filter(|doc| due(doc)).map(|doc| doc.life).collect();
         for doc in self.docs.values_mut().filter(|doc| dead.contains(&doc.life)) {
@@ -115,62 +143,73 @@ impl Model {
     }
 
     /// Whether this life ended by itself.
-    pub(crate) fn has_died(&self, life: u32) -> bool {
+    pub(crate) fn has_expired(&self, life: u32) -> bool {
         self.dead.contains(&life)
     }
 
+    /// Moves time. Asked on both sides: what is due now expires by the settings of now.
     pub(crate) fn move_to(&mut self, ms: i64) {
-        self.judge();
+        self.remember_expired();
         self.now_ms = ms;
-        self.judge();
+        self.remember_expired();
     }
 
-    /// Instants at which somebody will die.
-    pub(crate) fn deadlines(&self) -> Vec<i64> {
+    /// Instants at which somebody will expire.
+    pub(crate) fn coming_expirations(&self) -> Vec<i64> {
         let live = self.docs.values().filter(|doc| !doc.died);
-        live.flat_map(|doc| doc.deadlines(self)).filter(|ms| self.now_ms < *ms).collect()
+        live.flat_map(|doc| doc.expiry_instants(self)).filter(|ms| self.now_ms < *ms).collect()
     }
 
     /// Live documents by id.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (&i32, &Doc)> {
+    pub(crate) fn live_documents(&self) -> impl Iterator<Item = (&i32, &Doc)> {
         self.docs.iter().filter(|(_, doc)| !doc.died)
     }
 
-    pub(crate) fn get(&self, id: i32) -> Option<&Doc> {
+    /// The document with this id, if it is live.
+    pub(crate) fn live_document(&self, id: i32) -> Option<&Doc> {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Lives that are dead here and live there: what an observer of this must never see again.
+    /// Lives that have expired here and live there: what an observer of this must never see again.
+    ///
+    /// While a commit is held, somebody may see that a document has expired, although the held
+    /// commit renews it. Then both would be right for a moment, and the document would come back:
+    /// the engine has to have its readers wait.
     pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
         let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
-        let mut risen =
-            here.filter(|(id, doc)| other.get(**id).is_some_and(|again| again.life == doc.life));
+        let mut risen = here.filter(|(id, doc)| {
+            other.live_document(**id).is_some_and(|again| again.life == doc.life)
+        });
         risen.next().map(|(id, _)| *id)
     }
 
     /// Live documents and the bytes of their bodies.
-    pub(crate) fn amount(&self) -> (i64, i64) {
+    pub(crate) fn live_amount(&self) -> (i64, i64) {
         let bytes = |doc: &Doc| doc.body.to_buf().bytes().len() as i64;
-        self.live().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
+        self.live_documents().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
     }
 
-    fn taken(&self, body: &Document) -> bool {
+    /// Whether another live document holds a unique value of this one.
+    fn is_value_taken(&self, body: &Document) -> bool {
         let unique = self.indexes.values().filter(|index| index.unique);
         unique.into_iter().any(|index| {
             body.get(index.path).is_some_and(|value| {
                 let same = |doc: &Doc| doc.body.get(index.path) == Some(value);
-                self.live().any(|(id, doc)| *id != id_of(body) && same(doc))
+                self.live_documents().any(|(id, doc)| *id != id_of(body) && same(doc))
             })
         })
     }
 
     /// Writes a body; a new life unless the document lives.
-    fn write(&mut self, body: Document) -> bool {
-        if self.taken(&body) {
+    ///
+    /// Returns `false` where a unique value is taken. The time of the write is the second in which
+    /// it happens, as `_ts` is.
+    fn write_body(&mut self, body: Document) -> bool {
+        if self.is_value_taken(&body) {
             return false;
         }
         let id = id_of(&body);
-        let life = self.get(id).map(|doc| doc.life);
+        let life = self.live_document(id).map(|doc| doc.life);
         let life = life.unwrap_or_else(|| {
             self.lives += 1;
             self.lives
@@ -181,61 +220,63 @@ impl Model {
         true
     }
 
-    fn update(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
-        let Some(doc) = self.get(id) else { return Outcome::updated(0, 0) };
+    /// Edits a live document; one that does not change is not written.
+    fn update_body(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
+        let Some(doc) = self.live_document(id) else { return Outcome::updated(0, 0) };
         let mut body = doc.body.clone();
         change(&mut body);
         if body.to_buf() == doc.body.to_buf() {
             return Outcome::updated(1, 0);
         }
-        if self.write(body) { Outcome::updated(1, 1) } else { Outcome::Duplicate }
+        if self.write_body(body) { Outcome::updated(1, 1) } else { Outcome::Duplicate }
     }
 
     /// Does an operation at this instant, and says what its caller is told.
-    pub(crate) fn apply(&mut self, op: &Op) -> Outcome {
-        self.judge();
+    pub(crate) fn apply_op(&mut self, op: &Op) -> Outcome {
+        self.remember_expired();
         let outcome = self.apply_now(op);
-        self.judge();
+        self.remember_expired();
         outcome
     }
 
+    /// The effect of an operation; expirations are dealt with around it.
     fn apply_now(&mut self, op: &Op) -> Outcome {
         match op {
-            Op::Insert(body) if self.get(id_of(body)).is_some() => Outcome::Duplicate,
-            Op::Insert(body) => match self.write(body.clone()) {
+            Op::Insert(body) if self.live_document(id_of(body)).is_some() => Outcome::Duplicate,
+            Op::Insert(body) => match self.write_body(body.clone()) {
                 true => Outcome::Inserted,
                 false => Outcome::Duplicate,
             },
             Op::Replace { body, upsert } => {
                 let id = id_of(body);
-                if self.get(id).is_none() && *upsert {
-                    return match self.write(body.clone()) {
+                if self.live_document(id).is_none() && *upsert {
+                    return match self.write_body(body.clone()) {
                         true => Outcome::Upserted,
                         false => Outcome::Duplicate,
                     };
                 }
-                self.update(id, |held| *held = body.clone())
+                self.update_body(id, |held| *held = body.clone())
             }
-            Op::Set { id, field, value } => self.update(*id, |body| match value {
+            Op::Set { id, field, value } => self.update_body(*id, |body| match value {
                 Some(value) => body.insert(field.clone(), value.clone()),
                 None => drop(body.remove(field)),
             }),
-            Op::Increment { id } => self.update(*id, increment),
+            Op::Increment { id } => self.update_body(*id, increment),
             Op::FindAndReplace(body) => {
-                let before = self.get(id_of(body)).map(|doc| doc.body.clone());
-                match self.update(id_of(body), |held| *held = body.clone()) {
+                let before = self.live_document(id_of(body)).map(|doc| doc.body.clone());
+                match self.update_body(id_of(body), |held| *held = body.clone()) {
                     Outcome::Duplicate => Outcome::Duplicate,
                     _ => Outcome::Found(before),
                 }
             }
             Op::FindAndRemove { id } => {
-                let before = self.get(*id).map(|doc| doc.body.clone());
+                let before = self.live_document(*id).map(|doc| doc.body.clone());
                 if before.is_some() {
                     self.docs.remove(id);
                 }
                 Outcome::Found(before)
             }
-            Op::Remove { id } => match self.get(*id).is_some() {
+            Op::Remove { id } => match self.live_document(*id).is_some() {
                 true => {
                     self.docs.remove(id);
                     Outcome::Removed(1)
@@ -245,7 +286,7 @@ impl Model {
             Op::UpdateMany { v } => {
                 let found = self.with_v(*v);
                 for id in &found {
-                    self.update(*id, increment);
+                    self.update_body(*id, increment);
                 }
                 Outcome::updated(found.len(), found.len())
             }
@@ -259,8 +300,9 @@ impl Model {
                 Outcome::Done
             }
             Op::CreateIndex { name, index } => {
+                // A unique index cannot be built over documents that share a value.
                 let with = Self { indexes: [(*name, index.clone())].into(), ..self.clone() };
-                if with.live().any(|(_, doc)| with.taken(&doc.body)) {
+                if with.live_documents().any(|(_, doc)| with.is_value_taken(&doc.body)) {
                     return Outcome::Duplicate;
                 }
                 self.indexes.insert(name, index.clone());
@@ -279,15 +321,16 @@ impl Model {
         }
     }
 
+    /// Ids of the live documents with this `v`.
     fn with_v(&self, v: i32) -> Vec<i32> {
         let wanted = Value::Int32(v);
-        let found = self.live().filter(|(_, doc)| doc.body.get("v") == Some(&wanted));
+        let found = self.live_documents().filter(|(_, doc)| doc.body.get("v") == Some(&wanted));
         found.map(|(id, _)| *id).collect()
     }
 }
 
 /// Adds one to `n`, as the operator does: a missing field becomes one.
 fn increment(body: &mut Document) {
-    let n = number(body.get("n")).unwrap_or(0);
+    let n = whole_number(body.get("n")).unwrap_or(0);
     body.insert("n", Value::Int32(i32::try_from(n + 1).unwrap_or(0)));
 }

@@ -1,4 +1,5 @@
-//! Operations: what they are, how they are run, and what their callers are told.
+//! Operations: what they are, how they are run, and what their callers are told. The same value is
+//! done by the engine ([`Op::run_op`]) and by the model, and both results are compared as they are.
 
 use std::sync::Arc;
 
@@ -8,42 +9,66 @@ use engine::{
     Update,
 };
 use pipeline::edit::Edit;
-use test_kit::{PausingStore, TtlField, context, default_ttl, equal, first_failure, index, insert};
+use test_kit::{
+    PausingStore, TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index,
+};
 
 use crate::model::{Index, id_of};
 
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
+    /// Inserts a document.
     Insert(Document),
+    /// Replaces the document with the id of this one.
     Replace { body: Document, upsert: bool },
+    /// Sets a field, or removes it.
     Set { id: i32, field: String, value: Option<Value> },
+    /// Adds one to `n`.
     Increment { id: i32 },
+    /// Replaces a document and returns what was there.
     FindAndReplace(Document),
+    /// Removes a document and returns it.
     FindAndRemove { id: i32 },
+    /// Removes a document.
     Remove { id: i32 },
+    /// Adds one to `n` of all documents with this `v`.
     UpdateMany { v: i32 },
+    /// Removes all documents with this `v`.
     RemoveMany { v: i32 },
+    /// Changes the default TTL.
     SetDefault(Option<i64>),
+    /// Makes an index.
     CreateIndex { name: &'static str, index: Index },
+    /// Changes after how many seconds an index expires documents.
     ChangeIndex { name: &'static str, after: i64 },
+    /// Drops an index.
     DropIndex { name: &'static str },
 }
 
 /// What the caller of an operation is told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
+    /// It is in.
     Inserted,
+    /// Nothing was found, and it is in.
     Upserted,
+    /// So many were found, and so many changed.
     Updated { matched: usize, modified: usize },
+    /// So many are gone.
     Removed(usize),
+    /// What was there before.
     Found(Option<Document>),
+    /// Settings changed.
     Done,
+    /// A unique value is taken.
     Duplicate,
+    /// Anything else, which no history may meet.
     Failed(String),
 }
 
 impl Outcome {
+    /// What an update did.
     pub(crate) fn updated(matched: usize, modified: usize) -> Self {
         Self::Updated { matched, modified }
     }
@@ -51,6 +76,7 @@ impl Outcome {
 
 impl Op {
     /// Whether it changes settings rather than documents.
+    /// These have effects that are seen before they end; see `World::take_effect`.
     pub(crate) fn is_settings(&self) -> bool {
         matches!(
             self,
@@ -94,8 +120,12 @@ impl Op {
     }
 
     /// Runs it.
-    pub(crate) async fn run(self, engine: Engine<PausingStore>, namespace: Namespace) -> Outcome {
-        let done = match engine.expect(DataModel::Documents, &namespace) {
+    pub(crate) async fn run_op(
+        self,
+        engine: Engine<PausingStore>,
+        namespace: Namespace,
+    ) -> Outcome {
+        let done = match engine.expect_collection(DataModel::Documents, &namespace) {
             Ok(collection) => self.run_in(&engine, &collection).await,
             Err(error) => Err(error),
         };
@@ -106,6 +136,7 @@ impl Op {
         }
     }
 
+    /// Runs it in the collection; failures are told apart by the caller.
     async fn run_in(
         self,
         engine: &Engine<PausingStore>,
@@ -113,31 +144,32 @@ impl Op {
     ) -> Result<Outcome, Error> {
         match self {
             Self::Insert(body) => {
-                let inserted = insert(engine.clone(), Arc::clone(collection), body).await?;
+                let inserted = insert_one(engine.clone(), Arc::clone(collection), body).await?;
                 first_failure(inserted).map(|()| Outcome::Inserted)
             }
             Self::Replace { body, upsert } => {
                 let find = by_id(id_of(&body));
-                update(engine, collection, find, &Edit::Replacement(body), false, upsert).await
+                run_update(engine, collection, find, &Edit::Replacement(body), false, upsert).await
             }
             Self::Set { id, field, value } => {
                 let change = match value {
-                    Some(value) => doc! { "$set": one(field, value) },
-                    None => doc! { "$unset": one(field, Value::Int32(1)) },
+                    Some(value) => doc! { "$set": one_field(field, value) },
+                    None => doc! { "$unset": one_field(field, Value::Int32(1)) },
                 };
-                update(engine, collection, by_id(id), &parsed(&change), false, false).await
+                run_update(engine, collection, by_id(id), &parsed_edit(&change), false, false).await
             }
             Self::Increment { id } => {
-                update(engine, collection, by_id(id), &added(), false, false).await
+                run_update(engine, collection, by_id(id), &increment_edit(), false, false).await
             }
             Self::UpdateMany { v } => {
                 let find = Find::new(equal("v", v));
-                update(engine, collection, find, &added(), true, false).await
+                run_update(engine, collection, find, &increment_edit(), true, false).await
             }
             Self::FindAndReplace(body) => {
                 let find = by_id(id_of(&body));
                 let edit = Edit::Replacement(body);
-                let edited = engine.find_and_update(collection, &wanted(find, &edit)).await?;
+                let edited =
+                    engine.find_and_update(collection, &update_of_first(find, &edit)).await?;
                 Ok(Outcome::Found(edited.before.map(|bytes| DocRef::Raw(&bytes).to_tree())))
             }
             Self::FindAndRemove { id } => {
@@ -153,11 +185,12 @@ impl Op {
                 let removed = engine.remove(collection, &find, true, &context()).await?;
                 Ok(Outcome::Removed(removed.count))
             }
-            settings => settings.change(engine, collection).await.map(|()| Outcome::Done),
+            settings => settings.change_settings(engine, collection).await.map(|()| Outcome::Done),
         }
     }
 
-    async fn change(
+    /// Runs one that changes settings.
+    async fn change_settings(
         self,
         engine: &Engine<PausingStore>,
         collection: &Arc<Collection>,
@@ -167,7 +200,7 @@ impl Op {
                 engine.set_default_ttl(collection, default_ttl(default)).await
             }
             Self::CreateIndex { name, index } => {
-                let spec = vec![spec(name, &index)];
+                let spec = vec![index_spec(name, &index)];
                 engine.create_indexes(collection, spec).await.map(|_| ())
             }
             Self::ChangeIndex { name, after } => {
@@ -182,41 +215,48 @@ impl Op {
     }
 }
 
-fn spec(name: &str, wanted: &Index) -> IndexSpec {
+/// An index as the engine has it. A unique one is sparse: missing values are not equal here.
+fn index_spec(name: &str, wanted: &Index) -> IndexSpec {
     IndexSpec {
         name: name.to_owned(),
         unique: wanted.unique,
         sparse: wanted.unique,
         partial: wanted.partial.then(|| doc! { "p": 1 }),
         expire_after: wanted.after,
-        ..index(wanted.path)
+        ..plain_index(wanted.path)
     }
 }
 
+/// Finds the document with this id.
 fn by_id(id: i32) -> Find {
     Find::new(equal("_id", id))
 }
 
-fn one(field: String, value: Value) -> Document {
+/// A document of one field.
+fn one_field(field: String, value: Value) -> Document {
     let mut out = Document::new();
     out.push(field, value);
     out
 }
 
-fn added() -> Edit {
-    parsed(&doc! { "$inc": doc! { "n": 1 } })
+/// Adds one to `n`.
+fn increment_edit() -> Edit {
+    parsed_edit(&doc! { "$inc": doc! { "n": 1 } })
 }
 
-fn parsed(change: &Document) -> Edit {
+/// An edit in the language of the MongoDB API.
+fn parsed_edit(change: &Document) -> Edit {
     let value = Value::Document(change.clone());
     mongo_query::update::parse(value.as_ref(), None, false).expect("an update")
 }
 
-fn wanted<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
+/// An update of the first document that is found.
+fn update_of_first<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
     Update { find, edit, many: false, upsert: false, context: context(), writer: &TtlField }
 }
 
-async fn update(
+/// Runs an update and says what its caller is told.
+async fn run_update(
     engine: &Engine<PausingStore>,
     collection: &Arc<Collection>,
     find: Find,
@@ -224,7 +264,7 @@ async fn update(
     many: bool,
     upsert: bool,
 ) -> Result<Outcome, Error> {
-    let update = Update { many, upsert, ..wanted(find, edit) };
+    let update = Update { many, upsert, ..update_of_first(find, edit) };
     let updated = engine.update(collection, &update).await?;
     Ok(match updated.upserted {
         Some(_) => Outcome::Upserted,
@@ -233,7 +273,8 @@ async fn update(
 }
 
 /// A random value of a date field: a date about now, or an array with some.
-pub(crate) fn date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
+/// Also what is no date: it never expires by this field. Of an array the earliest date decides.
+pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     let mut near =
         || Value::DateTime(now_ms + [-9_000, -2_001, -1_000, 0, 500, 3_000][rng.usize(0..6)]);
     let (first, second) = (near(), near());
@@ -245,14 +286,16 @@ pub(crate) fn date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
 }
 
 /// A random document.
-pub(crate) fn body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
+/// Each field is there about every second to fourth time, so that sparse and partial indexes, `ttl`
+/// and dates meet in all combinations.
+pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     let mut body = doc! { "_id": id, "v": rng.i32(0..3) };
     if rng.u8(0..3) == 0 {
         body.push("u", Value::Int32(rng.i32(0..4)));
     }
     for name in ["d", "e"] {
         if rng.u8(0..3) == 0 {
-            let value = date(rng, now_ms);
+            let value = random_date(rng, now_ms);
             body.push(name, value);
         }
     }
@@ -262,14 +305,16 @@ pub(crate) fn body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     if rng.u8(0..4) == 0 {
         body.push("t", array![rng.i32(0..3), rng.i32(0..3)]);
     }
-    if let Some(ttl) = ttl(rng) {
+    if let Some(ttl) = random_ttl(rng) {
         body.push("ttl", ttl);
     }
     body
 }
 
 /// A random `ttl`.
-pub(crate) fn ttl(rng: &mut fastrand::Rng) -> Option<Value> {
+/// Mostly seconds that are over within the history, sometimes -1, sometimes a whole double, which
+/// counts as well.
+pub(crate) fn random_ttl(rng: &mut fastrand::Rng) -> Option<Value> {
     match rng.u8(0..8) {
         0 => Some(Value::Int32(-1)),
         1..=3 => Some(Value::Int32(rng.i32(1..6))),

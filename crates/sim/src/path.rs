@@ -1,4 +1,6 @@
-//! Every way to look at what is there, and what the model says is to be seen on it.
+//! Every way to look at what is there, and what the model says is to be seen on it: scans both
+//! ways, each index, points, counts, the forecast and the preview. A document that has expired must
+//! be missing on all of them at once.
 
 use document::{DocRef, Document, doc};
 use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
@@ -6,40 +8,53 @@ use pipeline::{
     Filter,
     exec::{Stage, UnionWith},
 };
-use test_kit::{Direction, PausingStore, default_ttl, find};
+use test_kit::{Direction, PausingStore, default_ttl, find_all};
 
 use crate::model::{Model, id_of};
 
 /// A way to look.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Path {
+    /// All rows in the order of ids.
     Scan,
+    /// The same from the end.
     Backward,
     /// A scan, and the same collection again as another one: both halves have one instant.
     Twice,
+    /// All entries of an index, by a hint.
     Index(&'static str),
+    /// The document with this id.
     Point(i32),
+    /// Documents with this `v`, by whatever way is chosen.
     ByV(i32),
+    /// The same for `u`, which may have a unique index.
     ByU(i32),
+    /// The number of live documents, without reading them.
     Count,
+    /// What expires within an hour, a day and a week, and what is live.
     Forecast,
+    /// The same under another default, and what would expire at once.
     Preview(Option<i64>),
 }
 
 /// What is seen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
+    /// Documents, by id.
     Docs(Vec<Document>),
+    /// Pairs of documents and bytes.
     Amounts(Vec<(i64, i64)>),
     /// The index that was to be read is gone.
     Gone,
     Failed(String),
 }
 
+/// The horizons of a forecast, seconds.
 const SPANS_S: [i64; 3] = [3_600, 86_400, 604_800];
 
 impl Path {
-    fn filter(&self) -> Document {
+    /// What is looked for, as a filter of equalities.
+    fn filter_document(&self) -> Document {
         match self {
             Self::Index("e_1") => doc! { "p": 1 },
             Self::Point(id) => doc! { "_id": *id },
@@ -66,42 +81,44 @@ impl Path {
     }
 
     /// Looks.
-    pub(crate) async fn look(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
+    pub(crate) async fn look_along(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
         let hinted = matches!(self, Self::Index(_));
         match self.try_look(engine, name).await {
             Ok(seen) => seen,
             Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
             // The index of a hint is gone, or not built yet.
-            Err(Error { kind: Kind::Invalid, .. }) if hinted => Seen::Gone,
+            Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => Seen::Gone,
             Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
         }
     }
 
+    /// Looks; an index that is gone is told apart by the caller.
     async fn try_look(self, engine: Engine<PausingStore>, name: Namespace) -> Result<Seen, Error> {
         let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
-        let within =
-            |within: engine::Within| vec![pair(within.hour), pair(within.day), pair(within.week)];
-        let collection = engine.expect(DataModel::Documents, &name)?;
+        let within = |within: engine::HorizonAmounts| {
+            vec![pair(within.hour), pair(within.day), pair(within.week)]
+        };
+        let collection = engine.expect_collection(DataModel::Documents, &name)?;
         match &self {
             Self::Count => {
-                let live = engine.live(&collection).await?;
+                let live = engine.live_amount(&collection).await?;
                 return Ok(Seen::Amounts(vec![pair(live)]));
             }
             Self::Forecast => {
-                let forecast = engine.forecast(&collection).await?;
-                let mut out = within(forecast.dies_within);
+                let forecast = engine.forecast_collection(&collection).await?;
+                let mut out = within(forecast.expires_within);
                 out.push(pair(forecast.live));
                 return Ok(Seen::Amounts(out));
             }
             Self::Preview(default) => {
-                let preview = engine.preview(&collection, default_ttl(*default)).await?;
-                let mut out = within(preview.dies_within);
-                out.push(pair(preview.dies_now));
+                let preview = engine.preview_default(&collection, default_ttl(*default)).await?;
+                let mut out = within(preview.expires_within);
+                out.push(pair(preview.expires_now));
                 return Ok(Seen::Amounts(out));
             }
             _ => {}
         }
-        let filter = mongo_query::filter::parse(DocRef::Tree(&self.filter()));
+        let filter = mongo_query::filter::parse(DocRef::Tree(&self.filter_document()));
         let hint = match &self {
             Self::Backward => Hint::Natural(Direction::Backward),
             Self::Index(name) => Hint::Index((*name).to_owned()),
@@ -109,11 +126,11 @@ impl Path {
         };
         let filter: Filter = filter.expect("a filter");
         let stages = match &self {
-            Self::Twice => vec![again(&name)],
+            Self::Twice => vec![union_with_itself(&name)],
             _ => Vec::new(),
         };
         let plan = Plan { hint, ..Plan::new(filter) }.with_stages(stages);
-        let mut found = find(engine, name, plan).await?;
+        let mut found = find_all(engine, name, plan).await?;
         if self == Self::Twice {
             let again = found.split_off(found.len() / 2);
             if found != again {
@@ -130,35 +147,38 @@ impl Path {
     }
 
     /// What the model says is to be seen.
-    pub(crate) fn expected(&self, model: &Model) -> Seen {
+    /// For a forecast the model is cloned and moved; it knows no other way.
+    pub(crate) fn expected_in(&self, model: &Model) -> Seen {
         match self {
-            Self::Count => Seen::Amounts(vec![model.amount()]),
+            Self::Count => Seen::Amounts(vec![model.live_amount()]),
             Self::Forecast => {
-                let mut out = deaths(model);
-                out.push(model.amount());
+                let mut out = expirations_within(model);
+                out.push(model.live_amount());
                 Seen::Amounts(out)
             }
             Self::Preview(default) => {
                 let mut after = model.clone();
-                after.apply(&crate::op::Op::SetDefault(*default));
-                let mut out = deaths(&after);
-                out.push(minus(model.amount(), after.amount()));
+                after.apply_op(&crate::op::Op::SetDefault(*default));
+                let mut out = expirations_within(&after);
+                out.push(minus(model.live_amount(), after.live_amount()));
                 Seen::Amounts(out)
             }
             _ => {
-                let filter = self.filter();
+                let filter = self.filter_document();
                 let wanted = |body: &Document| {
                     filter.fields().iter().all(|(name, value)| body.get(name) == Some(value))
                         && (*self != Self::Index("u_1") || body.get("u").is_some())
                 };
-                let docs = model.live().map(|(_, doc)| &doc.body).filter(|body| wanted(body));
+                let docs =
+                    model.live_documents().map(|(_, doc)| &doc.body).filter(|body| wanted(body));
                 Seen::Docs(docs.cloned().collect())
             }
         }
     }
 
     /// A random way.
-    pub(crate) fn random(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
+    /// Indexes come most often, since they have most ways of being wrong.
+    pub(crate) fn random_path(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
         let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
         match rng.u8(0..15) {
             0 | 1 => Self::Scan,
@@ -175,21 +195,24 @@ impl Path {
     }
 }
 
-fn again(name: &Namespace) -> Stage {
+/// A stage that adds the same collection once more.
+fn union_with_itself(name: &Namespace) -> Stage {
     let stages = Vec::new().into();
     let collection = name.collection.clone();
     Stage::UnionWith(Box::new(UnionWith { database: None, collection, stages }))
 }
 
+/// What is left of one amount without another.
 fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }
 
-fn deaths(model: &Model) -> Vec<(i64, i64)> {
+/// What expires within each horizon: the model is moved there.
+fn expirations_within(model: &Model) -> Vec<(i64, i64)> {
     let later = |seconds: &i64| {
         let mut later = model.clone();
         later.move_to(model.now_ms + seconds * 1000);
-        minus(model.amount(), later.amount())
+        minus(model.live_amount(), later.live_amount())
     };
     SPANS_S.iter().map(later).collect()
 }

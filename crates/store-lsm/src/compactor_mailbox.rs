@@ -19,25 +19,30 @@ pub(crate) struct CompactorMailbox {
     wake: Condvar,
 }
 
+/// What has come since the last look.
 #[derive(Default)]
 struct Mail {
+    /// Spaces, each once.
     written: HashSet<Space>,
     /// Keyspaces without a space that have something left in them.
     leftovers: Vec<Keyspace>,
+    /// Kept until the store's user asks; see `tick`.
     failure: Option<Error>,
+    /// The thread ends at its next look.
     closed: bool,
     /// The thread sleeps until it is woken.
     asleep: bool,
 }
 
 impl CompactorMailbox {
+    /// Also after a panic of another holder: mail is whole after each of its statements.
     fn lock(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// These spaces were written. A thread that only pauses is left alone: this happens with every
     /// commit.
-    pub(crate) fn written(&self, spaces: impl IntoIterator<Item = Space>) {
+    pub(crate) fn note_written(&self, spaces: impl IntoIterator<Item = Space>) {
         let mut mail = self.lock();
         mail.written.extend(spaces);
         if mail.asleep {
@@ -46,7 +51,7 @@ impl CompactorMailbox {
     }
 
     /// The space of this keyspace was dropped.
-    pub(crate) fn left(&self, keyspace: Keyspace) {
+    pub(crate) fn add_leftover(&self, keyspace: Keyspace) {
         self.lock().leftovers.push(keyspace);
         self.wake.notify_one();
     }
@@ -57,22 +62,23 @@ impl CompactorMailbox {
         self.wake.notify_one();
     }
 
-    pub(crate) fn leftovers(&self) -> Vec<Keyspace> {
+    /// Keyspaces that were left over since the last look.
+    pub(crate) fn take_leftovers(&self) -> Vec<Keyspace> {
         std::mem::take(&mut self.lock().leftovers)
     }
 
     /// A compaction failed.
-    pub(crate) fn fail(&self, error: Error) {
+    pub(crate) fn note_failure(&self, error: Error) {
         self.lock().failure = Some(error);
     }
 
     /// The last failure, once.
-    pub(crate) fn failure(&self) -> Option<Error> {
+    pub(crate) fn take_failure(&self) -> Option<Error> {
         self.lock().failure.take()
     }
 
     /// Waits for something new; `None` when it is time to end.
-    pub(crate) fn wait(&self, idle: bool) -> Option<HashSet<Space>> {
+    pub(crate) fn wait_for_mail(&self, idle: bool) -> Option<HashSet<Space>> {
         let mut mail = self.lock();
         if idle {
             mail.asleep = true;

@@ -1,5 +1,11 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
 //! tombstone, so that no older version can surface.
+//!
+//! ```text
+//!  key in the tree:   use of the slot u32 | key of the space
+//!  another use        → Remove (left over from a space that was dropped)
+//!  this use           → the predicate decides by key and value
+//! ```
 
 use std::{
     panic::AssertUnwindSafe,
@@ -9,77 +15,87 @@ use std::{
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
-use store::{DropPredicate, Judge, Space};
+use store::{DropFilter, DropPredicate, Space};
 
 use crate::spaces::{Slots, slot_of};
 
 /// The predicate in force, shared by the filters of all keyspaces.
 #[derive(Clone, Default)]
-pub(crate) struct Predicate(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
+pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 
-impl Predicate {
-    pub(crate) fn set(&self, predicate: Arc<dyn DropPredicate>) {
+impl PredicateInForce {
+    /// In force for compactions that begin from now on.
+    pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(predicate);
     }
 
-    fn judge(&self, space: Space) -> Option<Judge> {
+    /// The filter for one compaction of a space; `None` before a predicate was set.
+    fn filter_for(&self, space: Space) -> Option<DropFilter> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        held.map(|predicate| predicate.open(space))
+        held.map(|predicate| predicate.filter_for(space))
     }
 }
 
 /// A key of no use of a slot, whose numbers begin with 1: nobody reads it. It is written before a
 /// compaction, so that a table keeps its number when everything as new as it was dropped.
-pub(crate) const MARK: [u8; 4] = [0; 4];
+pub(crate) const PLACEHOLDER_KEY: [u8; 4] = [0; 4];
 
 /// Makes the filters of the keyspace of one slot.
-pub(crate) struct Filters {
+pub(crate) struct FilterFactory {
     slot: u32,
     slots: AssertUnwindSafe<Slots>,
-    predicate: AssertUnwindSafe<Predicate>,
+    predicate: AssertUnwindSafe<PredicateInForce>,
 }
 
-impl Filters {
-    pub(crate) fn of(name: &str, slots: &Slots, predicate: &Predicate) -> Option<Arc<dyn Factory>> {
+impl FilterFactory {
+    /// The filters of a keyspace, by its name; none for those that are not slots.
+    pub(crate) fn for_keyspace(
+        name: &str,
+        slots: &Slots,
+        predicate: &PredicateInForce,
+    ) -> Option<Arc<dyn Factory>> {
         let slot = slot_of(name)?;
         let slots = AssertUnwindSafe(slots.clone());
         Some(Arc::new(Self { slot, slots, predicate: AssertUnwindSafe(predicate.clone()) }))
     }
 }
 
-impl Factory for Filters {
+impl Factory for FilterFactory {
     fn name(&self) -> &str {
         "expiry"
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
-        let user = self.slots.user(self.slot);
-        Box::new(Filter {
+        // Asked when the compaction begins, and kept: see `SlotFilter`.
+        let user = self.slots.user_of(self.slot);
+        Box::new(SlotFilter {
             number: user.map(|(_, number)| number.to_be_bytes()),
-            judge: user.and_then(|(space, _)| self.predicate.judge(space)),
+            drop_filter: user.and_then(|(space, _)| self.predicate.filter_for(space)),
         })
     }
 }
 
 /// The filter of one compaction. What it keeps was chosen before it was made, so that a later use
 /// of the slot is not among it.
-struct Filter {
+struct SlotFilter {
     /// The number of the slot's use; keys of earlier ones are left over.
     number: Option<[u8; 4]>,
-    judge: Option<Judge>,
+    drop_filter: Option<DropFilter>,
 }
 
-impl CompactionFilter for Filter {
+impl CompactionFilter for SlotFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
-        if **item.key() == MARK {
+        // Kept, although it belongs to no use.
+        if **item.key() == PLACEHOLDER_KEY {
             return Ok(Verdict::Keep);
         }
         let key = match (item.key().split_first_chunk(), self.number) {
             (Some((used, key)), Some(number)) if *used == number => key,
             _ => return Ok(Verdict::Remove),
         };
-        let Some(judge) = &self.judge else { return Ok(Verdict::Keep) };
+        let Some(drops) = &self.drop_filter else { return Ok(Verdict::Keep) };
+        // Read last: most leftovers are told by their keys alone.
         let value = item.value()?;
-        Ok(if judge(key, &value) { Verdict::Remove } else { Verdict::Keep })
+        Ok(if drops(key, &value) { Verdict::Remove } else { Verdict::Keep })
     }
 }

@@ -1,4 +1,5 @@
 //! One opening of the tree, as its threads share it: what is open, what is durable, whom to tell.
+//! It has no threads of its own; see `generation`.
 
 use std::{
     path::PathBuf,
@@ -11,18 +12,18 @@ use std::{
 
 use arc_swap::ArcSwap;
 use fjall::{AbstractTree as _, Database, Keyspace, PersistMode};
-use store::{Error, Flight};
+use store::{Error, InFlight};
 
 use crate::{
     compactor_mailbox::CompactorMailbox,
+    durable_watermark::DurableWatermark,
     errors::{from_fjall, from_io},
-    judged::Judged,
-    mark::Mark,
-    measured::Measured,
-    memory::Memory,
+    filter_progress::FilterProgress,
+    memtable_reclaimer::MemtableReclaimer,
+    metrics::LsmMetrics,
     open_view::OpenView,
-    pins::Pins,
     room::Room,
+    snapshot_tracker::SnapshotTracker,
     spaces::Spaces,
     writeback::Writeback,
 };
@@ -31,60 +32,73 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// An open tree.
-pub(crate) struct Inner {
+pub(crate) struct OpenTree {
+    /// The tree.
     pub(crate) database: Database,
+    /// Positions of batches, and which slot belongs to which space.
     pub(crate) meta: Keyspace,
+    /// Where the keys of each space are.
     pub(crate) spaces: Spaces,
-    pub(crate) flight: Arc<Flight>,
+    /// Batches that are ordered and not yet visible.
+    pub(crate) in_flight: Arc<InFlight>,
+    /// The last commit that readers see.
     pub(crate) published: Arc<AtomicU64>,
     /// Number of the last batch that is durable.
-    pub(crate) batch: AtomicU64,
+    pub(crate) durable_batch: AtomicU64,
     /// Number of the last batch that the tree has.
-    pub(crate) written: AtomicU64,
-    pub(crate) mark: Mutex<Mark>,
-    pub(crate) pins: Arc<Pins>,
+    pub(crate) written_batch: AtomicU64,
+    /// Moved once a second; its file is written under this lock.
+    pub(crate) watermark: Mutex<DurableWatermark>,
+    /// Which snapshots are open, so that compaction keeps what they see.
+    pub(crate) tracker: Arc<SnapshotTracker>,
+    /// What was written and what is left over.
     pub(crate) compactor: CompactorMailbox,
+    /// Which keyspaces are making tables.
     pub(crate) writeback: Writeback,
-    pub(crate) memory: Memory,
+    /// Flushed memory that is to be freed.
+    pub(crate) reclaimer: MemtableReclaimer,
     /// What readers see: all that is durable.
     pub(crate) current: ArcSwap<OpenView>,
     /// Why no commit is accepted any more.
     pub(crate) stopped: OnceLock<Error>,
     /// Where the tree is.
     pub(crate) tree: PathBuf,
-    pub(crate) judged: Judged,
-    pub(crate) measured: Arc<Measured>,
+    /// How far back everything on disk has been filtered.
+    pub(crate) filtered: FilterProgress,
+    /// Kept over all openings.
+    pub(crate) metrics: Arc<LsmMetrics>,
+    /// Space on the device.
     pub(crate) room: Arc<Room>,
     /// It is about to be closed: reads end.
     pub(crate) closing: AtomicBool,
 }
 
-impl Inner {
+impl OpenTree {
     /// A snapshot of all that the tree has.
-    pub(crate) fn open(&self) -> Arc<OpenView> {
-        OpenView::new(&self.database, &self.pins)
+    pub(crate) fn open_view(&self) -> Arc<OpenView> {
+        OpenView::new(&self.database, &self.tracker)
     }
 
     /// Accepts no commit any more: what is on disk is not known.
-    pub(crate) fn stop(&self, error: &Error) {
+    pub(crate) fn stop_commits(&self, error: &Error) {
         let _ = self.stopped.set(error.clone());
     }
 
     /// Why no commit is accepted any more.
-    pub(crate) fn stopped(&self) -> Option<Error> {
+    pub(crate) fn stop_reason(&self) -> Option<Error> {
         self.stopped.get().cloned()
     }
 
     /// Finds out whether the tree has given up, which its workers do without a word: then it
     /// answers the reason from now on.
     pub(crate) fn check_tree(&self) -> Result<(), Error> {
-        if let Some(why) = self.stopped() {
+        if let Some(why) = self.stop_reason() {
             return Err(why);
         }
         let asked = self.database.persist(PersistMode::Buffer);
         asked.map_err(|error| {
             let error = from_fjall("write tables", &error);
-            self.stop(&error);
+            self.stop_commits(&error);
             error
         })
     }
@@ -95,7 +109,7 @@ impl Inner {
     }
 
     /// Writes the memory of a keyspace to tables and waits for it, unless the tree gives up.
-    pub(crate) fn flush(&self, keyspace: &Keyspace) -> Result<(), Error> {
+    pub(crate) fn flush_keyspace(&self, keyspace: &Keyspace) -> Result<(), Error> {
         let rotated = keyspace.rotate_memtable();
         rotated.map_err(|error| from_fjall("write tables", &error))?;
         while 0 < keyspace.tree.sealed_memtable_count() {
@@ -108,16 +122,16 @@ impl Inner {
     /// Writes all that is only in memory into tables.
     pub(crate) fn flush_all(&self) -> Result<(), Error> {
         self.check_tree()?;
-        for (_, keyspace) in self.spaces.all() {
-            self.flush(&keyspace)?;
+        for (_, keyspace) in self.spaces.all_keyspaces() {
+            self.flush_keyspace(&keyspace)?;
         }
-        self.flush(&self.meta)
+        self.flush_keyspace(&self.meta)
     }
 
-    /// Moves the mark to what is durable now.
-    pub(crate) fn move_mark(&self) -> Result<(), Error> {
-        let batch = self.batch.load(Ordering::SeqCst);
-        let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
-        mark.set(batch).map_err(|error| from_io("write the mark", &error))
+    /// Moves the watermark to what is durable now.
+    pub(crate) fn move_watermark(&self) -> Result<(), Error> {
+        let batch = self.durable_batch.load(Ordering::SeqCst);
+        let mut watermark = self.watermark.lock().unwrap_or_else(PoisonError::into_inner);
+        watermark.move_to(batch).map_err(|error| from_io("write the mark", &error))
     }
 }

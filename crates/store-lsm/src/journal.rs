@@ -1,10 +1,16 @@
 //! The tree's journals, read from beside it. The tree takes whatever it cannot read for a torn end
-//! and drops it with all that follows; here a torn end, which a crash leaves, is told from damage to
-//! commits that were durable. It writes nothing but the cut behind a failed write.
+//! and drops it with all that follows; here a torn end, which a crash leaves, is told from damage
+//! to commits that were durable. It writes nothing but the cut after a failed write.
 //!
 //! A batch is `1, items u32, seqno u64`, its items, `3, xxh3 of the items u64, "FJL" 3` (fjall 3.1,
 //! little-endian); an item is `2, kind u8, compression u8, keyspace u64, length of the key u16, of
 //! the value u32, of the value as stored u32, key, value` or `4, keyspace u64`.
+//!
+//! ```text
+//!  good  good  good  ?????              nothing after it can be read: a torn end
+//!  good  good  ????? good good          and the later batch says that it was durable: damage
+//!  good  good  ?00000? good             a sector that was never written: the machine stopped there
+//! ```
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,14 +25,17 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
     errors::from_io,
-    meta::{self, Around},
+    meta::{self, WrittenAfter},
 };
 
+/// At the end of each batch.
 const MAGIC: &[u8] = b"FJL\x03";
+/// Tags of the parts of a batch.
 const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
+/// Lengths of these parts, keys and values apart.
 const START_BYTES: usize = 13;
 const ITEM_BYTES: usize = 1 + 1 + 1 + 8 + 2 + 4 + 4;
 const CLEAR_BYTES: u64 = 9;
@@ -39,11 +48,11 @@ const MOST_APART: u64 = 1 << 20;
 const WINDOW: usize = 256 * 1024;
 /// What a device writes as a whole.
 const SECTOR: u64 = 512;
-/// So many zeros in front of the end of a sector are one that was never written.
+/// This many zeros in front of the end of a sector are one that was never written.
 const ZEROS: u64 = 64;
 
 /// Journals by number.
-fn files(tree: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+fn journal_files(tree: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(tree)? {
         let path = entry?.path();
@@ -57,17 +66,17 @@ fn files(tree: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 }
 
 /// Refuses journals in which commits that were durable cannot be read any more; where a loss is
-/// accepted the damage is cut off, with what is behind it.
-pub(crate) fn check(tree: &Path, accept_loss: bool) -> Result<(), Error> {
+/// accepted the damage is cut off, with what is after it.
+pub(crate) fn check_journals(tree: &Path, accept_loss: bool) -> Result<(), Error> {
     let context = |error: io::Error| from_io("read the journal", &error);
-    let files = files(tree).map_err(context)?;
-    let mut last = Last::default();
+    let files = journal_files(tree).map_err(context)?;
+    let mut last = LastBatch::default();
     for (at, (number, path)) in files.iter().enumerate() {
         let newest = at + 1 == files.len();
-        let mut journal = open(path).map_err(context)?;
-        if let Some(at) = journal.damage(newest, &mut last).map_err(context)? {
+        let mut journal = open_journal(path).map_err(context)?;
+        if let Some(at) = journal.find_damage(newest, &mut last).map_err(context)? {
             if accept_loss {
-                journal.cut(at).map_err(context)?;
+                journal.cut_at(at).map_err(context)?;
                 continue;
             }
             let text = format!("the journal {number}.jnl is damaged at byte {at}");
@@ -80,42 +89,43 @@ pub(crate) fn check(tree: &Path, accept_loss: bool) -> Result<(), Error> {
 /// Cuts off what a write that failed has left behind the batch with this number: nobody may find
 /// later what was answered as failed.
 pub(crate) fn cut_behind(tree: &Path, number: u64) -> io::Result<()> {
-    let Some((_, path)) = files(tree)?.pop() else { return Ok(()) };
-    let mut journal = open(&path)?;
+    let Some((_, path)) = journal_files(tree)?.pop() else { return Ok(()) };
+    let mut journal = open_journal(&path)?;
     let mut at = 0;
-    while let Parsed::Whole(batch) = journal.parse(at)?
+    while let ParsedBatch::Whole(batch) = journal.parse_batch(at)?
         && batch.number.is_none_or(|of| of <= number)
     {
         at = batch.end;
     }
-    journal.cut(at)
+    journal.cut_at(at)
 }
 
-fn open(path: &Path) -> io::Result<Journal> {
-    Journal::of(OpenOptions::new().read(true).write(true).open(path)?)
+/// A journal that may be cut.
+fn open_journal(path: &Path) -> io::Result<JournalFile> {
+    JournalFile::of_file(OpenOptions::new().read(true).write(true).open(path)?)
 }
 
 /// A batch that can be read whole.
 #[derive(Debug, PartialEq)]
-struct Batch {
+struct JournalBatch {
     end: u64,
     /// The tree's sequence number, which its checksum does not cover.
     sequence: u64,
     /// Its number, where it has one.
     number: Option<u64>,
-    around: Around,
+    around: WrittenAfter,
 }
 
 /// Numbers of the last batch that was read.
 #[derive(Default)]
-struct Last {
+struct LastBatch {
     number: u64,
     sequence: Option<u64>,
 }
 
-impl Last {
+impl LastBatch {
     /// Goes on to the next batch; `false` when its sequence number cannot be right.
-    fn go_on(&mut self, batch: &Batch) -> bool {
+    fn is_followed_by(&mut self, batch: &JournalBatch) -> bool {
         let (before, noted) = (self.sequence.replace(batch.sequence), batch.around.sequence);
         self.number = batch.number.unwrap_or(self.number);
         let near = |from: u64| batch.sequence.checked_sub(from).is_some_and(|by| by < MOST_APART);
@@ -123,36 +133,40 @@ impl Last {
     }
 }
 
+/// What begins at a place.
 #[derive(Debug, PartialEq)]
-enum Parsed {
-    Whole(Batch),
+enum ParsedBatch {
+    Whole(JournalBatch),
     /// All of it but the mark at its end.
     WithoutMark,
     Broken,
 }
 
 /// One file of the journal, and the part of it that was read last.
-struct Journal {
+struct JournalFile {
+    /// Open for reading and for the cut.
     file: File,
+    /// Of the whole file, holes included.
     len: u64,
     window: Vec<u8>,
     from: u64,
 }
 
-impl Journal {
-    fn of(file: File) -> io::Result<Self> {
+impl JournalFile {
+    /// Nothing of it is read yet.
+    fn of_file(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len, window: Vec::new(), from: 0 })
     }
 
-    /// Drops what is behind a place.
-    fn cut(&self, at: u64) -> io::Result<()> {
+    /// Drops what is after a place.
+    fn cut_at(&self, at: u64) -> io::Result<()> {
         self.file.set_len(at)?;
         self.file.sync_all()
     }
 
-    /// So many bytes from a place on, a window at most; `None` behind the end.
-    fn bytes(&mut self, at: u64, count: usize) -> io::Result<Option<&[u8]>> {
+    /// This many bytes from a place on, a window at most; `None` after the end.
+    fn bytes_at(&mut self, at: u64, count: usize) -> io::Result<Option<&[u8]>> {
         let end = at.saturating_add(count as u64);
         if self.len < end {
             return Ok(None);
@@ -167,11 +181,11 @@ impl Journal {
         Ok(self.window.get(start..start.saturating_add(count)))
     }
 
-    /// Adds bytes to a checksum; `false` when there are not so many.
-    fn hash(&mut self, mut at: u64, mut count: u64, hash: &mut Xxh3) -> io::Result<bool> {
+    /// Adds bytes to a checksum; `false` when there are not this many.
+    fn hash_range(&mut self, mut at: u64, mut count: u64, hash: &mut Xxh3) -> io::Result<bool> {
         while 0 < count {
             let piece = usize::try_from(count).unwrap_or(WINDOW).min(WINDOW);
-            let Some(bytes) = self.bytes(at, piece)? else { return Ok(false) };
+            let Some(bytes) = self.bytes_at(at, piece)? else { return Ok(false) };
             hash.update(bytes);
             at += piece as u64;
             count -= piece as u64;
@@ -180,83 +194,95 @@ impl Journal {
     }
 
     /// The batch that begins at a place.
-    fn parse(&mut self, start: u64) -> io::Result<Parsed> {
-        let Some(head) = self.bytes(start, START_BYTES)? else { return Ok(Parsed::Broken) };
+    fn parse_batch(&mut self, start: u64) -> io::Result<ParsedBatch> {
+        let Some(head) = self.bytes_at(start, START_BYTES)? else { return Ok(ParsedBatch::Broken) };
         if head.first() != Some(&START) {
-            return Ok(Parsed::Broken);
+            return Ok(ParsedBatch::Broken);
         }
-        let items = u32::from_le_bytes(fixed(head, 1));
-        let sequence = u64::from_le_bytes(fixed(head, 5));
+        let items = u32::from_le_bytes(fixed_bytes(head, 1));
+        let sequence = u64::from_le_bytes(fixed_bytes(head, 5));
         let mut at = start + START_BYTES as u64;
         let mut hash = Xxh3::new();
         let mut note = None;
         for _ in 0..items {
-            let Some(item) = self.item(at)? else { return Ok(Parsed::Broken) };
-            if !self.hash(at, item.len, &mut hash)? {
-                return Ok(Parsed::Broken);
+            // Items are not decoded: their lengths lead to the next one, the checksum tells the
+            // rest.
+            let Some(item) = self.parse_item(at)? else { return Ok(ParsedBatch::Broken) };
+            if !self.hash_range(at, item.len, &mut hash)? {
+                return Ok(ParsedBatch::Broken);
             }
-            note = self.note(at, &item)?.or(note);
+            // The last one wins, as in the tree.
+            note = self.parse_note(at, &item)?.or(note);
             at += item.len;
         }
-        let Some(end) = self.bytes(at, END_BYTES)? else { return Ok(Parsed::Broken) };
-        if end.first() != Some(&END) || u64::from_le_bytes(fixed(end, 1)) != hash.digest() {
-            return Ok(Parsed::Broken);
+        let Some(end) = self.bytes_at(at, END_BYTES)? else { return Ok(ParsedBatch::Broken) };
+        if end.first() != Some(&END) || u64::from_le_bytes(fixed_bytes(end, 1)) != hash.digest() {
+            return Ok(ParsedBatch::Broken);
         }
         if !end.ends_with(MAGIC) {
-            return Ok(Parsed::WithoutMark);
+            return Ok(ParsedBatch::WithoutMark);
         }
         let end = at + END_BYTES as u64;
         let (number, around) = note.unzip();
         let around = around.unwrap_or_default();
-        Ok(Parsed::Whole(Batch { end, sequence, number, around }))
+        Ok(ParsedBatch::Whole(JournalBatch { end, sequence, number, around }))
     }
 
-    fn item(&mut self, at: u64) -> io::Result<Option<Item>> {
-        match self.bytes(at, 1)? {
-            Some([CLEAR]) => return Ok(Some(Item { key: 0, value: 0, len: CLEAR_BYTES })),
+    /// The lengths of the item at a place; `None` where none begins.
+    fn parse_item(&mut self, at: u64) -> io::Result<Option<JournalItem>> {
+        match self.bytes_at(at, 1)? {
+            Some([CLEAR]) => return Ok(Some(JournalItem { key: 0, value: 0, len: CLEAR_BYTES })),
             Some([ITEM]) => {}
             _ => return Ok(None),
         }
-        let Some(head) = self.bytes(at, ITEM_BYTES)? else { return Ok(None) };
-        let (kind, compression) = (fixed::<1>(head, 1), fixed::<1>(head, 2));
+        let Some(head) = self.bytes_at(at, ITEM_BYTES)? else { return Ok(None) };
+        let (kind, compression) = (fixed_bytes::<1>(head, 1), fixed_bytes::<1>(head, 2));
         if !matches!((kind, compression), ([0..=2 | 4], [0 | 1])) {
             return Ok(None);
         }
-        let key = u64::from(u16::from_le_bytes(fixed(head, 11)));
-        let value = u64::from(u32::from_le_bytes(fixed(head, 17)));
-        Ok(Some(Item { key, value, len: ITEM_BYTES as u64 + key + value }))
+        let key = u64::from(u16::from_le_bytes(fixed_bytes(head, 11)));
+        let value = u64::from(u32::from_le_bytes(fixed_bytes(head, 17)));
+        Ok(Some(JournalItem { key, value, len: ITEM_BYTES as u64 + key + value }))
     }
 
     /// What a batch notes about itself, when this item is that.
-    fn note(&mut self, at: u64, item: &Item) -> io::Result<Option<(u64, Around)>> {
+    fn parse_note(
+        &mut self,
+        at: u64,
+        item: &JournalItem,
+    ) -> io::Result<Option<(u64, WrittenAfter)>> {
         if item.key != meta::LAST.len() as u64 || meta::MOST_BYTES < item.value {
             return Ok(None);
         }
         let len = usize::try_from(item.len).unwrap_or(0);
-        let bytes = self.bytes(at, len)?.unwrap_or_default();
+        let bytes = self.bytes_at(at, len)?.unwrap_or_default();
         let noted = bytes.get(ITEM_BYTES..).and_then(|rest| rest.strip_prefix(meta::LAST));
-        Ok(noted.map(|value| (u64::from_be_bytes(fixed(value, 0)), Around::of(value))))
+        Ok(noted.map(|value| {
+            (u64::from_be_bytes(fixed_bytes(value, 0)), WrittenAfter::from_note(value))
+        }))
     }
 
     /// Where the file is damaged, if it is; `last` is of the last batch so far.
-    fn damage(&mut self, newest: bool, last: &mut Last) -> io::Result<Option<u64>> {
+    fn find_damage(&mut self, newest: bool, last: &mut LastBatch) -> io::Result<Option<u64>> {
         let mut at = 0;
         let whole = loop {
-            match self.parse(at)? {
-                Parsed::Whole(batch) if last.go_on(&batch) => at = batch.end,
-                Parsed::Whole(_) => return Ok(Some(at)),
-                Parsed::WithoutMark => break true,
-                Parsed::Broken => break false,
+            match self.parse_batch(at)? {
+                ParsedBatch::Whole(batch) if last.is_followed_by(&batch) => at = batch.end,
+                ParsedBatch::Whole(_) => return Ok(Some(at)),
+                ParsedBatch::WithoutMark => break true,
+                ParsedBatch::Broken => break false,
             }
         };
+        // The tree makes files in advance, full of zeros: these are the end, and no damage.
         let end = self.data_end(at)?;
         if end <= at {
             return Ok(None);
         }
+        // Older files were synced before the next one began, so all of them must be readable.
         let damaged = whole
             || !newest
             || match self.next_batch(at + 1, end)? {
-                // Whoever wrote it knew that the batch behind the last good one was durable.
+                // Whoever wrote it knew that the batch after the last good one was durable.
                 Some((_, next)) if last.number < next.around.durable => true,
                 Some((next, _)) => !self.has_hole(at, next)?,
                 None => self.ends_with_mark(end)? && !self.has_hole(at, end)?,
@@ -264,22 +290,22 @@ impl Journal {
         Ok(damaged.then_some(at))
     }
 
-    /// Behind the last byte that is not zero, of those from a place on. Most of a file is a hole that
-    /// was never written, and is passed over.
+    /// Behind the last byte that is not zero, of those from a place on. Most of a file is a hole
+    /// that was never written, and is passed over.
     fn data_end(&mut self, from: u64) -> io::Result<u64> {
         let zeros = vec![0; WINDOW];
         let (mut end, mut at) = (from, from);
         while at < self.len {
             at = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
                 Ok(data) => data,
-                // There is only a hole behind.
+                // There is only a hole after.
                 Err(rustix::io::Errno::NXIO) => break,
                 Err(error) => return Err(error.into()),
             };
             let hole = rustix::fs::seek(&self.file, SeekFrom::Hole(at))?.min(self.len);
             while at < hole {
                 let len = usize::try_from(hole - at).unwrap_or(WINDOW).min(WINDOW);
-                let bytes = self.bytes(at, len)?.unwrap_or_default();
+                let bytes = self.bytes_at(at, len)?.unwrap_or_default();
                 // Compared as a whole first, since nearly all of them are zeros.
                 if zeros.get(..len) != Some(bytes) {
                     let last = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0);
@@ -291,30 +317,35 @@ impl Journal {
         Ok(end)
     }
 
+    /// Whether the data end as a batch ends.
     fn ends_with_mark(&mut self, end: u64) -> io::Result<bool> {
         let at = end.saturating_sub(MAGIC.len() as u64);
-        Ok(self.bytes(at, MAGIC.len())? == Some(MAGIC))
+        Ok(self.bytes_at(at, MAGIC.len())? == Some(MAGIC))
     }
 
     /// The first batch that can be read and begins in a range, and its place.
-    fn next_batch(&mut self, mut at: u64, end: u64) -> io::Result<Option<(u64, Batch)>> {
+    fn next_batch(&mut self, mut at: u64, end: u64) -> io::Result<Option<(u64, JournalBatch)>> {
         // What begins like a batch: its head, and the tag, kind and compression of an item.
         let looks = |bytes: &[u8]| {
             bytes.first() == Some(&START)
-                && u32::from_le_bytes(fixed(bytes, 1)) < MOST_ITEMS
-                && matches!(fixed::<3>(bytes, START_BYTES), [ITEM, 0..=2 | 4, 0 | 1] | [CLEAR, ..])
+                && u32::from_le_bytes(fixed_bytes(bytes, 1)) < MOST_ITEMS
+                && matches!(
+                    fixed_bytes::<3>(bytes, START_BYTES),
+                    [ITEM, 0..=2 | 4, 0 | 1] | [CLEAR, ..]
+                )
         };
         let most = START_BYTES + 3;
         while at + (most as u64) <= end {
             let len = usize::try_from(end - at).unwrap_or(WINDOW).min(WINDOW / 2);
-            let bytes = self.bytes(at, len)?.unwrap_or_default();
+            let bytes = self.bytes_at(at, len)?.unwrap_or_default();
             let found = bytes.windows(most).position(looks);
             let Some(found) = found else {
                 at += (len + 1 - most) as u64;
                 continue;
             };
             at += found as u64;
-            if let Parsed::Whole(batch) = self.parse(at)? {
+            // Bytes of a value may look like a head; a checksum that agrees is no accident.
+            if let ParsedBatch::Whole(batch) = self.parse_batch(at)? {
                 return Ok(Some((at, batch)));
             }
             at += 1;
@@ -329,7 +360,7 @@ impl Journal {
         let mut begin = from;
         while edge <= to {
             let count = usize::try_from(edge - begin).unwrap_or(0);
-            let bytes = self.bytes(begin, count)?.unwrap_or_default();
+            let bytes = self.bytes_at(begin, count)?.unwrap_or_default();
             if bytes.iter().all(|byte| *byte == 0) {
                 return Ok(true);
             }
@@ -341,14 +372,14 @@ impl Journal {
 }
 
 /// Lengths of an item's key, of its value as stored, and of it all.
-struct Item {
+struct JournalItem {
     key: u64,
     value: u64,
     len: u64,
 }
 
 /// Bytes at a place; zeros where there are none.
-fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+fn fixed_bytes<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let held = bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok());
     held.unwrap_or([0; N])
 }
@@ -367,15 +398,15 @@ mod tests {
         ends: Vec<u64>,
     }
 
-    /// Writes a batch of a value of so many bytes; so many batches are durable then.
+    /// Writes a batch of a value of this many bytes; this many batches are durable then.
     fn write(database: &Database, rows: &Keyspace, number: u64, value: usize, durable: u64) {
         let mut batch = database.batch().durability(Some(PersistMode::Buffer));
         // Nothing that is zero, and little that compresses.
         let value: Vec<u8> = (0..value).map(|n| (n * n % 251 + 1) as u8).collect();
         batch.insert(rows, format!("key {number}"), value);
         let position = Position { batch: number, stamp: Stamp { seq: number, at_ms: 7 } };
-        let around = Around { durable, sequence: database.visible_seqno() };
-        meta::note(&mut batch, rows, position, around);
+        let around = WrittenAfter { durable, sequence: database.visible_seqno() };
+        meta::note_batch(&mut batch, rows, position, around);
         batch.commit().unwrap();
     }
 
@@ -384,15 +415,16 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let database =
                 Database::builder(directory.path()).manual_journal_persist(true).open().unwrap();
-            let rows = crate::spaces::keyspace(&database, "rows").unwrap();
+            let rows = crate::spaces::open_keyspace(&database, "rows").unwrap();
             for (number, (value, durable)) in (1..).zip(batches) {
                 write(&database, &rows, number, *value, *durable);
             }
             drop((rows, database));
             let written = Self { directory, ends: Vec::new() };
-            let mut journal = open(&written.path()).unwrap();
+            let mut journal = open_journal(&written.path()).unwrap();
             let mut ends = vec![0];
-            while let Parsed::Whole(batch) = journal.parse(ends[ends.len() - 1]).unwrap() {
+            while let ParsedBatch::Whole(batch) = journal.parse_batch(ends[ends.len() - 1]).unwrap()
+            {
                 ends.push(batch.end);
             }
             assert_eq!(ends.len(), batches.len() + 1);
@@ -412,7 +444,7 @@ mod tests {
         /// Whether the journal would be refused if it were this.
         fn refuses(&self, bytes: &[u8]) -> bool {
             std::fs::write(self.path(), bytes).unwrap();
-            check(self.directory.path(), false).is_err()
+            check_journals(self.directory.path(), false).is_err()
         }
 
         fn end(&self, batch: usize) -> usize {

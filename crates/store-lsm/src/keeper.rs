@@ -1,5 +1,12 @@
 //! The thread that looks after the tree: how much room the device has, whether the tree still
 //! writes, and opens it again when what stopped it has gone.
+//!
+//! ```text
+//!  fine ──(a write or sync failed)──▶ stopped: commits are refused, reads go on
+//!   ▲                                    │ every 0.5 s: is there room, can a file be written?
+//!   │                                    ▼
+//!   └── opened anew ◀── journal is cut ◀── closed, once no read holds it
+//! ```
 
 use std::{
     fs::File,
@@ -11,7 +18,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::Shared};
+use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::StoreShared};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -19,6 +26,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const LOOKS_BETWEEN: u32 = 5;
 /// Looks for whoever still holds a tree that is to be closed, and how long between two of them.
 const HOLDER_LOOKS: u32 = 1_000;
+/// Together five seconds: a read that lasts longer keeps the old tree for another round.
 const HOLDER_LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What has to be writable, bytes, and how many files there have to be descriptors for, before a
 /// tree that works for readers is closed.
@@ -26,14 +34,15 @@ const PROBE_BYTES: usize = 1024 * 1024;
 const PROBE_FILES: usize = 16;
 
 /// Looks until the store is closed, and closes the tree then.
-pub(crate) fn run(shared: &Arc<Shared>) {
+pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
     look_after(shared);
     if let Some(last) = shared.generation.swap(None) {
-        last.close();
+        last.end_threads();
     }
 }
 
-fn look_after(shared: &Arc<Shared>) {
+/// Looks until the store is closed.
+fn look_after(shared: &Arc<StoreShared>) {
     let mut wait = 0;
     loop {
         std::thread::park_timeout(EVERY);
@@ -43,7 +52,7 @@ fn look_after(shared: &Arc<Shared>) {
         let live = shared.generation.load_full();
         let fine = match &live {
             Some(live) => {
-                shared.lasting.room.look(live.inner.in_memory());
+                shared.lasting.room.look_at_device(live.inner.in_memory());
                 live.inner.check_tree().is_ok()
             }
             None => false,
@@ -54,23 +63,24 @@ fn look_after(shared: &Arc<Shared>) {
             continue;
         }
         wait = LOOKS_BETWEEN;
-        let reopened = reopen(shared);
-        shared.tell(reopened.err());
+        let reopened = reopen_tree(shared);
+        shared.notify_waiting(reopened.err());
     }
 }
 
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
-fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
+fn reopen_tree(shared: &Arc<StoreShared>) -> Result<(), Error> {
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
-    shared.lasting.room.look(0);
-    shared.lasting.room.check(true)?;
-    probe(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
-    shared.tell(None);
+    shared.lasting.room.look_at_device(0);
+    shared.lasting.room.check_commit(true)?;
+    probe_disk(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
+    shared.notify_waiting(None);
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);
-        stopped.close();
-        let written = stopped.inner.written.load(Ordering::SeqCst);
-        if let Err(held) = close(stopped) {
+        stopped.end_threads();
+        // Later batches may be in the journal in part; their writers were told of a failure.
+        let written = stopped.inner.written_batch.load(Ordering::SeqCst);
+        if let Err(held) = drop_when_unheld(stopped) {
             // Somebody reads without an end in sight: go on as before, and try again.
             held.inner.closing.store(false, Ordering::SeqCst);
             shared.generation.store(Some(held));
@@ -79,6 +89,7 @@ fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
         let cut = journal::cut_behind(&shared.lasting.options.path.join(TREE), written);
         cut.map_err(|error| from_io("cut the journal", &error))?;
     }
+    // As at a start: whatever is wrong is found and refused, and tried again later.
     let opened = Generation::open(&shared.lasting)?;
     // The page cache may hold what a failed sync did not write: into new files with it.
     opened.inner.flush_all()?;
@@ -88,7 +99,7 @@ fn reopen(shared: &Arc<Shared>) -> Result<(), Error> {
 }
 
 /// Lets the tree go as soon as nobody holds it; gives it back when that takes too long.
-fn close(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
+fn drop_when_unheld(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
     for _ in 0..HOLDER_LOOKS {
         stopped = match Arc::try_unwrap(stopped) {
             Ok(alone) if Arc::strong_count(&alone.inner) == 1 => {
@@ -104,7 +115,7 @@ fn close(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
 }
 
 /// Whether files can be made, written and made durable.
-fn probe(folder: &Path) -> io::Result<()> {
+fn probe_disk(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
     let probed = (|| {
         let mut file = File::create(&path)?;
@@ -118,13 +129,13 @@ fn probe(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use store::{Health, Mutation, Snapshot as _, Space, Store as _, Unit, laws::ManualTime};
+    use store::{Commit, Health, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
 
     use super::*;
     use crate::{LsmOptions, LsmStore};
 
-    fn put(key: &'static str) -> Unit {
-        Unit::new(vec![], move |_| {
+    fn put(key: &'static str) -> Commit {
+        Commit::new(vec![], move |_| {
             vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
         })
     }
@@ -154,14 +165,14 @@ mod tests {
             store.commit(vec![put(key)]).await.unwrap();
             let before = store.published();
             let failure = Error::new(Kind::Unavailable, "fault on purpose");
-            store.shared.live().unwrap().inner.stop(&failure);
+            store.shared.open_generation().unwrap().inner.stop_commits(&failure);
             let refused = store.commit(vec![put("refused")]).await.unwrap_err();
             assert_eq!(refused.kind, Kind::Unavailable);
             wait_for(&store, |health| *health == Health::Anew);
             // Its user has not read it again.
             store.commit(vec![put("refused")]).await.unwrap_err();
             assert!(has(&store, key).await);
-            store.resume();
+            store.resume_commits();
             assert_eq!(store.health(), Health::Good);
             assert!(before <= store.published(), "round {round}");
         }
@@ -184,7 +195,7 @@ mod tests {
         let held = store.snapshot();
         assert!(held.get(Space::Catalog, b"a").await.unwrap().is_some());
         let failure = Error::new(Kind::Full, "fault on purpose");
-        store.shared.live().unwrap().inner.stop(&failure);
+        store.shared.open_generation().unwrap().inner.stop_commits(&failure);
         assert_eq!(store.health(), Health::Refusing(failure));
         let mut ended = None;
         for _ in 0..2_000 {

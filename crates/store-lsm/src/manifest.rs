@@ -1,6 +1,11 @@
-//! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and the
-//! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does not
-//! check before it believes what it reads.
+//! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and
+//! the contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but
+//! does not check before it believes what it reads.
+//!
+//! ```text
+//!  keyspaces/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
+//!                                                                         └ contents list at the end
+//! ```
 
 use std::{
     fs::File,
@@ -24,11 +29,11 @@ const LIST_HEAD: usize = 4 + 4;
 const MOST_LIST_BYTES: u64 = 1024 * 1024;
 
 /// Refuses lists of tables, and tables, that are damaged where nobody else would notice.
-pub(crate) fn check(tree: &Path) -> Result<(), Error> {
-    for folder in keyspaces(tree)? {
-        for table in listed(&folder)? {
-            if !has_good_end(&table.path).map_err(unread)? {
-                return Err(damaged(&table.path));
+pub(crate) fn check_tables(tree: &Path) -> Result<(), Error> {
+    for folder in keyspace_folders(tree)? {
+        for table in listed_tables(&folder)? {
+            if !has_good_end(&table.path).map_err(unreadable_error)? {
+                return Err(damaged_error(&table.path));
             }
         }
     }
@@ -39,9 +44,9 @@ pub(crate) fn check(tree: &Path) -> Result<(), Error> {
 /// those too that no walk over the rows needs.
 pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    for folder in keyspaces(&store.join(TREE))? {
-        for table in listed(&folder)? {
-            if checksum(&table.path).map_err(unread)? != Some(table.checksum) {
+    for folder in keyspace_folders(&store.join(TREE))? {
+        for table in listed_tables(&folder)? {
+            if file_checksum(&table.path).map_err(unreadable_error)? != Some(table.checksum) {
                 found.push(table.path);
             }
         }
@@ -49,50 +54,58 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-fn unread(error: io::Error) -> Error {
+/// The error of a file that cannot be read.
+fn unreadable_error(error: io::Error) -> Error {
     from_io("read the lists of tables", &error)
 }
 
-fn damaged(path: &Path) -> Error {
+/// The error of a file that is not what was written.
+fn damaged_error(path: &Path) -> Error {
     Error::new(Kind::Corrupt, format!("{} is damaged", path.display()))
 }
 
-fn keyspaces(tree: &Path) -> Result<Vec<PathBuf>, Error> {
+/// The folders of all keyspaces.
+fn keyspace_folders(tree: &Path) -> Result<Vec<PathBuf>, Error> {
     match std::fs::read_dir(tree.join("keyspaces")) {
-        Ok(entries) => entries.map(|entry| entry.map(|it| it.path()).map_err(unread)).collect(),
+        Ok(entries) => {
+            entries.map(|entry| entry.map(|it| it.path()).map_err(unreadable_error)).collect()
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(unread(error)),
+        Err(error) => Err(unreadable_error(error)),
     }
 }
 
 /// A table, and the checksum of its whole file.
 #[derive(Debug)]
-struct Table {
+struct ListedTable {
     path: PathBuf,
     checksum: u128,
 }
 
 /// The tables of a keyspace.
-fn listed(folder: &Path) -> Result<Vec<Table>, Error> {
+fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     let current = folder.join("current");
     // A keyspace that was about to be made has none.
-    let Some(held) = read(&current).map_err(unread)? else { return Ok(Vec::new()) };
-    let (number, checksum) = version(&held).ok_or_else(|| damaged(&current))?;
-    let list = folder.join(format!("v{number}"));
-    let bytes = match read(&list).map_err(unread)? {
-        Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
-        _ => return Err(damaged(&list)),
+    let Some(held) = read_if_there(&current).map_err(unreadable_error)? else {
+        return Ok(Vec::new());
     };
-    let tables = tables(&bytes).ok_or_else(|| damaged(&list))?;
+    let (number, checksum) = parse_version(&held).ok_or_else(|| damaged_error(&current))?;
+    let list = folder.join(format!("v{number}"));
+    let bytes = match read_if_there(&list).map_err(unreadable_error)? {
+        // The tree would believe a list that is wrong, and lose tables that are not in it.
+        Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
+        _ => return Err(damaged_error(&list)),
+    };
+    let tables = parse_tables(&bytes).ok_or_else(|| damaged_error(&list))?;
     let table = |(number, checksum): (u64, u128)| {
         let path = folder.join("tables").join(number.to_string());
-        Table { path, checksum }
+        ListedTable { path, checksum }
     };
     Ok(tables.into_iter().map(table).collect())
 }
 
 /// The checksum of a whole file, if it is there.
-fn checksum(path: &Path) -> io::Result<Option<u128>> {
+fn file_checksum(path: &Path) -> io::Result<Option<u128>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -107,7 +120,8 @@ fn checksum(path: &Path) -> io::Result<Option<u128>> {
     }
 }
 
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+/// A whole file; `None` when there is none.
+fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -115,14 +129,15 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn version(current: &[u8]) -> Option<(u64, u128)> {
+/// Number and checksum of the list in force, from the file `current`.
+fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;
     (rest == [0]).then(|| (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum)))
 }
 
 /// Where the contents list is, from the end of a file.
-fn trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
+fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
     let rest = bytes.strip_prefix(b"SFA!\x01\x00")?;
     let (checksum, rest) = rest.split_first_chunk()?;
     let (at, rest) = rest.split_first_chunk()?;
@@ -133,10 +148,11 @@ fn trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
 }
 
 /// Numbers and checksums of the tables in a list whose own checksum agrees.
-fn tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
+fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
-    let (_, at, len) = trailer(end, bytes.len() as u64)?;
+    let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
     let at = usize::try_from(at).ok()?;
+    // Each: place u64, length u64, length of the name u16, name.
     let mut sections = bytes.get(at..at + usize::try_from(len).ok()?)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
@@ -152,6 +168,7 @@ fn tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     }
     let (levels, mut rest) = list?.split_first()?;
     let mut found = Vec::new();
+    // Levels hold runs, and runs tables.
     for _ in 0..*levels {
         let (runs, behind) = rest.split_first()?;
         rest = behind;
@@ -183,7 +200,8 @@ fn has_good_end(path: &Path) -> io::Result<bool> {
     let Some(at) = len.checked_sub(TRAILER_BYTES as u64) else { return Ok(false) };
     let mut end = [0; TRAILER_BYTES];
     file.read_exact_at(&mut end, at)?;
-    let Some((checksum, at, list)) = trailer(&end, len).filter(|of| of.2 < MOST_LIST_BYTES) else {
+    let Some((checksum, at, list)) = parse_trailer(&end, len).filter(|of| of.2 < MOST_LIST_BYTES)
+    else {
         return Ok(false);
     };
     let mut bytes = vec![0; usize::try_from(list).unwrap_or(0)];
@@ -202,37 +220,37 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let tree = directory.path().join(TREE);
         let database = Database::builder(&tree).open().unwrap();
-        let rows = crate::spaces::keyspace(&database, "rows").unwrap();
+        let rows = crate::spaces::open_keyspace(&database, "rows").unwrap();
         for n in 0..3_u8 {
             rows.insert([n], [n; 2_000]).unwrap();
             rows.rotate_memtable_and_wait().unwrap();
         }
         drop((rows, database));
-        check(&tree).unwrap();
+        check_tables(&tree).unwrap();
         assert!(damaged_tables(directory.path()).unwrap().is_empty());
         let (mut lists, mut tables) = (0, 0);
         for folder in std::fs::read_dir(tree.join("keyspaces")).unwrap() {
             let folder = folder.unwrap().path();
             let current = std::fs::read(folder.join("current")).unwrap();
-            let (number, _) = version(&current).unwrap();
+            let (number, _) = parse_version(&current).unwrap();
             for name in ["current".to_owned(), format!("v{number}")] {
                 lists += 1;
                 flip_each(&tree, &folder.join(name), 0);
             }
             let list = std::fs::read(folder.join(format!("v{number}"))).unwrap();
-            for (table, _) in super::tables(&list).unwrap() {
+            for (table, _) in super::parse_tables(&list).unwrap() {
                 tables += 1;
                 let path = folder.join("tables").join(table.to_string());
                 let len = std::fs::metadata(&path).unwrap().len();
                 let bytes = std::fs::read(&path).unwrap();
                 let end = &bytes[bytes.len() - TRAILER_BYTES..];
-                let (_, at, _) = trailer(end, len).unwrap();
+                let (_, at, _) = parse_trailer(end, len).unwrap();
                 flip_each(&tree, &path, usize::try_from(at).unwrap());
                 flip_some(directory.path(), &path);
             }
         }
         assert!(4 <= lists && 3 <= tables, "{lists} {tables}");
-        check(&tree).unwrap();
+        check_tables(&tree).unwrap();
     }
 
     /// Bytes of a table are changed in turn, and a look at everything names it each time.
@@ -255,7 +273,7 @@ mod tests {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at % 8);
             std::fs::write(path, changed).unwrap();
-            let refused = check(tree).unwrap_err();
+            let refused = check_tables(tree).unwrap_err();
             assert_eq!(refused.kind, Kind::Corrupt, "byte {at} of {}", path.display());
         }
         std::fs::write(path, bytes).unwrap();

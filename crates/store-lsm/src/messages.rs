@@ -3,21 +3,23 @@
 
 use std::sync::{Arc, mpsc};
 
-use store::{Error, Fence, Outcome, Unit};
+use store::{Commit, Error, Fence, Outcome};
 use tokio::sync::oneshot;
 
 use crate::{meta::Position, open_view::OpenView};
 
-/// Units that wait, and who wants to know.
-pub(crate) struct Request {
-    pub(crate) units: Vec<Unit>,
+/// Commits that wait, and who wants to know.
+pub(crate) struct CommitRequest {
+    /// Each all or nothing; they share a sync.
+    pub(crate) commits: Vec<Commit>,
+    /// Gets one outcome a commit, when these are durable and visible.
     pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
 /// What the committer is told.
-pub(crate) enum Message {
+pub(crate) enum CommitterMessage {
     /// Commit this.
-    Commit(Request),
+    Commit(CommitRequest),
     /// Publish a snapshot of what is durable, so that older ones pin nothing.
     Refresh(mpsc::Sender<()>),
     /// The syncer has nothing to do.
@@ -27,29 +29,32 @@ pub(crate) enum Message {
 }
 
 /// Whom to tell what.
-pub(crate) struct Answer {
+pub(crate) struct CommitAnswer {
+    /// May have gone.
     pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    /// Of this request's commits, in their order.
     pub(crate) outcomes: Vec<Outcome>,
 }
 
 /// A batch that the tree has, but perhaps not the disk.
 #[derive(Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenBatch {
     /// A snapshot that ends with it.
     pub(crate) open: Option<Arc<OpenView>>,
     /// Its position; `None` when there is nothing to sync.
     pub(crate) position: Option<Position>,
-    /// Units that were not refused.
-    pub(crate) commits: u64,
+    /// Commits that were not refused.
+    pub(crate) committed: u64,
     /// It has a place in the in-flight table.
     pub(crate) in_flight: bool,
     /// What was closed while it was under way.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
     /// Why it was not written.
     pub(crate) failed: Option<Error>,
-    /// One a unit, until they are dealt out.
+    /// One a commit, until they are dealt out.
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) answers: Vec<Answer>,
+    /// Sent when the batch is durable and visible, or has failed.
+    pub(crate) answers: Vec<CommitAnswer>,
     /// Told when all is done.
     pub(crate) done: Option<mpsc::Sender<()>>,
 }

@@ -1,5 +1,5 @@
 //! A file that takes room on the device for commits that give space back: when others have filled
-//! the device, it is emptied, and deletes go on.
+//! the device, it is emptied, and deletes go on. It holds no data, and a start makes it again.
 
 use std::{
     fs::File,
@@ -28,17 +28,18 @@ impl Reserve {
     }
 
     /// Bytes that it takes.
-    pub(crate) fn held(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes so many bytes, if the device has them.
-    pub(crate) fn hold(&self, bytes: u64) -> io::Result<()> {
+    /// Takes this many bytes, if the device has them.
+    pub(crate) fn hold_bytes(&self, bytes: u64) -> io::Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes <= *held {
             return Ok(());
         }
         let file = File::options().write(true).create(true).truncate(false).open(&self.path)?;
+        // Takes the blocks without writing them; a device that cannot do this has no reserve.
         rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
         *held = bytes;
         Ok(())
@@ -67,15 +68,15 @@ mod tests {
         let reserve = Reserve::new(folder.path());
         let blocks = || std::fs::metadata(folder.path().join(NAME)).unwrap().blocks() * 512;
         assert!(!reserve.release());
-        reserve.hold(1 << 20).unwrap();
-        assert_eq!((reserve.held(), blocks() >= 1 << 20), (1 << 20, true));
+        reserve.hold_bytes(1 << 20).unwrap();
+        assert_eq!((reserve.held_bytes(), blocks() >= 1 << 20), (1 << 20, true));
         // One that was there before, as at the next start, or in a copy without its blocks.
         let next = Reserve::new(folder.path());
-        next.hold(1 << 20).unwrap();
+        next.hold_bytes(1 << 20).unwrap();
         assert!(next.release());
-        assert_eq!((next.held(), blocks()), (0, 0));
+        assert_eq!((next.held_bytes(), blocks()), (0, 0));
         assert!(!next.release());
-        next.hold(1 << 40).unwrap_err();
-        assert_eq!(next.held(), 0);
+        next.hold_bytes(1 << 40).unwrap_err();
+        assert_eq!(next.held_bytes(), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! The store over all openings of its tree: which one is open, and why there is none.
+//! The store over all openings of its tree: which one is open, and why there is none. Users hold
+//! this and not an opening, so that they go on when the tree is opened again.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -9,11 +10,12 @@ use arc_swap::ArcSwapOption;
 use store::{Error, Health, Kind};
 use tokio::sync::Notify;
 
-use crate::{generation::Generation, lasting::Lasting};
+use crate::{generation::Generation, lasting::AcrossOpenings};
 
 /// What the store, its snapshots and its keeper share.
-pub(crate) struct Shared {
-    pub(crate) lasting: Lasting,
+pub(crate) struct StoreShared {
+    /// What every opening shares.
+    pub(crate) lasting: AcrossOpenings,
     /// The open tree; none for the moment in which it is opened again.
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Told when there is one, and when there could not be.
@@ -22,57 +24,62 @@ pub(crate) struct Shared {
     pub(crate) anew: AtomicBool,
     /// Why it could not be opened again.
     pub(crate) failure: Mutex<Option<Error>>,
+    /// The keeper closes the tree and ends.
     pub(crate) closed: AtomicBool,
 }
 
-impl Shared {
+impl StoreShared {
     /// The open tree.
-    pub(crate) fn live(&self) -> Result<Arc<Generation>, Error> {
-        self.generation.load_full().ok_or_else(|| self.why())
+    pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
+        self.generation.load_full().ok_or_else(|| self.closed_reason())
     }
 
     /// Why there is no open tree.
-    fn why(&self) -> Error {
-        self.failure().unwrap_or_else(opening)
+    fn closed_reason(&self) -> Error {
+        self.last_failure().unwrap_or_else(opening_error)
     }
 
     /// Why the last attempt to open the tree again failed.
-    pub(crate) fn failure(&self) -> Option<Error> {
+    pub(crate) fn last_failure(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Tells who waits for the tree that it is open, or why it could not be opened.
-    pub(crate) fn tell(&self, failure: Option<Error>) {
+    pub(crate) fn notify_waiting(&self, failure: Option<Error>) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
         self.opened.notify_waiters();
     }
 
+    /// Whether it takes commits, and if not, why.
     pub(crate) fn health(&self) -> Health {
-        let Ok(live) = self.live() else { return Health::Refusing(self.why()) };
-        if let Some(error) = live.inner.stopped() {
+        let Ok(live) = self.open_generation() else {
+            return Health::Refusing(self.closed_reason());
+        };
+        if let Some(error) = live.inner.stop_reason() {
             return Health::Refusing(error);
         }
         if self.anew.load(Ordering::SeqCst) {
             return Health::Anew;
         }
-        self.lasting.room.check(false).map_or_else(Health::Refusing, |()| Health::Good)
+        self.lasting.room.check_commit(false).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
     /// The open tree, if it takes a commit now.
-    pub(crate) fn taking(&self, frees: bool) -> Result<Arc<Generation>, Error> {
-        let live = self.live()?;
-        if let Some(why) = live.inner.stopped() {
+    pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
+        let live = self.open_generation()?;
+        if let Some(why) = live.inner.stop_reason() {
             let text = format!("no writes are taken until the store was opened again: {why}");
             return Err(Error::new(why.kind, text));
         }
         if self.anew.load(Ordering::SeqCst) {
-            return Err(opening());
+            return Err(opening_error());
         }
-        self.lasting.room.check(frees)?;
+        self.lasting.room.check_commit(frees)?;
         Ok(live)
     }
 }
 
-fn opening() -> Error {
+/// The error of what cannot wait while the tree is opened again.
+fn opening_error() -> Error {
     Error::new(Kind::Unavailable, "the store is being opened again")
 }

@@ -1,7 +1,15 @@
 //! Spaces as keyspaces of their own, found without a lock. A collection's spaces live in slots:
-//! keyspaces that are used again, since each one made or deleted costs the tree memory and disk
-//! for ever. Keys in a slot begin with the number of its use; what has another number is dropped
-//! by compaction.
+//! keyspaces that are used again, since each one made or deleted costs the tree memory and disk for
+//! good. Keys in a slot begin with the number of its use; what has another number is dropped by
+//! compaction.
+//!
+//! ```text
+//!  slot-3:   [use 7] keys of rows-12      dropped: the space is gone at once, the slot is free
+//!            [use 9] keys of rows-40      made:    the same slot, another number
+//! ```
+//!
+//! Who has a slot is a record in the meta keyspace. It is synced before the space is used, so that
+//! after a crash no key belongs to a slot without an owner.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,23 +34,25 @@ const BLOCK_BYTES: u32 = 16 * 1024;
 const FREE_SLOTS: usize = 64;
 /// Memory of a free slot that is worth being written out and dropped, bytes.
 const LEFTOVER_BYTES: u64 = 1024 * 1024;
+/// In front of the names of slots.
 const SLOT: &str = "slot-";
 /// Behind the mark that compactions leave, in front of all keys of spaces.
-const MARK_END: [u8; 4] = 1_u32.to_be_bytes();
+const FIRST_USED_KEY: [u8; 4] = 1_u32.to_be_bytes();
 /// In front of the records of slots in the meta keyspace.
 const RECORD: u8 = b's';
 
 /// Where a space's keys are.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct SpacePlace {
+    /// The keyspace of its own, or the slot.
     pub(crate) keyspace: Keyspace,
     /// The slot and the number of its use.
     slot: Option<(u32, u32)>,
 }
 
-impl Place {
+impl SpacePlace {
     /// The key as the tree has it.
-    pub(crate) fn key(&self, key: &[u8]) -> Vec<u8> {
+    pub(crate) fn tree_key(&self, key: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(4 + key.len());
         if let Some((_, number)) = self.slot {
             out.extend_from_slice(&number.to_be_bytes());
@@ -52,13 +62,13 @@ impl Place {
     }
 
     /// The end of all keys of the space.
-    pub(crate) fn end(&self) -> Option<Vec<u8>> {
+    pub(crate) fn tree_end(&self) -> Option<Vec<u8>> {
         let (_, number) = self.slot?;
         Some(number.checked_add(1)?.to_be_bytes().to_vec())
     }
 
     /// The key as the space has it.
-    pub(crate) fn bare(&self, key: Bytes) -> Bytes {
+    pub(crate) fn space_key(&self, key: Bytes) -> Bytes {
         match self.slot {
             Some(_) => key.slice(key.len().min(4)..),
             None => key,
@@ -71,12 +81,13 @@ impl Place {
 pub(crate) struct Slots(Arc<Mutex<HashMap<u32, (Space, u32)>>>);
 
 impl Slots {
+    /// By slot: the space and the number of the use.
     fn lock(&self) -> MutexGuard<'_, HashMap<u32, (Space, u32)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The space in a slot, and the number of its use.
-    pub(crate) fn user(&self, slot: u32) -> Option<(Space, u32)> {
+    pub(crate) fn user_of(&self, slot: u32) -> Option<(Space, u32)> {
         self.lock().get(&slot).copied()
     }
 }
@@ -91,15 +102,15 @@ pub(crate) struct Spaces {
     database: Database,
     meta: Keyspace,
     slots: Slots,
-    places: ArcSwap<HashMap<Space, Place>>,
+    places: ArcSwap<HashMap<Space, SpacePlace>>,
     /// What a space that is made can get. Whoever makes or removes a space holds this lock from
     /// its look at `places` until `places` has changed: two makers of one space get one slot.
-    unused: Mutex<Unused>,
+    unused: Mutex<UnusedSlots>,
 }
 
 /// What a new space can get.
 #[derive(Default)]
-struct Unused {
+struct UnusedSlots {
     free: Vec<(u32, Keyspace)>,
     next_slot: u32,
     next_number: u32,
@@ -122,19 +133,21 @@ impl Spaces {
             unused: Mutex::default(),
         };
         let mut places = HashMap::new();
-        let mut claims: BTreeMap<Space, Vec<Claim>> = BTreeMap::new();
+        let mut claims: BTreeMap<Space, Vec<SlotClaim>> = BTreeMap::new();
         let mut damage = Vec::new();
-        let mut unused = Unused { next_number: 1, ..Unused::default() };
+        let mut unused = UnusedSlots { next_number: 1, ..UnusedSlots::default() };
         for name in database.list_keyspace_names() {
             if let Some(slot) = slot_of(&name) {
+                // The keyspace that is made next, when no slot is free.
                 unused.next_slot = unused.next_slot.max(slot + 1);
-                let keyspace = keyspace(database, &name)?;
-                let record = spaces.record(slot)?;
+                let keyspace = open_keyspace(database, &name)?;
+                let record = spaces.slot_record(slot)?;
                 let number = record.map_or(0, |(_, number)| number);
+                // Above all that were given: what is left over in a slot has a smaller number.
                 unused.next_number = unused.next_number.max(number + 1);
                 match record {
                     Some((Some(space), number)) => {
-                        claims.entry(space).or_default().push(Claim { number, slot, keyspace });
+                        claims.entry(space).or_default().push(SlotClaim { number, slot, keyspace });
                     }
                     Some((None, _)) => unused.free.push((slot, keyspace)),
                     // Made, and the server ended before it was given to a space.
@@ -144,44 +157,46 @@ impl Spaces {
                     None => damage.push(format!("slot {slot} has rows but belongs to no space")),
                 }
             } else if let Some(space) = Space::parse(&name) {
-                let keyspace = keyspace(database, &name)?;
-                places.insert(space, Place { keyspace, slot: None });
+                let keyspace = open_keyspace(database, &name)?;
+                places.insert(space, SpacePlace { keyspace, slot: None });
             }
         }
         for (space, mut claims) in claims {
+            // The newest last.
             claims.sort_by_key(|claim| claim.number);
             let Some(claim) =
-                spaces.settle(space, claims, accept_loss, &mut unused, &mut damage)?
+                spaces.choose_claim(space, claims, accept_loss, &mut unused, &mut damage)?
             else {
                 continue;
             };
             slots.lock().insert(claim.slot, (space, claim.number));
             let slot = Some((claim.slot, claim.number));
-            places.insert(space, Place { keyspace: claim.keyspace, slot });
+            places.insert(space, SpacePlace { keyspace: claim.keyspace, slot });
         }
         if !damage.is_empty() {
             return Err(Error::new(Kind::Corrupt, damage.join("; ")));
         }
         spaces.places.store(Arc::new(places));
-        *spaces.unused() = unused;
+        *spaces.lock_unused() = unused;
         Ok(spaces)
     }
 
     /// The one slot of a space, of those whose records name it: where at most one of them has
     /// keys the others were never used and are free. The newest is kept when a loss is accepted.
-    fn settle(
+    fn choose_claim(
         &self,
         space: Space,
-        mut claims: Vec<Claim>,
+        mut claims: Vec<SlotClaim>,
         accept_loss: bool,
-        unused: &mut Unused,
+        unused: &mut UnusedSlots,
         damage: &mut Vec<String>,
-    ) -> Result<Option<Claim>, Error> {
+    ) -> Result<Option<SlotClaim>, Error> {
         if claims.len() < 2 {
             return Ok(claims.pop());
         }
         let used = claims.iter().map(|claim| has_keys(&claim.keyspace, Some(claim.number)));
         let used: Vec<bool> = used.collect::<Result<_, _>>()?;
+        // Two slots with rows of one space: nobody knows which of them is right.
         if 1 < used.iter().filter(|used| **used).count() && !accept_loss {
             let slots: Vec<String> = claims.iter().map(|claim| claim.slot.to_string()).collect();
             let (name, slots) = (space.name(), slots.join(", "));
@@ -190,38 +205,47 @@ impl Spaces {
         }
         let kept = used.iter().rposition(|used| *used).unwrap_or(claims.len() - 1);
         let claim = claims.remove(kept);
-        for Claim { number, slot, keyspace } in claims {
-            self.note(slot, number, None, PersistMode::SyncAll)?;
+        for SlotClaim { number, slot, keyspace } in claims {
+            self.note_slot(slot, number, None, PersistMode::SyncAll)?;
             unused.free.push((slot, keyspace));
         }
         Ok(Some(claim))
     }
 
-    fn unused(&self) -> MutexGuard<'_, Unused> {
+    /// Held by whoever makes or removes a space.
+    fn lock_unused(&self) -> MutexGuard<'_, UnusedSlots> {
         self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn get(&self, space: Space) -> Option<Place> {
+    /// Where a space's keys are; `None` when it does not exist.
+    pub(crate) fn place_of(&self, space: Space) -> Option<SpacePlace> {
         self.places.load().get(&space).cloned()
     }
 
-    pub(crate) fn with<T>(&self, space: Space, read: impl FnOnce(&Place) -> T) -> Option<T> {
+    /// The same without a clone of the place.
+    pub(crate) fn with_place<T>(
+        &self,
+        space: Space,
+        read: impl FnOnce(&SpacePlace) -> T,
+    ) -> Option<T> {
         self.places.load().get(&space).map(read)
     }
 
-    pub(crate) fn all(&self) -> Vec<(Space, Keyspace)> {
+    /// All spaces and their keyspaces.
+    pub(crate) fn all_keyspaces(&self) -> Vec<(Space, Keyspace)> {
         let places = self.places.load();
         places.iter().map(|(space, place)| (*space, place.keyspace.clone())).collect()
     }
 
-    pub(crate) fn create(&self, space: Space) -> Result<(), Error> {
-        let mut unused = self.unused();
+    /// Makes a space; one that exists stays as it is.
+    pub(crate) fn create_space(&self, space: Space) -> Result<(), Error> {
+        let mut unused = self.lock_unused();
         if self.places.load().contains_key(&space) {
             return Ok(());
         }
         let place = match space {
             Space::Catalog | Space::Counts => {
-                Place { keyspace: keyspace(&self.database, &space.name())?, slot: None }
+                SpacePlace { keyspace: open_keyspace(&self.database, &space.name())?, slot: None }
             }
             Space::Rows(_) | Space::Index(_) => self.take_slot(space, &mut unused)?,
         };
@@ -231,7 +255,8 @@ impl Spaces {
         Ok(())
     }
 
-    fn change_places(&self, change: impl Fn(&mut HashMap<Space, Place>)) {
+    /// Replaces the map that readers see.
+    fn change_places(&self, change: impl Fn(&mut HashMap<Space, SpacePlace>)) {
         self.places.rcu(|places| {
             let mut places = HashMap::clone(places);
             change(&mut places);
@@ -239,11 +264,11 @@ impl Spaces {
         });
     }
 
-    /// Gives a slot to a space; durable when this answers. A slot that cannot be given stays free.
-    fn take_slot(&self, space: Space, unused: &mut Unused) -> Result<Place, Error> {
+    /// Gives a slot to a space; durable when this returns. A slot that cannot be given stays free.
+    fn take_slot(&self, space: Space, unused: &mut UnusedSlots) -> Result<SpacePlace, Error> {
         if unused.free.is_empty() {
             let slot = unused.next_slot;
-            let made = keyspace(&self.database, &format!("{SLOT}{slot}"))?;
+            let made = open_keyspace(&self.database, &format!("{SLOT}{slot}"))?;
             unused.next_slot += 1;
             unused.free.push((slot, made));
         }
@@ -251,14 +276,16 @@ impl Spaces {
         unused.next_number += 1;
         let missing = || Error::new(Kind::Unavailable, "no slot is free");
         let (slot, keyspace) = unused.free.last().cloned().ok_or_else(missing)?;
-        self.note(slot, number, Some(space), PersistMode::SyncAll)?;
+        // Synced before the space is known to anybody: its first commit may be acknowledged at
+        // once.
+        self.note_slot(slot, number, Some(space), PersistMode::SyncAll)?;
         unused.free.pop();
         self.slots.lock().insert(slot, (space, number));
-        Ok(Place { keyspace, slot: Some((slot, number)) })
+        Ok(SpacePlace { keyspace, slot: Some((slot, number)) })
     }
 
     /// Writes down who has a slot.
-    fn note(
+    fn note_slot(
         &self,
         slot: u32,
         number: u32,
@@ -273,7 +300,7 @@ impl Spaces {
     }
 
     /// Who has a slot, and the number of its last use; `None` where nothing was written down.
-    fn record(&self, slot: u32) -> Result<Option<(Option<Space>, u32)>, Error> {
+    fn slot_record(&self, slot: u32) -> Result<Option<(Option<Space>, u32)>, Error> {
         let found = self.meta.get(record_key(slot));
         let Some(record) = found.map_err(|error| from_fjall("read a slot", &error))? else {
             return Ok(None);
@@ -289,28 +316,30 @@ impl Spaces {
         parsed.map(Some).ok_or_else(damaged)
     }
 
-    /// Takes a space out; answers its keyspace when compaction has to free what is left in it.
-    pub(crate) fn remove(&self, space: Space) -> Result<Option<Keyspace>, Error> {
-        let mut unused = self.unused();
-        let Some(place) = self.get(space) else { return Ok(None) };
+    /// Takes a space out; returns its keyspace when compaction has to free what is left in it.
+    pub(crate) fn remove_space(&self, space: Space) -> Result<Option<Keyspace>, Error> {
+        let mut unused = self.lock_unused();
+        let Some(place) = self.place_of(space) else { return Ok(None) };
         self.change_places(|places| {
             places.remove(&space);
         });
-        let Place { keyspace, slot: Some((slot, number)) } = place else { return Ok(None) };
+        let SpacePlace { keyspace, slot: Some((slot, number)) } = place else { return Ok(None) };
+        // From here on compaction drops all keys of the slot.
         self.slots.lock().remove(&slot);
         // When this is lost with the machine, the catalog has no record of the space.
-        self.note(slot, number, None, PersistMode::Buffer)?;
+        self.note_slot(slot, number, None, PersistMode::Buffer)?;
         if FREE_SLOTS <= unused.free.len() {
-            return self.delete(slot, keyspace).map(|()| None);
+            return self.delete_slot(slot, keyspace).map(|()| None);
         }
         unused.free.push((slot, keyspace.clone()));
+        // Little in memory is left alone: it goes with the next flush of the slot.
         let memory = keyspace.tree.active_memtable().size();
         let leftover = 0 < keyspace.tree.table_count() || LEFTOVER_BYTES < memory;
         Ok(leftover.then_some(keyspace))
     }
 
     /// The keyspace goes before its record: a slot with keys always has one.
-    fn delete(&self, slot: u32, keyspace: Keyspace) -> Result<(), Error> {
+    fn delete_slot(&self, slot: u32, keyspace: Keyspace) -> Result<(), Error> {
         let context = |error: fjall::Error| from_fjall("delete a keyspace", &error);
         self.database.delete_keyspace(keyspace).map_err(context)?;
         self.meta.remove(record_key(slot)).map_err(context)
@@ -318,7 +347,7 @@ impl Spaces {
 }
 
 /// A slot whose record names a space.
-struct Claim {
+struct SlotClaim {
     number: u32,
     slot: u32,
     keyspace: Keyspace,
@@ -328,12 +357,13 @@ struct Claim {
 fn has_keys(keyspace: &Keyspace, number: Option<u32>) -> Result<bool, Error> {
     let first = match number {
         Some(number) => keyspace.prefix(number.to_be_bytes()).next(),
-        None => keyspace.range(MARK_END..).next(),
+        None => keyspace.range(FIRST_USED_KEY..).next(),
     };
     let key = first.map(|row| row.key().map_err(|error| from_fjall("read a slot", &error)));
     Ok(key.transpose()?.is_some())
 }
 
+/// The key of a slot's record in the meta keyspace.
 fn record_key(slot: u32) -> Vec<u8> {
     let mut key = vec![RECORD];
     key.extend_from_slice(&slot.to_be_bytes());
@@ -341,19 +371,19 @@ fn record_key(slot: u32) -> Vec<u8> {
 }
 
 /// Makes or opens a keyspace.
-pub(crate) fn keyspace(database: &Database, name: &str) -> Result<Keyspace, Error> {
+pub(crate) fn open_keyspace(database: &Database, name: &str) -> Result<Keyspace, Error> {
     let options = || {
         KeyspaceCreateOptions::default()
             .max_memtable_size(MEMTABLE_BYTES)
             .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
-            .compaction_strategy(idle())
+            .compaction_strategy(idle_strategy())
     };
     database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))
 }
 
 /// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
 /// the keyspace.
-fn idle() -> Arc<Leveled> {
+fn idle_strategy() -> Arc<Leveled> {
     Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
 }
 
@@ -373,7 +403,7 @@ mod tests {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             let database = Database::builder(directory.path()).open().unwrap();
-            let meta = keyspace(&database, "meta").unwrap();
+            let meta = open_keyspace(&database, "meta").unwrap();
             Self { database, meta, _directory: directory }
         }
 
@@ -383,7 +413,7 @@ mod tests {
 
         /// A slot with this record and, if so, a key of the use in it.
         fn slot(&self, slot: u32, record: Option<(u32, &str)>, used: Option<u32>) {
-            let keyspace = keyspace(&self.database, &format!("{SLOT}{slot}")).unwrap();
+            let keyspace = open_keyspace(&self.database, &format!("{SLOT}{slot}")).unwrap();
             if let Some((number, space)) = record {
                 let record = [&number.to_be_bytes()[..], space.as_bytes()].concat();
                 self.meta.insert(record_key(slot), record).unwrap();
@@ -395,8 +425,8 @@ mod tests {
     }
 
     fn row(spaces: &Spaces) -> bool {
-        let place = spaces.get(ROWS).unwrap();
-        place.keyspace.get(place.key(b"key")).unwrap().is_some()
+        let place = spaces.place_of(ROWS).unwrap();
+        place.keyspace.get(place.tree_key(b"key")).unwrap().is_some()
     }
 
     #[test]
@@ -411,7 +441,7 @@ mod tests {
             // What was mended stays so, and the others are free.
             let spaces = tree.open(false).unwrap();
             assert!(row(&spaces), "{used}");
-            assert_eq!(spaces.unused().free.len(), 2);
+            assert_eq!(spaces.lock_unused().free.len(), 2);
         }
     }
 
@@ -425,18 +455,18 @@ mod tests {
         assert_eq!(refused.kind, Kind::Corrupt);
         assert_eq!(refused.message, "space rows-7 has rows in more than one slot (1, 2)");
         let spaces = tree.open(true).unwrap();
-        assert_eq!(spaces.get(ROWS).unwrap().slot, Some((2, 2)));
+        assert_eq!(spaces.place_of(ROWS).unwrap().slot, Some((2, 2)));
     }
 
     #[test]
     fn a_slot_without_a_record_is_free_when_it_is_empty_and_refused_when_it_is_not() {
         let tree = Tree::new();
         tree.slot(1, None, None);
-        assert_eq!(tree.open(false).unwrap().unused().free.len(), 1);
+        assert_eq!(tree.open(false).unwrap().lock_unused().free.len(), 1);
         tree.slot(1, None, Some(4));
         let refused = tree.open(false).err().unwrap();
         assert_eq!(refused.message, "slot 1 has rows but belongs to no space");
-        assert_eq!(tree.open(true).unwrap().unused().free.len(), 1);
+        assert_eq!(tree.open(true).unwrap().lock_unused().free.len(), 1);
     }
 
     #[test]
@@ -444,8 +474,8 @@ mod tests {
         let tree = Tree::new();
         tree.slot(1, Some((9, "")), Some(9));
         let spaces = tree.open(false).unwrap();
-        spaces.create(ROWS).unwrap();
-        assert_eq!(spaces.get(ROWS).unwrap().slot, Some((1, 10)));
+        spaces.create_space(ROWS).unwrap();
+        assert_eq!(spaces.place_of(ROWS).unwrap().slot, Some((1, 10)));
         assert!(!row(&spaces));
     }
 }

@@ -7,7 +7,7 @@ use store::Error;
 use crate::errors::from_io;
 
 /// Starts a thread.
-pub(crate) fn thread(
+pub(crate) fn spawn_named(
     name: &str,
     run: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {

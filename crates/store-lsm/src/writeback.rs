@@ -23,22 +23,26 @@ const NEWEST: u64 = 8;
 /// Which keyspaces are making tables.
 #[derive(Default)]
 pub(crate) struct Writeback {
-    news: Mutex<News>,
+    mailbox: Mutex<WritebackMailbox>,
     wake: Condvar,
 }
 
+/// What the thread looks at.
 #[derive(Default)]
-struct News {
+struct WritebackMailbox {
+    /// With memory that is being written out.
     flushing: Vec<Keyspace>,
+    /// Folders, and how many compactions are under way in each.
     compacting: HashMap<PathBuf, usize>,
+    /// The thread ends.
     closed: bool,
 }
 
-impl News {
+impl WritebackMailbox {
     /// Folders in which tables may grow; a flush has ended when nothing is left to be flushed.
-    fn folders(&mut self) -> HashSet<PathBuf> {
+    fn growing_folders(&mut self) -> HashSet<PathBuf> {
         self.flushing.retain(|keyspace| 0 < keyspace.tree.sealed_memtable_count());
-        let flushing = self.flushing.iter().map(folder);
+        let flushing = self.flushing.iter().map(tables_folder);
         flushing.chain(self.compacting.keys().cloned()).collect()
     }
 }
@@ -62,12 +66,14 @@ impl Drop for Compacting<'_> {
 }
 
 impl Writeback {
-    fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Held for a moment only: commits come by here.
+    fn lock(&self) -> MutexGuard<'_, WritebackMailbox> {
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// This keyspace was written: a flush of it may be under way.
-    pub(crate) fn written(&self, keyspace: &Keyspace) {
+    pub(crate) fn note_written(&self, keyspace: &Keyspace) {
+        // Asked with every commit: nearly always nothing is being flushed.
         if keyspace.tree.sealed_memtable_count() == 0 {
             return;
         }
@@ -78,9 +84,10 @@ impl Writeback {
         }
     }
 
-    /// This keyspace is compacted as long as the answer lives.
-    pub(crate) fn compacts(&self, keyspace: &Keyspace) -> Compacting<'_> {
-        let folder = folder(keyspace);
+    /// This keyspace is compacted as long as the returned value lives.
+    pub(crate) fn note_compaction(&self, keyspace: &Keyspace) -> Compacting<'_> {
+        let folder = tables_folder(keyspace);
+        // Counted: a compaction for the reaper may run beside the compactor's own.
         *self.lock().compacting.entry(folder.clone()).or_default() += 1;
         self.wake.notify_one();
         Compacting { of: self, folder }
@@ -93,13 +100,13 @@ impl Writeback {
     }
 
     /// Waits until there is something to look at; `None` when it is time to end.
-    fn wait(&self) -> Option<HashSet<PathBuf>> {
+    fn wait_for_folders(&self) -> Option<HashSet<PathBuf>> {
         let mut news = self.lock();
         loop {
             if news.closed {
                 return None;
             }
-            let folders = news.folders();
+            let folders = news.growing_folders();
             if !folders.is_empty() {
                 return Some(folders);
             }
@@ -107,59 +114,68 @@ impl Writeback {
         }
     }
 
-    fn pause(&self) {
-        let open = |news: &mut News| !news.closed;
+    /// Waits before the next look, unless the thread is to end.
+    fn pause_briefly(&self) {
+        let open = |news: &mut WritebackMailbox| !news.closed;
         let _ended = self.wake.wait_timeout_while(self.lock(), PAUSE, open);
     }
 }
 
-fn folder(keyspace: &Keyspace) -> PathBuf {
+/// Where the tables of a keyspace are made.
+fn tables_folder(keyspace: &Keyspace) -> PathBuf {
     keyspace.tree.tree_config().path.join("tables")
 }
 
 /// Looks after growing tables until the store is closed.
-pub(crate) fn run(writeback: &Writeback) {
-    let mut seen: HashMap<PathBuf, Lengths> = HashMap::new();
-    while let Some(folders) = writeback.wait() {
+pub(crate) fn write_until_closed(writeback: &Writeback) {
+    let mut seen: HashMap<PathBuf, StartedLengths> = HashMap::new();
+    while let Some(folders) = writeback.wait_for_folders() {
         seen.retain(|folder, _| folders.contains(folder));
         for folder in folders {
             match seen.get_mut(&folder) {
-                Some(lengths) => lengths.grown(&folder).iter().for_each(Grown::start),
-                None => drop(seen.insert(folder.clone(), Lengths::of(&folder))),
+                Some(lengths) => {
+                    lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
+                }
+                // What was there before the flush or compaction began is no concern.
+                None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
             }
         }
-        writeback.pause();
+        writeback.pause_briefly();
     }
 }
 
 /// How far the newest tables of a folder were started, bytes by number.
 #[derive(Debug, Default)]
-struct Lengths(HashMap<u64, u64>);
+struct StartedLengths(HashMap<u64, u64>);
 
 /// A stretch of a table that is new.
 #[derive(Debug, PartialEq, Eq)]
-struct Grown {
+struct GrownStretch {
     path: PathBuf,
     from: u64,
     bytes: u64,
 }
 
-impl Lengths {
+impl StartedLengths {
     /// What is there counts as started.
-    fn of(folder: &Path) -> Self {
-        Self(newest(folder).into_iter().collect())
+    fn of_folder(folder: &Path) -> Self {
+        Self(newest_tables(folder).into_iter().collect())
     }
 
     /// What is worth being started.
-    fn grown(&mut self, folder: &Path) -> Vec<Grown> {
-        let found = newest(folder);
+    fn grown_stretches(&mut self, folder: &Path) -> Vec<GrownStretch> {
+        let found = newest_tables(folder);
         self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));
         let mut grown = Vec::new();
         for (number, length) in found {
             let started = self.0.entry(number).or_default();
             let bytes = length.saturating_sub(*started);
             if WORTH_BYTES <= bytes {
-                grown.push(Grown { path: folder.join(number.to_string()), from: *started, bytes });
+                grown.push(GrownStretch {
+                    path: folder.join(number.to_string()),
+                    from: *started,
+                    bytes,
+                });
                 *started = length;
             }
         }
@@ -168,10 +184,11 @@ impl Lengths {
 }
 
 /// Numbers and lengths of the newest tables. What cannot be read is not there.
-fn newest(folder: &Path) -> Vec<(u64, u64)> {
+fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut numbers: Vec<u64> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // Numbers grow, so tables that are being made are among the last few.
     let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
     numbers.retain(|number| least < *number || least == 0);
     let length =
@@ -179,9 +196,11 @@ fn newest(folder: &Path) -> Vec<(u64, u64)> {
     numbers.into_iter().filter_map(length).collect()
 }
 
-impl Grown {
+impl GrownStretch {
     /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
-    fn start(&self) {
+    ///
+    /// Failures are ignored: nothing depends on it but how long a later sync takes.
+    fn start_writing(&self) {
         let Ok(file) = File::open(&self.path) else { return };
         #[cfg(target_os = "linux")]
         {
@@ -210,24 +229,24 @@ mod tests {
         let folder = folder.path();
         write(folder, 7, 3 * MIB);
         std::fs::write(folder.join("other"), "").unwrap();
-        let mut lengths = Lengths::of(folder);
-        assert_eq!(lengths.grown(folder), []);
+        let mut lengths = StartedLengths::of_folder(folder);
+        assert_eq!(lengths.grown_stretches(folder), []);
         write(folder, 8, MIB - 1);
-        assert_eq!(lengths.grown(folder), [], "too little");
+        assert_eq!(lengths.grown_stretches(folder), [], "too little");
         write(folder, 8, MIB);
         let grown = |from: usize, bytes: usize| {
             let path = folder.join("8");
-            [Grown { path, from: from as u64, bytes: bytes as u64 }]
+            [GrownStretch { path, from: from as u64, bytes: bytes as u64 }]
         };
-        assert_eq!(lengths.grown(folder), grown(0, MIB));
-        assert_eq!(lengths.grown(folder), []);
+        assert_eq!(lengths.grown_stretches(folder), grown(0, MIB));
+        assert_eq!(lengths.grown_stretches(folder), []);
         write(folder, 8, 3 * MIB);
-        let rest = lengths.grown(folder);
+        let rest = lengths.grown_stretches(folder);
         assert_eq!(rest, grown(MIB, 2 * MIB));
-        rest[0].start();
+        rest[0].start_writing();
         std::fs::remove_file(folder.join("8")).unwrap();
-        assert_eq!(lengths.grown(folder), []);
-        rest[0].start();
+        assert_eq!(lengths.grown_stretches(folder), []);
+        rest[0].start_writing();
     }
 
     #[test]
@@ -235,10 +254,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         (0..20).for_each(|number| write(folder.path(), number, 1));
         let mut numbers: Vec<u64> =
-            newest(folder.path()).into_iter().map(|(number, _)| number).collect();
+            newest_tables(folder.path()).into_iter().map(|(number, _)| number).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, Vec::from_iter(12..20));
-        assert_eq!(newest(&folder.path().join("none")), []);
+        assert_eq!(newest_tables(&folder.path().join("none")), []);
     }
 
     #[test]
@@ -246,12 +265,12 @@ mod tests {
         let writeback = Writeback::default();
         let of = PathBuf::from("tables");
         writeback.lock().compacting.insert(of.clone(), 2);
-        assert_eq!(writeback.wait(), Some(HashSet::from([of.clone()])));
+        assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
         drop(Compacting { of: &writeback, folder: of.clone() });
-        assert_eq!(writeback.wait(), Some(HashSet::from([of.clone()])));
+        assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
         drop(Compacting { of: &writeback, folder: of });
-        assert!(writeback.lock().folders().is_empty());
+        assert!(writeback.lock().growing_folders().is_empty());
         writeback.close();
-        assert_eq!(writeback.wait(), None);
+        assert_eq!(writeback.wait_for_folders(), None);
     }
 }

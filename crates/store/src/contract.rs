@@ -5,31 +5,31 @@ use std::{fmt, future::Future, sync::Arc};
 use bytes::Bytes;
 
 use crate::{
+    commit::{Commit, Outcome},
     error::Error,
-    flight::Flight,
     health::Health,
+    in_flight::InFlight,
     space::Space,
-    unit::{Outcome, Unit},
 };
 
 /// Half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct KeyRange {
     /// First key that may be in it.
     pub start: Vec<u8>,
-    /// First key behind it; `None` reaches to the end of the space.
+    /// First key after it; `None` reaches to the end of the space.
     pub end: Option<Vec<u8>>,
 }
 
-impl Range {
+impl KeyRange {
     /// All keys.
     pub fn all() -> Self {
         Self { start: Vec::new(), end: None }
     }
 
     /// Keys that begin with these bytes.
-    pub fn prefix(prefix: &[u8]) -> Self {
-        Self { start: prefix.to_vec(), end: successor(prefix) }
+    pub fn with_prefix(prefix: &[u8]) -> Self {
+        Self { start: prefix.to_vec(), end: prefix_end(prefix) }
     }
 
     /// Whether no key can be in it.
@@ -37,8 +37,8 @@ impl Range {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// What is left of the range behind a key that was read.
-    pub fn after(&self, key: &[u8], direction: Direction) -> Self {
+    /// What is left of the range after a key that was read.
+    pub fn remaining_after(&self, key: &[u8], direction: Direction) -> Self {
         match direction {
             Direction::Forward => {
                 let mut start = key.to_vec();
@@ -50,8 +50,8 @@ impl Range {
     }
 }
 
-/// The first key behind all keys with this prefix.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+/// The first key after all keys with this prefix.
+fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix[..=last].to_vec();
     end[last] += 1;
@@ -81,7 +81,7 @@ pub struct Limit {
 pub struct Page {
     /// Keys and values.
     pub rows: Vec<(Bytes, Bytes)>,
-    /// Whether there may be more behind the last row.
+    /// Whether there may be more after the last row.
     pub more: bool,
 }
 
@@ -98,7 +98,7 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
     fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> impl Future<Output = Result<Page, Error>> + Send;
@@ -113,23 +113,14 @@ pub trait Timepiece: Send + Sync + 'static {
     fn monotonic_ns(&self) -> u64;
 }
 
-/// Judges keys and values during one compaction.
-pub type Judge = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
+/// Whether a compaction drops a key with this value.
+pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
 /// Says which rows a compaction drops. Pure and monotone: once true for a key and value, true for
 /// ever. It sees no snapshot.
 pub trait DropPredicate: Send + Sync + 'static {
-    /// The judge for one compaction of a space.
-    fn open(&self, space: Space) -> Judge;
-}
-
-/// What a commit may span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtomicScope {
-    /// Everything.
-    Everything,
-    /// One logical partition.
-    Partition,
+    /// The filter for one compaction of a space.
+    fn filter_for(&self, space: Space) -> DropFilter;
 }
 
 /// What an engine can do.
@@ -137,13 +128,7 @@ pub enum AtomicScope {
 pub struct Capabilities {
     /// Largest key, bytes.
     pub max_key_bytes: usize,
-    /// Largest value, bytes.
-    pub max_value_bytes: usize,
-    /// What a commit may span.
-    pub atomic_scope: AtomicScope,
-    /// Whether snapshots are still; otherwise each page is read at its own moment.
-    pub still_snapshots: bool,
-    /// Whether compaction applies a drop predicate; otherwise dead rows have to be deleted.
+    /// Whether compaction applies a drop predicate; otherwise expired rows have to be deleted.
     pub drops: bool,
 }
 
@@ -162,11 +147,14 @@ pub trait Store: Send + Sync + 'static {
     fn published(&self) -> u64;
 
     /// The commits under way.
-    fn flight(&self) -> &Flight;
+    fn in_flight(&self) -> &InFlight;
 
-    /// Orders units, each all or nothing, and answers when they are durable and visible, one
-    /// outcome a unit. They share a durability wait and nothing else.
-    fn commit(&self, units: Vec<Unit>) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
+    /// Orders commits, each all or nothing, and returns when they are durable and visible, one
+    /// outcome a commit. They share a durability wait and nothing else.
+    fn commit(
+        &self,
+        commits: Vec<Commit>,
+    ) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
 
     /// Makes a space ready. Making one that exists changes nothing.
     fn create_space(&self, space: Space) -> Result<(), Error>;
@@ -175,39 +163,33 @@ pub trait Store: Send + Sync + 'static {
     fn drop_space(&self, space: Space) -> Result<(), Error>;
 
     /// All spaces that exist.
-    fn spaces(&self) -> Vec<Space>;
+    fn all_spaces(&self) -> Vec<Space>;
 
     /// Sets which rows compactions drop.
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
 
     /// Compacts a space now, so that what the drop predicate says is dropped leaves.
-    fn reap(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
+    fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// The `seq` up to which no commit has left anything in this space that was not judged by a
-    /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
+    /// The `seq` up to which no commit has left anything in this space that was not filtered by a
+    /// predicate in force when a [`reap_space`](Self::reap_space) began after it was published: every table
     /// rewritten since, no journal from before left. 0 while that cannot be told.
-    fn judged(&self, space: Space) -> u64;
+    fn filtered_through(&self, space: Space) -> u64;
 
     /// Bytes a space takes, roughly.
     fn space_bytes(&self, space: Space) -> u64;
 
     /// Bytes of everything it keeps: of all spaces, and of what is not in a space yet.
-    fn disk_bytes(&self) -> u64 {
-        self.spaces().into_iter().map(|space| self.space_bytes(space)).sum()
-    }
+    fn disk_bytes(&self) -> u64;
 
     /// Housekeeping about once a second: notes how far commits are durable.
-    fn tick(&self) -> Result<(), Error> {
-        Ok(())
-    }
+    fn tick(&self) -> Result<(), Error>;
 
     /// Whether it takes commits.
-    fn health(&self) -> Health {
-        Health::Good
-    }
+    fn health(&self) -> Health;
 
     /// Its user has read again what was committed before it was opened [`Anew`](Health::Anew).
-    fn resume(&self) {}
+    fn resume_commits(&self);
 
     /// Makes a clean stop: everything flushed, nothing to replay.
     fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;

@@ -8,12 +8,10 @@ use std::sync::{
 use bytes::Bytes;
 
 use crate::{
-    contract::{Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store},
+    commit::{Commit, Outcome},
+    contract::{Direction, KeyRange, Limit, Page, Snapshot, Store},
     error::{Error, Kind},
-    flight::Flight,
-    health::Health,
     space::Space,
-    unit::{Outcome, Unit},
 };
 
 /// What fails.
@@ -27,16 +25,18 @@ pub enum Fault {
     Read,
 }
 
+/// Which calls fail, by kind.
 #[derive(Debug, Default)]
-struct Plan {
+struct FaultPlan {
     /// The n-th call from now fails; 0 is never.
     commit_lost: AtomicU64,
     answer_lost: AtomicU64,
     read: AtomicU64,
 }
 
-impl Plan {
-    fn counter(&self, fault: Fault) -> &AtomicU64 {
+impl FaultPlan {
+    /// Calls until one of this kind fails.
+    fn counter_of(&self, fault: Fault) -> &AtomicU64 {
         match fault {
             Fault::CommitLost => &self.commit_lost,
             Fault::AnswerLost => &self.answer_lost,
@@ -44,8 +44,9 @@ impl Plan {
         }
     }
 
-    fn check(&self, fault: Fault) -> Result<(), Error> {
-        let counter = self.counter(fault);
+    /// Fails when it is this call's turn.
+    fn check_fault(&self, fault: Fault) -> Result<(), Error> {
+        let counter = self.counter_of(fault);
         let before = counter
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
             .unwrap_or(0);
@@ -60,7 +61,7 @@ impl Plan {
 #[derive(Clone, Debug)]
 pub struct FaultyStore<S> {
     inner: S,
-    plan: Arc<Plan>,
+    plan: Arc<FaultPlan>,
 }
 
 impl<S: Store> FaultyStore<S> {
@@ -70,12 +71,12 @@ impl<S: Store> FaultyStore<S> {
     }
 
     /// Makes the `nth` call of this kind from now on fail, once.
-    pub fn fail(&self, fault: Fault, nth: u64) {
-        self.plan.counter(fault).store(nth, Ordering::SeqCst);
+    pub fn fail_nth(&self, fault: Fault, nth: u64) {
+        self.plan.counter_of(fault).store(nth, Ordering::SeqCst);
     }
 
     /// The store inside.
-    pub fn inner(&self) -> &S {
+    pub fn inner_store(&self) -> &S {
         &self.inner
     }
 }
@@ -84,90 +85,51 @@ impl<S: Store> FaultyStore<S> {
 #[derive(Clone, Debug)]
 pub struct FaultySnapshot<S> {
     inner: S,
-    plan: Arc<Plan>,
+    plan: Arc<FaultPlan>,
 }
 
 impl<S: Snapshot> Snapshot for FaultySnapshot<S> {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.plan.check(Fault::Read)?;
+        self.plan.check_fault(Fault::Read)?;
         self.inner.get(space, key).await
     }
 
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        self.plan.check(Fault::Read)?;
+        self.plan.check_fault(Fault::Read)?;
         self.inner.scan(space, range, direction, limit).await
     }
+}
+
+/// Calls the store inside.
+macro_rules! inner {
+    ($wrapper:expr, $store:ident => $call:expr) => {{
+        let $store = &$wrapper.inner;
+        $call
+    }};
 }
 
 impl<S: Store> Store for FaultyStore<S> {
     type Snapshot = FaultySnapshot<S::Snapshot>;
 
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
     fn snapshot(&self) -> Self::Snapshot {
         FaultySnapshot { inner: self.inner.snapshot(), plan: Arc::clone(&self.plan) }
     }
 
-    fn published(&self) -> u64 {
-        self.inner.published()
-    }
-
-    fn flight(&self) -> &Flight {
-        self.inner.flight()
-    }
-
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        self.plan.check(Fault::CommitLost)?;
-        let outcomes = self.inner.commit(units).await?;
-        self.plan.check(Fault::AnswerLost)?;
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+        self.plan.check_fault(Fault::CommitLost)?;
+        let outcomes = self.inner.commit(commits).await?;
+        self.plan.check_fault(Fault::AnswerLost)?;
         Ok(outcomes)
     }
 
-    fn create_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.create_space(space)
-    }
-
-    fn drop_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.drop_space(space)
-    }
-
-    fn spaces(&self) -> Vec<Space> {
-        self.inner.spaces()
-    }
-
-    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.inner.set_drop_predicate(predicate);
-    }
-
-    async fn reap(&self, space: Space) -> Result<(), Error> {
-        self.inner.reap(space).await
-    }
-
-    fn judged(&self, space: Space) -> u64 {
-        self.inner.judged(space)
-    }
-
-    fn space_bytes(&self, space: Space) -> u64 {
-        self.inner.space_bytes(space)
-    }
-
-    fn health(&self) -> Health {
-        self.inner.health()
-    }
-
-    fn resume(&self) {
-        self.inner.resume();
-    }
-
-    async fn close(&self) -> Result<(), Error> {
-        self.inner.close().await
+    crate::delegate_store! { self via inner:
+        capabilities, published, in_flight, create_space, drop_space, all_spaces, set_drop_predicate,
+        reap_space, filtered_through, space_bytes, disk_bytes, tick, health, resume_commits, close
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a store takes commits, as those say who look after it.
+//! Whether a store takes commits, for whoever looks after it.
 
 use crate::error::Error;
 
@@ -10,8 +10,8 @@ pub enum Health {
     Good,
     /// It refuses them, for this reason, and takes them again by itself when the cause has gone.
     Refusing(Error),
-    /// It was opened again behind a failure. Commits whose outcome was unknown may have taken place;
+    /// It was opened again after a failure. Commits whose outcome was unknown may have taken place;
     /// it takes new ones as soon as its user has read again what it keeps in memory and calls
-    /// [`resume`](crate::contract::Store::resume).
+    /// [`resume_commits`](crate::contract::Store::resume_commits).
     Anew,
 }

@@ -1,31 +1,28 @@
-//! The contract every storage engine keeps, in bytes: snapshots, scans, conditional atomic units,
+//! The contract every storage engine keeps, in bytes: snapshots, scans, conditional atomic commits,
 //! one order of commits. With a memory store, a fault-injecting wrapper and the laws that every
 //! store has to pass. It knows nothing of documents.
 
+mod commit;
 mod contract;
+mod delegate;
 mod error;
 mod faulty;
-mod flight;
 mod health;
-mod histogram;
-mod latency;
+mod in_flight;
 pub mod laws;
 mod memory;
 mod sequencer;
 mod space;
-mod unit;
 
+pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
 pub use contract::{
-    AtomicScope, Capabilities, Direction, DropPredicate, Judge, Limit, Page, Range, Snapshot,
-    Store, Timepiece,
+    Capabilities, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page, Snapshot, Store,
+    Timepiece,
 };
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
-pub use flight::Flight;
 pub use health::Health;
-pub use histogram::{Distribution, Histogram};
-pub use latency::Latencies;
-pub use memory::{Gate, MemoryStore};
-pub use sequencer::{Ordered, Sequencer, Sums, decode_count, encode_count};
+pub use in_flight::InFlight;
+pub use memory::{Gate, MemorySnapshot, MemoryStore};
+pub use sequencer::{FoldedSums, OrderedBatch, Sequencer, decode_count, encode_count};
 pub use space::Space;
-pub use unit::{Condition, Fence, Mutation, Outcome, Refusal, Stamp, Unit, Write};

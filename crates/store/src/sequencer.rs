@@ -1,5 +1,15 @@
-//! The one order of commits: stamps units, checks their conditions against every commit before
-//! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+//! The one order of commits: stamps them, checks their conditions against every commit before them,
+//! visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+//!
+//! "No later commit wrote this key" is answered from memory, without a read: the hashes of the keys
+//! written lately, in two generations, each with the number of the last commit that wrote it. A
+//! writer whose view is older than both is refused, as if the key had been written, and looks
+//! again.
+//!
+//! ```text
+//!  young:  key → seq       new writes go here; full: it becomes the old one
+//!  old:    key → seq       forgotten as a whole when the young one is full
+//! ```
 
 use std::{
     collections::HashMap,
@@ -10,10 +20,10 @@ use bytes::Bytes;
 use foldhash::fast::RandomState;
 
 use crate::{
+    commit::{Commit, Condition, Mutation, Outcome, Refusal, Stamp},
     contract::Timepiece,
-    flight::Flight,
+    in_flight::InFlight,
     space::Space,
-    unit::{Condition, Mutation, Outcome, Refusal, Stamp, Unit},
 };
 
 /// How many keys a generation of recent writes holds before the older generation is forgotten.
@@ -42,10 +52,10 @@ impl Hasher for AsItIs {
 /// The newest `seq` by the hash of a key.
 type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
 
-/// Which keys were written lately, by hash: a collision refuses a unit that could have passed, and
-/// its writer looks again.
+/// Which keys were written lately, by hash: a collision refuses a commit that could have passed,
+/// and its writer looks again.
 #[derive(Debug, Default)]
-struct Recent {
+struct RecentWrites {
     hasher: RandomState,
     young: Newest,
     old: Newest,
@@ -55,54 +65,58 @@ struct Recent {
     old_newest: u64,
 }
 
-impl Recent {
-    fn hash(&self, space: Space, key: &[u8]) -> u64 {
+impl RecentWrites {
+    /// Keyed by the process, so that nobody can make keys collide.
+    fn hash_key(&self, space: Space, key: &[u8]) -> u64 {
         self.hasher.hash_one((space, key))
     }
 
+    /// Whether a commit after `seq` may have written the key.
     fn is_newer(&self, space: Space, key: &[u8], seq: u64) -> bool {
         if seq < self.forgotten {
             return true;
         }
-        let hash = self.hash(space, key);
+        let hash = self.hash_key(space, key);
         let newest = self.young.get(&hash).or_else(|| self.old.get(&hash));
         newest.is_some_and(|newest| seq < *newest)
     }
 
-    fn note(&mut self, space: Space, key: &[u8], seq: u64) {
+    /// A commit has written the key.
+    fn note_write(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
+            // Views from before that are refused from now on.
             self.forgotten = self.old_newest;
             // The room of the oldest is used again.
             std::mem::swap(&mut self.young, &mut self.old);
             self.young.clear();
             self.old_newest = seq - 1;
         }
-        let hash = self.hash(space, key);
+        let hash = self.hash_key(space, key);
         self.young.insert(hash, seq);
     }
 }
 
 /// Pairs of sums by their keys.
-pub type Sums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
+pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 
-/// Units in their order, ready to be written as one batch.
+/// Commits in their order, ready to be written as one batch.
 #[derive(Debug, Default)]
-pub struct Ordered {
-    /// One a unit, in the order given.
+pub struct OrderedBatch {
+    /// One a commit, in the order given.
     pub outcomes: Vec<Outcome>,
     /// Puts and deletes in order; a later one of the same key wins.
     pub mutations: Vec<Mutation>,
     /// Sums to add, folded.
-    pub sums: Sums,
+    pub sums: FoldedSums,
     /// The last stamp given.
     pub last: Option<Stamp>,
-    /// Where the units that were not ordered begin: a fence ends a batch.
-    pub rest: Vec<Unit>,
+    /// Where the commits that were not ordered begin: a fence ends a batch.
+    pub rest: Vec<Commit>,
     /// The fence that was raised, to be lowered with this outcome.
-    pub fence: Option<(std::sync::Arc<dyn crate::unit::Fence>, Outcome)>,
+    pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
 }
 
-impl std::fmt::Debug for dyn crate::unit::Fence {
+impl std::fmt::Debug for dyn crate::commit::Fence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fence")
     }
@@ -111,53 +125,62 @@ impl std::fmt::Debug for dyn crate::unit::Fence {
 /// Gives stamps.
 #[derive(Debug, Default)]
 pub struct Sequencer {
-    recent: Recent,
+    recent: RecentWrites,
     seq: u64,
     at_ms: i64,
 }
 
 impl Sequencer {
-    /// Goes on behind the last stamp of an earlier run.
+    /// Goes on after the last stamp of an earlier run.
     pub fn starting_after(last: Stamp) -> Self {
-        let recent = Recent { forgotten: last.seq, old_newest: last.seq, ..Recent::default() };
+        let recent =
+            RecentWrites { forgotten: last.seq, old_newest: last.seq, ..RecentWrites::default() };
         Self { recent, seq: last.seq, at_ms: last.at_ms }
     }
 
     /// The last stamp given.
-    pub fn last(&self) -> Stamp {
+    pub fn last_stamp(&self) -> Stamp {
         Stamp { seq: self.seq, at_ms: self.at_ms }
     }
 
-    /// Orders units up to and including the first with a fence. The batch has to be in the
+    /// Orders commits up to and including the first with a fence. The batch has to be in the
     /// in-flight table already.
-    pub fn order(&mut self, units: Vec<Unit>, time: &dyn Timepiece, flight: &Flight) -> Ordered {
-        let mut ordered = Ordered::default();
-        let mut units = units.into_iter();
-        for unit in units.by_ref() {
-            let fence = unit.fence.clone();
+    pub fn order_commits(
+        &mut self,
+        commits: Vec<Commit>,
+        time: &dyn Timepiece,
+        in_flight: &InFlight,
+    ) -> OrderedBatch {
+        let mut ordered = OrderedBatch::default();
+        let mut commits = commits.into_iter();
+        for commit in commits.by_ref() {
+            let fence = commit.fence.clone();
             if let Some(fence) = &fence {
                 fence.raise();
             }
-            let outcome = self.order_one(unit, time, flight, &mut ordered);
+            // A fence is raised by now: no view opens between the stamp and the publication.
+            let outcome = self.order_one(commit, time, in_flight, &mut ordered);
             ordered.outcomes.push(outcome);
             if let Some(fence) = fence {
                 ordered.fence = Some((fence, outcome));
                 break;
             }
         }
-        ordered.rest = units.collect();
+        ordered.rest = commits.collect();
         ordered
     }
 
+    /// Checks the conditions of one commit and, where they hold, stamps it and takes its mutations.
     fn order_one(
         &mut self,
-        unit: Unit,
+        commit: Commit,
         time: &dyn Timepiece,
-        flight: &Flight,
-        ordered: &mut Ordered,
+        in_flight: &InFlight,
+        ordered: &mut OrderedBatch,
     ) -> Outcome {
+        // Stamps never go back, whatever the clock says.
         let at_ms = time.now_ms().max(self.at_ms);
-        for condition in &unit.conditions {
+        for condition in &commit.conditions {
             let refusal = match condition {
                 Condition::NotNewer { space, key, seq } => {
                     self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
@@ -174,9 +197,10 @@ impl Sequencer {
         }
         self.seq += 1;
         self.at_ms = at_ms;
-        flight.stamped(at_ms);
+        // Before the closure makes anything of the stamp: a view that opens now must not be older.
+        in_flight.note_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
-        for mutation in (unit.write)(stamp) {
+        for mutation in (commit.write)(stamp) {
             match mutation {
                 Mutation::Add { space, key, by } => {
                     let sum = ordered.sums.entry((space, key)).or_default();
@@ -184,7 +208,8 @@ impl Sequencer {
                     sum[1] = sum[1].saturating_add(by[1]);
                 }
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
-                    self.recent.note(space, key, stamp.seq);
+                    // Sums are left out: adding meets no condition.
+                    self.recent.note_write(space, key, stamp.seq);
                     ordered.mutations.push(mutation);
                 }
             }

@@ -1,7 +1,7 @@
-//! The memory store, alone and behind the fault-injecting wrapper, keeps the laws of stores.
+//! The memory store, alone and after the fault-injecting wrapper, keeps the laws of stores.
 
 use store::{
-    Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store, Unit,
+    Commit, Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store,
     laws::{self, Bench, ManualTime},
 };
 
@@ -37,7 +37,7 @@ impl Bench for Faulty {
     }
 
     async fn crash(&mut self, store: Self::Store) -> Self::Store {
-        FaultyStore::new(self.0.crash(store.inner().clone()).await)
+        FaultyStore::new(self.0.crash(store.inner_store().clone()).await)
     }
 
     fn time(&self) -> &ManualTime {
@@ -60,17 +60,17 @@ async fn faults_come_when_planned_and_only_then() {
     let store = Faulty::default().open().await;
     let put = || {
         let (key, value) = ("k".into(), "v".into());
-        Unit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
+        Commit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
     };
-    store.fail(Fault::CommitLost, 2);
+    store.fail_nth(Fault::CommitLost, 2);
     store.commit(vec![put()]).await.unwrap();
     let before = store.published();
     store.commit(vec![put()]).await.unwrap_err();
     assert_eq!(store.published(), before, "nothing was written");
-    store.fail(Fault::AnswerLost, 1);
+    store.fail_nth(Fault::AnswerLost, 1);
     store.commit(vec![put()]).await.unwrap_err();
     assert_eq!(store.published(), before + 1, "it was written, and nobody was told");
-    store.fail(Fault::Read, 1);
+    store.fail_nth(Fault::Read, 1);
     store.snapshot().get(Space::Catalog, b"k").await.unwrap_err();
     assert!(store.snapshot().get(Space::Catalog, b"k").await.unwrap().is_some());
 }
@@ -84,21 +84,21 @@ async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
     gate.shut();
     let held = {
         let store = store.clone();
-        let unit = Unit::new(vec![], |_| {
+        let commit = Commit::new(vec![], |_| {
             vec![Mutation::Put { space: Space::Catalog, key: "k".into(), value: "v".into() }]
         });
-        tokio::spawn(async move { store.commit(vec![unit]).await })
+        tokio::spawn(async move { store.commit(vec![commit]).await })
     };
     tokio::task::yield_now().await;
-    let (since, batch) = store.flight().oldest().unwrap();
+    let (since, batch) = store.in_flight().oldest_commit().unwrap();
     assert_eq!((since, store.published()), (10, 0));
     assert_eq!(store.snapshot().get(Space::Catalog, b"k").await.unwrap(), None);
     gate.open();
-    store.flight().landed(batch).await;
+    store.in_flight().wait_until_finished(batch).await;
     held.await.unwrap().unwrap();
-    assert_eq!(store.flight().oldest(), None);
+    assert_eq!(store.in_flight().oldest_commit(), None);
     let stale = Condition::NotNewer { space: Space::Catalog, key: b"k".to_vec().into(), seq: 0 };
-    let outcomes = store.commit(vec![Unit::new(vec![stale], |_| vec![])]).await.unwrap();
+    let outcomes = store.commit(vec![Commit::new(vec![stale], |_| vec![])]).await.unwrap();
     assert!(matches!(outcomes[0], store::Outcome::Refused(_)));
 }
 
@@ -109,7 +109,7 @@ async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
     let key = |at: u32| bytes::Bytes::copy_from_slice(&at.to_be_bytes());
     let put = |at: u32| {
         let (key, value) = (key(at), vec![7; 1000].into());
-        Unit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
+        Commit::new(vec![], move |_| vec![Mutation::Put { space: Space::Catalog, key, value }])
     };
     let mut held = 0;
     let refused = loop {
@@ -125,7 +125,7 @@ async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
     for at in 0..held {
         let key = key(at);
         let delete =
-            Unit::new(vec![], move |_| vec![Mutation::Delete { space: Space::Catalog, key }]);
+            Commit::new(vec![], move |_| vec![Mutation::Delete { space: Space::Catalog, key }]);
         store.commit(vec![delete.freeing()]).await.unwrap();
     }
     // What a snapshot still sees is held.

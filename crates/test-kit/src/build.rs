@@ -1,4 +1,5 @@
-//! Filters, sorts, indexes and the door's part of writes, without a query language.
+//! Filters, sorts, indexes and the door's part of writes, without a query language, so that tests
+//! of the engine depend on no parser.
 
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};
@@ -14,7 +15,7 @@ use pipeline::{
 pub struct EqualityDialect;
 
 impl Dialect for EqualityDialect {
-    fn filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+    fn parse_filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         Ok(Filter::all(filter.iter().map(|(path, value)| equal(path, value.to_value())).collect()))
     }
 }
@@ -24,8 +25,8 @@ impl Dialect for EqualityDialect {
 pub struct TtlField;
 
 impl Writer for TtlField {
-    fn lifetime(&self, document: &DocBuf) -> Result<Lifetime, Error> {
-        Ok(Lifetime::of(document.get("ttl")))
+    fn lifetime_of(&self, document: &DocBuf) -> Result<Lifetime, Error> {
+        Ok(Lifetime::from_ttl(document.get("ttl")))
     }
 
     fn with_id(&self, document: DocBuf) -> DocBuf {
@@ -49,7 +50,7 @@ pub fn sort_by(path: &str, descending: bool) -> Sort {
 }
 
 /// A plain ascending index on one path, named `<path>_1`.
-pub fn index(path: &str) -> IndexSpec {
+pub fn plain_index(path: &str) -> IndexSpec {
     let mut spec = IndexSpec::new(format!("{path}_1"), vec![(path.to_owned(), false)]);
     spec.shown = Document::new();
     spec
@@ -57,15 +58,15 @@ pub fn index(path: &str) -> IndexSpec {
 
 /// A unique sparse index on one path.
 pub fn unique_index(path: &str) -> IndexSpec {
-    IndexSpec { unique: true, sparse: true, ..index(path) }
+    IndexSpec { unique: true, sparse: true, ..plain_index(path) }
 }
 
-/// An index that expires documents so many seconds after a date.
+/// An index that expires documents this many seconds after a date.
 pub fn date_index(path: &str, seconds: i64) -> IndexSpec {
-    IndexSpec { expire_after: Some(seconds), ..index(path) }
+    IndexSpec { expire_after: Some(seconds), ..plain_index(path) }
 }
 
 /// The index that stands for the default TTL; -1 turns it on without a default.
 pub fn system_index(seconds: i64) -> IndexSpec {
-    IndexSpec { expire_after: Some(seconds), system_ttl: true, ..index("_ts") }
+    IndexSpec { expire_after: Some(seconds), system_ttl: true, ..plain_index("_ts") }
 }

@@ -1,16 +1,17 @@
-//! The engine with its store and clock, and one collection that tests work on.
+//! The engine with its store and clock, and one collection that tests work on. Times are
+//! milliseconds since [`START_MS`], so that tests read as time lines.
 
 use std::{sync::Arc, time::Duration};
 
-use clock::{Clock, Instant, Mode, Source};
+use clock::{Clock, ClockMode, ClockSource, Instant};
 use document::{DocBuf, DocRef, Document, Value};
 use engine::{
     Amount, BatchLimit, Collection, Cursor, Dialect, Edited, Engine, Error, Find, Hint,
-    IndexChange, IndexSpec, Inserted, Kind, Model, Namespace, Options, Ordering, Plan, Rules,
+    IndexChange, IndexSpec, Inserted, Kind, ListOrdering, Model, Namespace, Options, Plan, Rules,
     Update, Updated,
 };
 use evaluation::Context;
-use expiry::{Default as DefaultTtl, Lifetime};
+use expiry::{DefaultTtl, Lifetime};
 use pipeline::{Filter, edit::Edit};
 
 use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
@@ -18,10 +19,11 @@ use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
 /// Where clocks of tests start.
 pub const START_MS: i64 = 1_700_000_000_000;
 
+/// The machine's clocks, standing still: only [`Kit::move_to`] moves time.
 #[derive(Debug)]
-struct Still;
+struct StillSource;
 
-impl Source for Still {
+impl ClockSource for StillSource {
     fn boot_ns(&self) -> i64 {
         0
     }
@@ -38,7 +40,7 @@ pub struct Setup {
     pub rules: Rules,
     /// The language of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long a document has expired before its bytes may go.
     pub reap_delay: Duration,
 }
 
@@ -64,21 +66,26 @@ pub struct Kit {
     pub store: PausingStore,
     /// Its clock.
     pub clock: Arc<Clock>,
+    /// Kept for restarts.
     setup: Setup,
+    /// Of the reaper; its clock goes on by one second each.
     passes: u64,
 }
 
+/// A manual clock that may be used at once, at its beginning or where an earlier one stood.
 fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
-    let clock = Clock::start(Mode::Manual, Box::new(Still), [7; 16], last);
+    let clock = Clock::start(ClockMode::Manual, Box::new(StillSource), [7; 16], last);
     let clock = clock.expect("a manual clock starts");
-    clock.persisted(&clock.tick());
+    clock.mark_persisted(&clock.tick());
     Arc::new(clock)
 }
 
-fn open(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
+/// Opens an engine as the server does, and finishes the builds that an earlier one began.
+fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
     let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
+    // The memory store never waits for anything, so that opening needs no runtime.
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
     engine
@@ -95,9 +102,10 @@ impl Kit {
     pub fn new(setup: Setup) -> Self {
         let clock = start_clock(None);
         let store = PausingStore::new(Engine::<PausingStore>::timepiece(&clock));
-        let engine = open(store.clone(), &clock, &setup);
+        let engine = open_engine(store.clone(), &clock, &setup);
         let kit = Self { engine, store, clock, setup, passes: 0 };
-        ready(kit.engine.ensure(Model::Documents, &kit.namespace())).expect("a collection");
+        ready(kit.engine.ensure_collection(Model::Documents, &kit.namespace()))
+            .expect("a collection");
         kit
     }
 
@@ -105,12 +113,12 @@ impl Kit {
     pub fn restart(&mut self) {
         self.clock = start_clock(Some(self.clock.tick()));
         self.store = self.store.reopen(Engine::<PausingStore>::timepiece(&self.clock));
-        self.engine = open(self.store.clone(), &self.clock, &self.setup);
+        self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
     /// Another engine on the same store, which this one knows nothing of.
-    pub fn other(&self) -> Engine<PausingStore> {
-        open(self.store.clone(), &self.clock, &self.setup)
+    pub fn other_engine(&self) -> Engine<PausingStore> {
+        open_engine(self.store.clone(), &self.clock, &self.setup)
     }
 
     /// The collection's name.
@@ -120,39 +128,39 @@ impl Kit {
 
     /// The collection.
     pub fn collection(&self) -> Arc<Collection> {
-        self.engine.expect(Model::Documents, &self.namespace()).expect("the collection")
+        self.engine.expect_collection(Model::Documents, &self.namespace()).expect("the collection")
     }
 
     /// Database time, milliseconds since the start of the test.
     pub fn now_ms(&self) -> i64 {
-        self.clock.last().ms - START_MS
+        self.clock.last_used().ms - START_MS
     }
 
-    /// Moves the clock to so many milliseconds after the start of the test.
+    /// Moves the clock to this many milliseconds after the start of the test.
     pub fn move_to(&self, ms: i64) {
         let checkpoint = self.clock.move_to(Instant::from_ms(START_MS + ms));
-        self.clock.persisted(&checkpoint.expect("time goes forward"));
+        self.clock.mark_persisted(&checkpoint.expect("time goes forward"));
     }
 
     /// Inserts one document.
     pub fn insert(&self, document: Document) -> Result<(), Error> {
-        first_failure(ready(insert(self.engine.clone(), self.collection(), document))?)
+        first_failure(ready(insert_one(self.engine.clone(), self.collection(), document))?)
     }
 
     /// Puts a document in the place of the one with its id; upserts when asked.
     pub fn replace(&self, document: Document, upsert: bool) -> Result<Updated, Error> {
-        ready(replace(self.engine.clone(), self.collection(), document, upsert))
+        ready(replace_one(self.engine.clone(), self.collection(), document, upsert))
     }
 
-    /// Puts a document in place and answers what was there.
+    /// Puts a document in place and returns what was there.
     pub fn find_and_replace(&self, document: Document) -> Result<Edited, Error> {
         let (update, edit) = replacement(document, false);
         let update = Update { edit: &edit, ..update };
         ready(self.engine.find_and_update(&self.collection(), &update))
     }
 
-    /// Removes the document with this id and answers how many there were.
-    pub fn remove(&self, id: impl Into<Value>) -> usize {
+    /// Removes the document with this id and returns how many there were.
+    pub fn remove_by_id(&self, id: impl Into<Value>) -> usize {
         let find = Find::new(equal("_id", id));
         let (collection, context) = (self.collection(), context());
         let removed = ready(self.engine.remove(&collection, &find, false, &context));
@@ -160,28 +168,30 @@ impl Kit {
     }
 
     /// All documents that a filter means, in the order they come.
-    pub fn find(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
-        ready(find(self.engine.clone(), self.namespace(), Plan { hint, ..Plan::new(filter) }))
+    pub fn find_documents(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
+        ready(find_all(self.engine.clone(), self.namespace(), Plan { hint, ..Plan::new(filter) }))
     }
 
     /// The ids of all documents, by a scan of the rows.
-    pub fn ids(&self) -> Vec<i64> {
-        ids(&self.find(Filter::always(), Hint::None).expect("found"))
+    pub fn all_ids(&self) -> Vec<i64> {
+        ids_of(&self.find_documents(Filter::always(), Hint::None).expect("found"))
     }
 
     /// The ids of all documents in an index, in its order.
     pub fn ids_by(&self, index: &str) -> Vec<i64> {
-        ids(&self.find(Filter::always(), Hint::Index(index.into())).expect("found"))
+        ids_of(&self.find_documents(Filter::always(), Hint::Index(index.into())).expect("found"))
     }
 
     /// Starts a query.
-    pub fn query(&self, plan: Plan) -> Cursor<PausingStore> {
-        self.engine.query(Model::Documents, &self.namespace(), plan, context()).expect("a cursor")
+    pub fn begin_query(&self, plan: Plan) -> Cursor<PausingStore> {
+        self.engine
+            .begin_query(Model::Documents, &self.namespace(), plan, context())
+            .expect("a cursor")
     }
 
     /// Exact live documents.
-    pub fn live(&self) -> Amount {
-        ready(self.engine.live(&self.collection())).expect("counted")
+    pub fn live_amount(&self) -> Amount {
+        ready(self.engine.live_amount(&self.collection())).expect("counted")
     }
 
     /// Changes the default TTL: `None` is off.
@@ -209,9 +219,9 @@ impl Kit {
     }
 
     /// Reaps what may be reaped now, worth it or not.
-    pub fn reap(&mut self) {
+    pub fn reap_all(&mut self) {
         self.passes += 1;
-        ready(self.engine.reap(Duration::from_secs(self.passes))).expect("a pass");
+        ready(self.engine.reap_once(Duration::from_secs(self.passes))).expect("a pass");
         ready(self.engine.reap_now(&self.collection())).expect("reaped");
     }
 
@@ -243,14 +253,14 @@ pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
 }
 
 /// An insert to be polled.
-pub async fn insert(
+pub async fn insert_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
     document: Document,
 ) -> Result<Inserted, Error> {
     let document: DocBuf = document.to_buf();
-    let lifetime = Lifetime::of(document.get("ttl"));
-    engine.insert(&collection, vec![(document, lifetime)], Ordering::Ordered).await
+    let lifetime = Lifetime::from_ttl(document.get("ttl"));
+    engine.insert(&collection, vec![(document, lifetime)], ListOrdering::Ordered).await
 }
 
 /// The failure of an insert of one document.
@@ -262,7 +272,9 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
     }
 }
 
+/// An update that replaces the document with the id of this one, and its edit.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
+    /// Stands in the update until the caller puts the edit in.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let update = Update {
@@ -277,7 +289,7 @@ fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
 }
 
 /// A replacement to be polled.
-pub async fn replace(
+pub async fn replace_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
     document: Document,
@@ -288,18 +300,18 @@ pub async fn replace(
 }
 
 /// A query to be polled, all in one batch.
-pub async fn find(
+pub async fn find_all(
     engine: Engine<PausingStore>,
     namespace: Namespace,
     plan: Plan,
 ) -> Result<Vec<Document>, Error> {
-    let mut cursor = engine.query(Model::Documents, &namespace, plan, context())?;
-    let batch = cursor.next(BatchLimit { documents: usize::MAX, bytes: usize::MAX }).await?;
+    let mut cursor = engine.begin_query(Model::Documents, &namespace, plan, context())?;
+    let batch = cursor.next_batch(BatchLimit { documents: usize::MAX, bytes: usize::MAX }).await?;
     Ok(batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect())
 }
 
 /// The numbers that documents have as ids.
-pub fn ids(documents: &[Document]) -> Vec<i64> {
+pub fn ids_of(documents: &[Document]) -> Vec<i64> {
     let id = |document: &Document| {
         let number = document.get("_id").and_then(|id| document::Number::of(id.as_ref()));
         number.and_then(document::Number::to_i64_exact).unwrap_or(-1)

@@ -1,5 +1,10 @@
 //! A memory store whose reads can be stopped half-way, so that the world moves while a view is
 //! open.
+//!
+//! ```text
+//!  commit ──▶ stamped ──[gate]──▶ visible          shut: the commit is in flight
+//!  read ────[turnstile]────▶ rows                  stopped: the view stays open in the middle
+//! ```
 
 use std::{
     future::poll_fn,
@@ -12,8 +17,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Capabilities, Direction, DropPredicate, Error, Flight, Gate, Health, Limit, MemoryStore,
-    Outcome, Page, Range, Snapshot, Space, Store, Timepiece, Unit,
+    Direction, Error, Gate, Health, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store,
+    Timepiece,
 };
 
 /// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
@@ -21,6 +26,7 @@ use store::{
 pub struct Turnstile {
     /// Reads until one is stopped, counting that one; 0 stops none.
     left: AtomicU64,
+    /// A read that was stopped waits for this to end.
     shut: AtomicBool,
     /// Reads of rows, to be told from those of entries and counts.
     rows: AtomicU64,
@@ -28,7 +34,7 @@ pub struct Turnstile {
 
 impl Turnstile {
     /// Stops the `nth` read from now on.
-    pub fn stop(&self, nth: u64) {
+    pub fn stop_nth(&self, nth: u64) {
         self.shut.store(true, Ordering::SeqCst);
         self.left.store(nth, Ordering::SeqCst);
     }
@@ -49,7 +55,8 @@ impl Turnstile {
         self.rows.load(Ordering::SeqCst)
     }
 
-    async fn pass(&self, space: Space) {
+    /// Counts a read, and holds it where it is the one to be stopped.
+    async fn pass_through(&self, space: Space) {
         self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
         let before = self
             .left
@@ -69,8 +76,11 @@ impl Turnstile {
 #[derive(Clone, Debug)]
 pub struct PausingStore {
     inner: MemoryStore,
+    /// Shared with all snapshots.
     turnstile: Arc<Turnstile>,
+    /// Commits that snapshots show before they are said to be published.
     behind: Arc<AtomicU64>,
+    /// What [`Store::health`] says.
     anew: Arc<AtomicBool>,
 }
 
@@ -80,12 +90,13 @@ impl PausingStore {
         Self::over(MemoryStore::new(time))
     }
 
+    /// Around a store, with nothing stopped or held.
     fn over(inner: MemoryStore) -> Self {
         let (turnstile, behind, anew) = (Arc::default(), Arc::default(), Arc::default());
         Self { inner, turnstile, behind, anew }
     }
 
-    /// From now on snapshots hold so many commits more than are said to be published, as for a
+    /// From now on snapshots hold this many commits more than are said to be published, as for a
     /// moment whenever a store publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
@@ -121,28 +132,32 @@ pub struct PausingSnapshot {
 
 impl Snapshot for PausingSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.turnstile.pass(space).await;
+        self.turnstile.pass_through(space).await;
         self.inner.get(space, key).await
     }
 
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        self.turnstile.pass(space).await;
+        self.turnstile.pass_through(space).await;
         self.inner.scan(space, range, direction, limit).await
     }
 }
 
+/// Calls the store inside.
+macro_rules! inner {
+    ($wrapper:expr, $store:ident => $call:expr) => {{
+        let $store = &$wrapper.inner;
+        $call
+    }};
+}
+
 impl Store for PausingStore {
     type Snapshot = PausingSnapshot;
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
 
     fn snapshot(&self) -> PausingSnapshot {
         let turnstile = Arc::clone(&self.turnstile);
@@ -153,51 +168,16 @@ impl Store for PausingStore {
         self.inner.published().saturating_sub(self.behind.load(Ordering::SeqCst))
     }
 
-    fn flight(&self) -> &Flight {
-        self.inner.flight()
-    }
-
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        self.inner.commit(units).await
-    }
-
-    fn create_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.create_space(space)
-    }
-
-    fn drop_space(&self, space: Space) -> Result<(), Error> {
-        self.inner.drop_space(space)
-    }
-
-    fn spaces(&self) -> Vec<Space> {
-        self.inner.spaces()
-    }
-
-    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.inner.set_drop_predicate(predicate);
-    }
-
-    async fn reap(&self, space: Space) -> Result<(), Error> {
-        self.inner.reap(space).await
-    }
-
-    fn judged(&self, space: Space) -> u64 {
-        self.inner.judged(space)
-    }
-
-    fn space_bytes(&self, space: Space) -> u64 {
-        self.inner.space_bytes(space)
-    }
-
     fn health(&self) -> Health {
         if self.anew.load(Ordering::SeqCst) { Health::Anew } else { Health::Good }
     }
 
-    fn resume(&self) {
+    fn resume_commits(&self) {
         self.anew.store(false, Ordering::SeqCst);
     }
 
-    async fn close(&self) -> Result<(), Error> {
-        self.inner.close().await
+    store::delegate_store! { self via inner:
+        capabilities, in_flight, commit, create_space, drop_space, all_spaces, set_drop_predicate, reap_space,
+        filtered_through, space_bytes, disk_bytes, tick, close
     }
 }

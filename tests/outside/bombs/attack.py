@@ -25,7 +25,7 @@ class Attack:
 
     def __init__(self, server, crowd):
         self.mongo_address, self.items_address = server.address, server.items.address
-        self.within = (60 if crowd == 1 else 300) * PATIENCE
+        self.within = (60 if crowd == 1 else 600) * PATIENCE
         self.problems, self.wires = [], {}
         #: Answers by their kind.
         self.answers = []

@@ -50,7 +50,7 @@ pub(crate) struct Answer<'a> {
 impl Link {
     /// Connects.
     pub(crate) async fn open(url: &Url, key: &Key) -> Result<Self> {
-        let now = clock::monotonic();
+        let now = clock::monotonic_time();
         let authority = url.authority();
         let mut link = Self {
             envelope: Envelope::new(&authority, key.clone(), &mut fastrand::Rng::new()),
@@ -69,7 +69,7 @@ impl Link {
 
     /// Sends a request and gives its answer, whatever it is.
     pub(crate) async fn send(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
-        let now = clock::monotonic();
+        let now = clock::monotonic_time();
         if DATE_LIFE < now.saturating_sub(self.dated) {
             (self.date, self.dated) = (Date::from_ms(clock::wall_ms()), now);
         }

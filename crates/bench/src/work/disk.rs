@@ -26,11 +26,11 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     target.forget().await?;
     let mortality = Mortality::prepare(target, COLLECTION).await?;
     let make = move |number, rng: &mut fastrand::Rng| mortality.document(number, true, rng);
-    let begin = clock::monotonic();
+    let begin = clock::monotonic_time();
     inserts::insert(target, COLLECTION, settings.sizes.disk_records, make).await?;
     target.settle().await?;
-    let loaded = clock::monotonic().saturating_sub(begin).as_secs_f64();
-    let at = mortality.arm(target, COLLECTION, clock::monotonic() + MARGIN).await?;
+    let loaded = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
+    let at = mortality.arm(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
     let mut link = target.connect().await?;
     pause::until(at.saturating_sub(DISK_POLL)).await;
     let before = size(&directory)?;
@@ -67,7 +67,7 @@ async fn watch(
 ) -> Result<Watch> {
     loop {
         let size = size(directory)?;
-        let waited = clock::monotonic().saturating_sub(from);
+        let waited = clock::monotonic_time().saturating_sub(from);
         if size < before * GOAL {
             return Ok(Watch { size, seconds: Some(waited.as_secs_f64()) });
         }

@@ -35,7 +35,7 @@ impl Worker for Reader {
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
         let number = self.rng.u64(..self.records);
         let id = ValueRef::Int64(number.cast_signed());
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let there = !link.call(commands::find_id(COLLECTION, id)).await?.batch()?.is_empty();
         self.witness.read(sent, number, there)
     }
@@ -48,18 +48,18 @@ async fn look(mut link: Connection, witness: Arc<Witness>, records: u64, seed: u
         let from = rng.u64(..records);
         let wanted = RANGE_MAX.min(records - from);
         let id = ValueRef::Int64(from.cast_signed());
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let batch = link.call(commands::find_range(COLLECTION, id, wanted)).await?.batch()?;
         let ids = batch.documents().filter_map(|document| integer(document.get("_id")));
         let odd = ids.filter(|id| mortal(id.cast_unsigned())).count() as u64;
         let there = (from..from + wanted).filter(|number| mortal(*number)).count() as u64;
-        witness.judge(sent, clock::monotonic(), odd, there.saturating_sub(odd));
+        witness.judge(sent, clock::monotonic_time(), odd, there.saturating_sub(odd));
 
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let count = link.call(commands::on("count", COLLECTION)).await?.integer("n");
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
-        witness.judge(sent, clock::monotonic(), beyond.min(1), missing.min(1));
+        witness.judge(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
         pause::pause(CHECK_PAUSE).await;
     }
     Ok(())
@@ -72,7 +72,7 @@ pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Res
     let make = move |number, rng: &mut Rng| mortality.document(number, mortal(number), rng);
     inserts::insert(target, COLLECTION, records, make).await?;
     target.settle().await?;
-    let at = clock::monotonic() + plan.warmup + plan.duration + plan.warmup + MARGIN;
+    let at = clock::monotonic_time() + plan.warmup + plan.duration + plan.warmup + MARGIN;
     let at = mortality.arm(target, COLLECTION, at).await?;
 
     let witness = Arc::new(Witness::default());
@@ -84,7 +84,7 @@ pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Res
     let quiet = closed_loop::run(target, plan, reader).await?;
 
     let mut link = target.connect().await?;
-    let during = Plan { warmup: at.saturating_sub(clock::monotonic()), ..plan };
+    let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let told = Arc::clone(&witness);
     let striker = tokio::spawn(async move {
         let strike = mortality.strike(&mut link, at).await?;

@@ -75,23 +75,23 @@ impl Mortality {
         at: Duration,
     ) -> Result<Duration> {
         let Self::Dated { written } = self else { return Ok(at) };
-        let left = at.saturating_sub(clock::monotonic());
+        let left = at.saturating_sub(clock::monotonic_time());
         let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
         let seconds = (clock::wall_ms() + left - written).div_euclid(1000) + 1;
         let mut link = target.connect().await?;
         link.call(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;
         let left = written + seconds * 1000 - clock::wall_ms();
-        Ok(clock::monotonic() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+        Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
     /// Waits for the strike; where the clock can be moved, it is the one who strikes.
     pub(super) async fn strike(self, link: &mut Connection, at: Duration) -> Result<Strike> {
         pause::until(at).await;
         if let Self::Moved { deadline } = self {
-            let alive_until = clock::monotonic();
+            let alive_until = clock::monotonic_time();
             let set = [("set", ValueRef::DateTime(deadline))];
             link.call(commands::admin("ebbClock", &set)).await?;
-            return Ok(Strike { alive_until, dead_from: clock::monotonic() });
+            return Ok(Strike { alive_until, dead_from: clock::monotonic_time() });
         }
         Ok(Strike { alive_until: at.saturating_sub(BLUR), dead_from: at })
     }

@@ -95,13 +95,13 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
         let error = run(&query, document.as_ref(), &account).unwrap_err();
         assert_eq!(error.kind, Kind::TooLarge, "{query:.80}: {error}");
         assert!(peak() < MOST, "{query:.80}: {} MB", peak() / MB);
-        assert_eq!(account.used(), 0, "{query:.80}");
+        assert_eq!(account.used_bytes(), 0, "{query:.80}");
         // A server with less left refuses it for that reason, or because it is too large anyway.
         let account = Account::new(12 * MB);
         let error = run(&query, document.as_ref(), &account).unwrap_err();
         let short = error.kind == Kind::Short && error.number == BUSY;
         assert!(short || error.kind == Kind::TooLarge, "{query:.80}: {error}");
-        assert_eq!(account.used(), 0, "{query:.80}");
+        assert_eq!(account.used_bytes(), 0, "{query:.80}");
     }
     // What is allowed goes well beside all that, and gives back what it held.
     let account = Account::new(64 * MB);
@@ -113,8 +113,8 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
     ] {
         let page = run(query, document.as_ref(), &account).unwrap();
         assert_eq!(page.values.len(), results, "{query}");
-        assert!(0 < account.used(), "{query}");
+        assert!(0 < account.used_bytes(), "{query}");
         drop(page);
-        assert_eq!(account.used(), 0, "{query}");
+        assert_eq!(account.used_bytes(), 0, "{query}");
     }
 }

@@ -176,9 +176,9 @@ mod tests {
         assert!(room.may_hold(69) && !room.may_hold(70));
         assert!(take(1, 60));
         assert!(!take(1, 60) && !room.may_hold(60));
-        assert!(MAX_BATCH_ANSWER_BYTES <= account.used());
+        assert!(MAX_BATCH_ANSWER_BYTES <= account.used_bytes());
         drop(room);
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 
     #[test]
@@ -189,9 +189,9 @@ mod tests {
         assert_eq!(room.take_room(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
         let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };
         let reply = room.build_reply(200, vec![outcome]);
-        assert!(90_000 <= reply.body.len() && 90_000 <= account.used());
+        assert!(90_000 <= reply.body.len() && 90_000 <= account.used_bytes());
         drop(reply);
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         exclude_etag(&mut policy)?;
         let rules = read_rules(&policy)?;
         if rules.0.iter().any(|rule| rule.included) {
-            indexes.push(IndexSpec::wild("paths", rules));
+            indexes.push(IndexSpec::over_policy("paths", rules));
         }
         indexes.extend(read_composites(&policy)?);
     }
@@ -255,7 +255,7 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
         if (0..paths.len()).any(twice) {
             return Err(Failure::bad_request("A path occurs twice in a composite index."));
         }
-        found.push(IndexSpec::tuple(format!("{COMPOSITE}{at}"), &paths, false));
+        found.push(IndexSpec::over_tuple(format!("{COMPOSITE}{at}"), &paths, false));
     }
     Ok(found)
 }

@@ -45,7 +45,7 @@ pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
         }
         let names: Vec<(Vec<String>, bool)> =
             parsed.iter().map(|path| (path.parts().to_vec(), false)).collect();
-        found.push(IndexSpec::tuple(format!("unique {at}"), &names, true));
+        found.push(IndexSpec::over_tuple(format!("unique {at}"), &names, true));
         seen.push(parsed);
     }
     Ok(found)

@@ -130,12 +130,13 @@ async fn serve_request<S: Store>(
         let body = body::read_body(&mut body, &mut held).await?;
         let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
-        if is_long(is_query, &body) {
-            // From here on it has no worker to itself.
-            (door.settings.give_way)();
-        }
+        let long = is_long(is_query, &body);
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
-        dispatch::run_request(door, request, body).await
+        let run = pin!(dispatch::run_request(door, request, body));
+        match long {
+            true => engine::poll_apart(door.settings.run_apart, run).await,
+            false => run.await,
+        }
     };
     let answered: Result<Reply> = result.await;
     let reply = match answered.and_then(|reply| hold_reply(reply, &mut held, only_reads)) {
@@ -159,7 +160,7 @@ async fn serve_request<S: Store>(
 /// Holds the memory of a reply until it is read, instead of that of the request.
 fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Reply> {
     let text = std::mem::take(&mut reply.held);
-    if 0 < text.held() {
+    if 0 < text.held_bytes() {
         *held = text;
     }
     match held.set(reply.body.capacity()) {

@@ -22,7 +22,7 @@ impl AsRef<[u8]> for Held {
 /// The same bytes, which hold the share until the last part of them is dropped. Small ones hold
 /// none and cost nothing.
 pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
-    match share.held() {
+    match share.held_bytes() {
         0 => Bytes::from(bytes),
         _ => Bytes::from_owner(Held { bytes, _share: share }),
     }
@@ -40,8 +40,8 @@ mod tests {
         let mut whole = count_bytes(vec![7; 300_000], account.share_of(300_000).unwrap());
         let part = whole.split_to(10);
         drop(whole);
-        assert_eq!((part.len(), account.used()), (10, 300_000));
+        assert_eq!((part.len(), account.used_bytes()), (10, 300_000));
         drop(part);
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 }

@@ -43,7 +43,7 @@ impl Exchange {
         let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
         let given = given.filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
         Self {
-            began: clock::monotonic(),
+            began: clock::monotonic_time(),
             activity: given.map_or_else(new_activity, str::to_owned),
             uri: parts.uri.clone(),
             location: request_address(door, scheme, parts),
@@ -66,7 +66,7 @@ impl Exchange {
             known,
             items: self.about_items,
             location: (status < 400).then_some(self.location),
-            took: clock::monotonic().saturating_sub(self.began),
+            took: clock::monotonic_time().saturating_sub(self.began),
         }
     }
 }
@@ -80,12 +80,12 @@ pub(super) fn new_activity() -> String {
 fn request_address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
     if let Some(endpoint) = &door.settings.endpoint {
-        return format!("{}{path}", endpoint.trim_end_matches('/'));
+        return [endpoint.trim_end_matches('/'), path].concat();
     }
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     // HTTP/2 has no header for the host: it is part of the address.
     match host.or(parts.uri.authority().map(|authority| authority.as_str())) {
-        Some(host) => format!("{scheme}://{host}{path}"),
+        Some(host) => [scheme, "://", host, path].concat(),
         None => path.to_owned(),
     }
 }

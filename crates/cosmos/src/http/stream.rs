@@ -250,6 +250,6 @@ mod tests {
             let mut read = Vec::new();
             assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {first_head}");
         }
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
 }

@@ -58,6 +58,7 @@ impl Server {
             secret: [1; 32],
             certificate: Some(Certificate::make_self_signed("").unwrap()),
             give_way: || {},
+            run_apart: |work| work(),
         };
         let door = Door::new(Kit::default().engine, settings).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

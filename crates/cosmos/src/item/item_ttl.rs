@@ -16,7 +16,7 @@ use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 /// it writes, because the default may have changed since the request came.
 pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
-    let lifetime = Lifetime::of(ttl);
+    let lifetime = Lifetime::from_ttl(ttl);
     match (default, ttl, lifetime) {
         (DefaultTtl::Infinite | DefaultTtl::Seconds(_), Some(value), Lifetime::Inherit) => {
             Err(invalid_ttl(value))
@@ -45,7 +45,7 @@ fn invalid_ttl(value: ValueRef<'_>) -> Error {
 pub(crate) struct Lifetimes;
 
 impl ItemWriter for Lifetimes {
-    fn lifetime(&self, default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
+    fn lifetime_of(&self, default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
         item_lifetime(default, item)
     }
 }

@@ -7,7 +7,7 @@
 //! tick, in the order of the instants.
 
 use document::{DocRef, Document, Value, ValueRef, json};
-use engine::{Event, EventKind, Events, Item, Store};
+use engine::{Event, EventKind, EventsWanted, Item, Store};
 
 use super::{change_feed, container_part, shared};
 use crate::{
@@ -45,9 +45,9 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let wanted = Events { after, range, items, bytes: MAX_PAGE_BYTES };
+    let wanted = EventsWanted { after, range, items, bytes: MAX_PAGE_BYTES };
     let context = shared::new_context(door, request).await;
-    let found = door.engine.events(&container.collection, &wanted, &context).await?;
+    let found = door.engine.feed_events(&container.collection, &wanted, &context).await?;
     // The container may have stopped keeping versions since it was looked up.
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
     session::check_seen(request.seen, found.seq)?;

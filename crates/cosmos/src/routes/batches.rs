@@ -114,7 +114,7 @@ async fn prepare_operation<S: Store>(
     let reads = matches!(action, ItemAction::Read);
     // A read asks by the other header, `if_none_match`, and reads whatever version there is.
     let if_match = match reads {
-        true => engine::Match::Any,
+        true => engine::VersionMatch::Any,
         false => shared::if_match(operation.if_match.as_deref()),
     };
     Ok(Prepared {
@@ -277,12 +277,12 @@ async fn run_bulk<S: Store>(
         let most = if request.headers.continue_on_error() { usize::MAX } else { 1 };
         while wave.len() < most
             && let Some(next) = waiting.next_if(|next| match next {
-                Ok(next) => !next.write.keys().any(|key| keys.contains(key)),
+                Ok(next) => !next.write.changed_keys().any(|key| keys.contains(key)),
                 Err(_) => true,
             })
         {
             if let Ok(next) = &next {
-                keys.extend(next.write.keys().cloned());
+                keys.extend(next.write.changed_keys().cloned());
             }
             wave.push(next);
         }

@@ -5,7 +5,7 @@
 //! version is and the older ones are not there. The response's etag is the position after the page,
 //! and the client sends it back in `if-none-match`; a page without items is 304.
 
-use engine::{Changes, Item, Store};
+use engine::{ChangesWanted, Item, Store};
 
 use super::{all_versions, container_part, shared};
 use crate::{
@@ -46,9 +46,9 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
         _ => i64::MIN,
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let wanted = Changes { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
+    let wanted = ChangesWanted { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
     let context = shared::new_context(door, request).await;
-    let found = door.engine.changes(&container.collection, &wanted, &context).await?;
+    let found = door.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
     // SDKs that read both feeds by one piece of code ask for the form of the other one.
     let wrapped = request.headers.wire_format().is_some();

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use document::Document;
-use engine::{Expect, Kind, Model, Namespace, Space, Store};
+use engine::{Expected, Kind, Model, Namespace, Space, Store};
 
 use super::{offers, resource_feed, resources, shared};
 use crate::{
@@ -117,7 +117,7 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
             container.collection.index_progress().to_string(),
         );
     if request.headers.quota_info() {
-        let live = door.engine.forecast(&container.collection).await?.live;
+        let live = door.engine.forecast_collection(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (door.engine.store(), container.collection.id);
         // What was written lately may not have been counted where it is stored, so the live items
@@ -153,8 +153,8 @@ pub(crate) async fn replace_container<S: Store>(
     resources::check_version(request, held.version())?;
     let definition = ContainerDefinition::parse_replacement(body, held.options())?;
     let version = match shared::expected_version(request) {
-        Expect::Version(stamp) => Some(stamp),
-        Expect::Absent | Expect::Present => None,
+        Expected::Version(stamp) => Some(stamp),
+        Expected::Absent | Expected::Present => None,
     };
     let collection = &held.collection;
     door.engine.replace_container(collection, definition.engine_definition(), version).await?;
@@ -182,7 +182,7 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     offers::remove_offer(door, &container.rid).await?;
     let path = resource_path(&container);
     let path = path.each_ref().map(String::as_str);
-    match door.engine.remove_resource(&path, Expect::Present).await {
+    match door.engine.remove_resource(&path, Expected::Present).await {
         Err(error) if !matches!(error.kind, Kind::NotFound(_)) => return Err(error.into()),
         _ => {}
     }

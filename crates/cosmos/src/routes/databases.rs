@@ -2,7 +2,7 @@
 //! collections of the engine.
 
 use document::{Document, doc};
-use engine::{Expect, Kind, Model, Namespace, Store};
+use engine::{Expected, Kind, Model, Namespace, Store};
 
 use super::{offers, resource_feed, resources, shared};
 use crate::{
@@ -90,7 +90,7 @@ pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request)
         offers::remove_offer(door, &container.rid).await?;
     }
     offers::remove_offer(door, &database.rid().encode()).await?;
-    match door.engine.remove_resource(&[ROOT, &database.name], Expect::Present).await {
+    match door.engine.remove_resource(&[ROOT, &database.name], Expected::Present).await {
         Ok(()) => {}
         Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
             return Err(Failure::no_resource());

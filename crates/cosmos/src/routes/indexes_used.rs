@@ -6,7 +6,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
-use engine::Used;
+use engine::IndexUse;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use select::sarg::PathStep;
 
@@ -17,7 +17,7 @@ use crate::{catalog::Container, container, headers::Headers, representation};
 pub(super) fn utilization_header(
     headers: &Headers,
     container: &Container,
-    used: &[Used],
+    used: &[IndexUse],
 ) -> Option<String> {
     if !headers.index_metrics() && !headers.index_metrics_v2() {
         return None;
@@ -25,8 +25,8 @@ pub(super) fn utilization_header(
     let (mut single, mut composite) = (Vec::new(), Vec::new());
     for used in used {
         match used {
-            Used::Path(steps) => single.push(policy_path(steps)),
-            Used::Order(name) => {
+            IndexUse::Path(steps) => single.push(policy_path(steps)),
+            IndexUse::Order(name) => {
                 composite.extend(container::composite_paths(container.options(), name))
             }
         }

@@ -1,7 +1,7 @@
 //! The item that a link means: by its id, or by its resource id, for which the logical partition is
 //! walked. Few clients name items so: those that follow the `_self` of an item.
 
-use engine::{Comes, Flow, Item, ItemKey, Scan, Sink, Store};
+use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
 
 use super::shared;
 use crate::{
@@ -39,12 +39,12 @@ pub(super) async fn find_key<S: Store>(
 ) -> Result<ItemKey> {
     let key = container.item_key(components, item_name(request)?);
     if link_rid(request).is_none()
-        || door.engine.item(&container.collection, &key).await?.0.is_some()
+        || door.engine.read_item(&container.collection, &key).await?.0.is_some()
     {
         return Ok(key);
     }
     let found = find_by_rid(door, request, container, components).await?;
-    Ok(found.map_or(key, |item| item.key()))
+    Ok(found.map_or(key, |item| item.item_key()))
 }
 
 /// The resource id in the link, where it has the form of one.
@@ -63,7 +63,7 @@ pub(super) async fn find_by_rid<S: Store>(
     let range = container.item_range(&KeyScope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
     let context = shared::new_context(door, request).await;
-    door.engine.scan(&container.collection, &Scan::of(range), &context, &mut search).await?;
+    door.engine.scan_items(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }
 
@@ -74,8 +74,8 @@ struct Search<'a> {
     found: Option<Item>,
 }
 
-impl Sink for Search<'_> {
-    fn begin(&mut self, _: Comes) -> std::result::Result<(), engine::Error> {
+impl ItemSink for Search<'_> {
+    fn begin(&mut self, _: ScanOrder) -> std::result::Result<(), engine::Error> {
         self.found = None;
         Ok(())
     }

@@ -135,7 +135,7 @@ pub(super) async fn patch_action<S: Store>(
         // may be a value from a time when TTL was off and nobody checked it.
         let lifetime = if keeps_ttl {
             // What it says may be from a time when nobody looked at it.
-            engine::Lifetime::of(stored.get("ttl"))
+            engine::Lifetime::from_ttl(stored.get("ttl"))
         } else {
             item::item_lifetime(default, stored.as_ref())?
         };
@@ -161,7 +161,7 @@ pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Re
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;
     let key = container.item_key(&components, item_lookup::item_name(request)?);
-    let (mut found, seq) = door.engine.item(&container.collection, &key).await?;
+    let (mut found, seq) = door.engine.read_item(&container.collection, &key).await?;
     if found.is_none() {
         found = item_lookup::find_by_rid(door, request, container, &components).await?;
     }

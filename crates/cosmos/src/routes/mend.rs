@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use engine::{Expect, Store};
+use engine::{Expected, Store};
 
 use super::{
     offers::{self, Throughput},
@@ -45,7 +45,7 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     for offer in offers::all_resources(door) {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
-            door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?;
+            door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?;
             tracing::warn!("an offer had no resource; it is removed");
         }
     }

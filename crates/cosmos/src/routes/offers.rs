@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use document::{Document, Number, Value, doc, json};
-use engine::{Expect, Resource, Store};
+use engine::{Expected, Resource, Store};
 
 use super::{resource_feed, resources, shared};
 use crate::{
@@ -158,13 +158,13 @@ pub(crate) async fn create_offer<S: Store>(
         "content": throughput.to_content(),
     };
     let id = Rid::Database(number).encode();
-    door.engine.put_resource(&[ROOT, &id], body, Expect::Absent).await?;
+    door.engine.put_resource(&[ROOT, &id], body, Expected::Absent).await?;
     Ok(())
 }
 
 /// All offers, as they are kept.
 pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
-    door.engine.resources(&[ROOT])
+    door.engine.resources_below(&[ROOT])
 }
 
 /// The offer of the resource with this id. It is searched for among all: there are as many as
@@ -191,7 +191,7 @@ pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) ->
 /// Removes the offer of a resource, if it has one.
 pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
     let Some(offer) = offer_of(door, rid) else { return Ok(()) };
-    Ok(door.engine.remove_resource(&resources::path_names(&offer), Expect::Present).await?)
+    Ok(door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
 /// An offer as clients see it. Its type says "Invalid" and its version "V2", as those of the
@@ -227,7 +227,7 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resourc
     if Rid::parse(id).is_none() {
         return Err(Failure::bad_request(format!("'{id}' is not the id of an offer.")));
     }
-    door.engine.resource(&[ROOT, id]).ok_or_else(Failure::no_resource)
+    door.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
 /// `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use engine::{Births, Comes, Item, Store};
+use engine::{BirthOrder, Item, ScanOrder, Store};
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
@@ -16,11 +16,11 @@ use crate::{continuation, door::Door, failure::Result, request::Request};
 const BIRTHS: &[u8] = b"births";
 
 /// The place of an item in the order in which items come: what a token holds of the last one.
-pub(super) fn order_key(comes: Comes, item: &Item) -> Cow<'_, [u8]> {
+pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     // Births are numbers of commits, which as bytes compare as numbers do.
     match comes {
-        Comes::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
-        Comes::ByKey | Comes::AsAsked => Cow::Borrowed(&item.key),
+        ScanOrder::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
+        ScanOrder::ByKey | ScanOrder::AsAsked => Cow::Borrowed(&item.key),
     }
 }
 
@@ -30,15 +30,15 @@ pub(super) fn resume_page<S: Store>(
     door: &Door<S>,
     request: &Request,
     about: &[&[u8]],
-) -> Result<(Births, Option<Vec<u8>>)> {
+) -> Result<(BirthOrder, Option<Vec<u8>>)> {
     let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
-        return Ok((Births::WhereFew, None));
+        return Ok((BirthOrder::WhereFew, None));
     };
     // A token opens for one order alone, so trying tells which one it is.
     if let Ok(held) = continuation::open_token(&door.secret, &[about, &[BIRTHS]].concat(), token) {
-        return Ok((Births::Always, Some(held)));
+        return Ok((BirthOrder::Always, Some(held)));
     }
-    Ok((Births::Never, Some(continuation::open_token(&door.secret, about, token)?)))
+    Ok((BirthOrder::Never, Some(continuation::open_token(&door.secret, about, token)?)))
 }
 
 /// The token of a page whose items came in this order. Items in the order that a query asks for
@@ -46,13 +46,15 @@ pub(super) fn resume_page<S: Store>(
 pub(super) fn seal_page<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
-    comes: Comes,
+    comes: ScanOrder,
     state: &[u8],
 ) -> String {
     match comes {
-        Comes::ByBirth => {
+        ScanOrder::ByBirth => {
             continuation::seal_token(&door.secret, &[about, &[BIRTHS]].concat(), state)
         }
-        Comes::ByKey | Comes::AsAsked => continuation::seal_token(&door.secret, about, state),
+        ScanOrder::ByKey | ScanOrder::AsAsked => {
+            continuation::seal_token(&door.secret, about, state)
+        }
     }
 }

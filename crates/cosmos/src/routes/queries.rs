@@ -15,7 +15,7 @@ use std::{cell::OnceCell, sync::Arc};
 
 use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
-use engine::{Births, Comes, Flow, Item, Scan, Scanned, Sink, Store};
+use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
 use evaluation::Budget;
 use select::{
     eval::Whole,
@@ -65,7 +65,7 @@ pub(super) fn resume_query<S: Store>(
     door: &Door<S>,
     request: &Request,
     about: &[&[u8]],
-) -> Result<(Births, Option<Resume>)> {
+) -> Result<(BirthOrder, Option<Resume>)> {
     let (births, bytes) = page_order::resume_page(door, request, about)?;
     let read = |bytes: Vec<u8>| {
         Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad_request("Invalid Continuation Token"))
@@ -77,7 +77,7 @@ pub(super) fn resume_query<S: Store>(
 pub(super) fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
-    comes: Comes,
+    comes: ScanOrder,
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
@@ -130,12 +130,12 @@ pub(crate) async fn query_items<S: Store>(
     let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
     // Only results that come in the order of items show that order.
-    let births = if streams { births } else { Births::Never };
+    let births = if streams { births } else { BirthOrder::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let budget = &context.budget;
-    let (container, part, comes) = (container, &part, Comes::ByKey);
+    let (container, part, comes) = (container, &part, ScanOrder::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, budget };
-    let scanned = door.engine.scan(&container.collection, &scan, &context, &mut rows).await?;
+    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than the one that was expected: the token is for the
     // order in which items came.
@@ -167,10 +167,10 @@ async fn count_items<S: Store>(
 ) -> Result<Reply> {
     let seq = door.engine.store().published();
     session::check_seen(request.seen, seq)?;
-    let live = door.engine.live(&container.collection).await?;
+    let live = door.engine.live_amount(&container.collection).await?;
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = page_reply(door, about, Comes::ByKey, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(door, about, ScanOrder::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;
@@ -206,7 +206,7 @@ struct Rows<'a> {
     /// The query, which collects the page.
     run: Run,
     /// The order in which items come, as the engine has told.
-    comes: Comes,
+    comes: ScanOrder,
     /// Whether its results come in the order of items.
     streams: bool,
     /// The container that is queried.
@@ -219,13 +219,13 @@ struct Rows<'a> {
     budget: &'a Budget,
 }
 
-impl Sink for Rows<'_> {
-    fn begin(&mut self, comes: Comes) -> std::result::Result<(), engine::Error> {
+impl ItemSink for Rows<'_> {
+    fn begin(&mut self, comes: ScanOrder) -> std::result::Result<(), engine::Error> {
         self.comes = comes;
         // A scan may begin again, when something changed under it: what the run has so far is
         // forgotten.
         self.run.start_over();
-        self.run.set_sorted(comes == Comes::AsAsked || self.streams);
+        self.run.set_sorted(comes == ScanOrder::AsAsked || self.streams);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! All items of a container or a part of it, page by page: the read feed.
 
-use engine::{Comes, Error, Flow, Item, Scan, Sink, Store};
+use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder, Store};
 use memory::Account;
 
 use super::{container_part, page_order, shared};
@@ -26,7 +26,7 @@ struct Page<'a> {
     most: usize,
     feed: Feed,
     /// The order in which items come.
-    comes: Comes,
+    comes: ScanOrder,
     /// Place of the last item, once the page is full; empty before.
     last: Vec<u8>,
     /// Whether there is an item after it: without one the page is the last, and has no
@@ -34,8 +34,8 @@ struct Page<'a> {
     more: bool,
 }
 
-impl Sink for Page<'_> {
-    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+impl ItemSink for Page<'_> {
+    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
         // A scan may begin again, when something changed under it: the page begins anew as well.
         self.comes = comes;
         self.feed = Feed::new(&self.container.rid, "Documents", self.account);
@@ -77,13 +77,13 @@ pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> R
         account,
         most,
         feed,
-        comes: Comes::ByKey,
+        comes: ScanOrder::ByKey,
         last: Vec::new(),
         more: false,
     };
     let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
     let context = shared::new_context(door, request).await;
-    let scanned = door.engine.scan(&container.collection, &scan, &context, &mut page).await?;
+    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut page).await?;
     session::check_seen(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
     let continuation = last.map(|last| page_order::seal_page(door, &about, page.comes, last));

@@ -2,7 +2,7 @@
 //! cut out of a list, and a query runs over the list from its beginning for each page.
 
 use document::{DocRef, Document, Value};
-use engine::{Comes, Flow, Store};
+use engine::{Flow, ScanOrder, Store};
 use evaluation::Holding;
 use select::statement::Run;
 
@@ -82,7 +82,7 @@ fn query_resources<S: Store>(
         }
     }
     let page = run.finish_page(all).map_err(engine::Error::from)?;
-    let reply = page_reply(door, &about, Comes::ByKey, (rid, name), &page)?;
+    let reply = page_reply(door, &about, ScanOrder::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
     Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
-use engine::{Expect, Kind, Resource, Store};
+use engine::{Expected, Kind, Resource, Store};
 
 use super::shared;
 use crate::{
@@ -27,7 +27,7 @@ const COUNTER: &[&str] = &["counter"];
 /// The resources with this path but for the last name: its siblings and itself.
 pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
-    door.engine.resources(parent)
+    door.engine.resources_below(parent)
 }
 
 /// The resource with this path. Its last name may also be the resource id of one of them.
@@ -38,7 +38,7 @@ pub(super) fn find_resource<S: Store>(
 ) -> Option<Arc<Resource>> {
     let name = path.last().copied().unwrap_or_default();
     let by_id = || siblings_of(door, path).into_iter().find(|held| rid(held).encode() == name);
-    door.engine.resource(path).or_else(by_id)
+    door.engine.resource_at(path).or_else(by_id)
 }
 
 /// What is kept of a resource, after its id.
@@ -53,12 +53,12 @@ pub(super) fn kept_body(held: &Resource) -> Document {
 /// A number that no other resource had or will have. Callers hold the door's lock of changes.
 pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
     for _ in 0..MAX_TRIES {
-        let held = door.engine.resource(COUNTER);
+        let held = door.engine.resource_at(COUNTER);
         let (number, expect) = match &held {
-            None => (1, Expect::Absent),
+            None => (1, Expected::Absent),
             Some(held) => {
                 let number = catalog::resource_number(&held.body).unwrap_or(0);
-                (number.saturating_add(1), Expect::Version(held.stamp))
+                (number.saturating_add(1), Expected::Version(held.stamp))
             }
         };
         let body = doc! { "number": Value::Int64(i64::from(number)) };
@@ -79,7 +79,7 @@ pub(super) async fn create_numbered<S: Store>(
 ) -> Result<(u32, Arc<Resource>)> {
     let number = next_number(door).await?;
     let body = doc! { "number": Value::Int64(i64::from(number)) };
-    Ok((number, door.engine.put_resource(path, body, Expect::Absent).await?))
+    Ok((number, door.engine.put_resource(path, body, Expected::Absent).await?))
 }
 
 /// Makes a resource, or writes over the one that is there where the request is an upsert. Returns
@@ -90,9 +90,9 @@ pub(super) async fn create_resource<S: Store>(
     path: &[&str],
     kept: Document,
 ) -> Result<(u16, Arc<Resource>)> {
-    let (status, expect) = match door.engine.resource(path) {
-        Some(_) if request.headers.is_upsert() => (200, Expect::Present),
-        _ => (201, Expect::Absent),
+    let (status, expect) = match door.engine.resource_at(path) {
+        Some(_) if request.headers.is_upsert() => (200, Expected::Present),
+        _ => (201, Expected::Absent),
     };
     Ok((status, door.engine.put_resource(path, kept, expect).await?))
 }
@@ -139,7 +139,7 @@ pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
 /// steps, whose first one has no condition of its own.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
     match shared::expected_version(request) {
-        Expect::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),
+        Expected::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),
         _ => Ok(()),
     }
 }

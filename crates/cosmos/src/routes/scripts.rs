@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
-use engine::{Expect, Resource, Store};
+use engine::{Expected, Resource, Store};
 
 use super::{containers, resource_feed, resources, shared};
 use crate::{
@@ -144,8 +144,8 @@ impl ScriptFeed {
         // What is below a container's path is removed with the resource at the path, so there has
         // to be one.
         let parent = self.path.each_ref().map(String::as_str);
-        if door.engine.resource(&parent).is_none() {
-            door.engine.put_resource(&parent, Document::new(), Expect::Absent).await?;
+        if door.engine.resource_at(&parent).is_none() {
+            door.engine.put_resource(&parent, Document::new(), Expected::Absent).await?;
         }
         resources::create_resource(door, request, &self.path_of(id), kept).await
     }

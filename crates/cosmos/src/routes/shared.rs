@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{Document, json};
-use engine::{Expect, Match, Store};
+use engine::{Expected, Store, VersionMatch};
 use evaluation::{Budget, Context, Holding};
 
 use crate::{
@@ -35,20 +35,20 @@ pub(crate) fn parse_document(body: &[u8]) -> Result<Document> {
 
 /// Which version a write of an item is about. A text that is not an etag is that of no version, so
 /// the condition is not met.
-pub(crate) fn if_match(header: Option<&str>) -> Match {
+pub(crate) fn if_match(header: Option<&str>) -> VersionMatch {
     match header.map(str::trim) {
-        None | Some("" | "*") => Match::Any,
-        Some(etag) => etag::parse_etag(etag).map_or(Match::Nothing, Match::Stamp),
+        None | Some("" | "*") => VersionMatch::Any,
+        Some(etag) => etag::parse_etag(etag).map_or(VersionMatch::Nothing, VersionMatch::Stamp),
     }
 }
 
 /// Which version a change of a resource is about.
-pub(crate) fn expected_version(request: &Request) -> Expect {
+pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
-        Match::Any => Expect::Present,
-        Match::Stamp(stamp) => Expect::Version(stamp),
+        VersionMatch::Any => Expected::Present,
+        VersionMatch::Stamp(stamp) => Expected::Version(stamp),
         // No version has this stamp.
-        Match::Nothing => Expect::Version(u64::MAX),
+        VersionMatch::Nothing => Expected::Version(u64::MAX),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{Document, doc};
-use engine::{Expect, Resource, Store};
+use engine::{Expected, Resource, Store};
 
 use super::{resource_feed, resources, shared};
 use crate::{
@@ -51,7 +51,7 @@ impl User {
 
 /// The user of this name or resource id.
 pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Option<User> {
-    if let Some(found) = door.engine.resource(&user_path(database, name)) {
+    if let Some(found) = door.engine.resource_at(&user_path(database, name)) {
         return User::of_resource(found);
     }
     let wanted = Rid::parse(name)?;
@@ -65,7 +65,7 @@ pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 
 
 /// All users of a database.
 fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
-    let all = door.engine.resources(&[ROOT, &database.name, WORD]);
+    let all = door.engine.resources_below(&[ROOT, &database.name, WORD]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
 
@@ -150,14 +150,14 @@ pub(crate) async fn replace_user<S: Store>(
     if id == held.name {
         let body = held.resource.body.clone();
         let path = user_path(&database, &id);
-        let resource = door.engine.put_resource(&path, body, Expect::Present).await?;
+        let resource = door.engine.put_resource(&path, body, Expected::Present).await?;
         return Ok(representation::resource_reply(
             200,
             &represent(&database, &User { resource, ..held }),
         ));
     }
     let made = put_user(door, &database, &id).await?;
-    door.engine.remove_resource(&user_path(&database, &held.name), Expect::Present).await?;
+    door.engine.remove_resource(&user_path(&database, &held.name), Expected::Present).await?;
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 

@@ -47,10 +47,10 @@ async fn what_takes_too_much_is_refused_and_given_back() {
             // The last answer counts until the connection has let go of it.
             let read = client.ask("GET", "/dbs/d/colls/c/docs/1", &[PARTITION], "").await;
             assert_eq!(read.status, 200);
-            assert!(account.used() < 2 * MB, "{query:.60}: {}", account.used());
+            assert!(account.used_bytes() < 2 * MB, "{query:.60}: {}", account.used_bytes());
         }
         assert_eq!(short > 0, bytes < 1024 * MB);
-        assert!(account.peak() < 400 * MB, "{}", account.peak());
+        assert!(account.peak_bytes() < 400 * MB, "{}", account.peak_bytes());
     }
 }
 

@@ -77,7 +77,7 @@ fn letters(combination: usize) -> String {
 }
 
 fn counts(door: &Door<PausingStore>) -> BTreeMap<&'static str, u64> {
-    door.latencies().into_iter().map(|(name, times)| (name, times.count())).collect()
+    door.latencies().into_iter().map(|(name, times)| (name, times.measurement_count())).collect()
 }
 
 /// What is seen of an answer, without what differs from one run to the next.

@@ -93,10 +93,10 @@ async fn what_an_end_between_two_steps_left_is_mended() {
     let engine = door.engine().clone();
     // As if the server had ended behind the first step of making one container and of removing
     // another.
-    let offers = engine.resources(&["offer"]);
+    let offers = engine.resources_below(&["offer"]);
     let own = offers.iter().find(|offer| format!("{:?}", offer.body).contains(&kept)).unwrap();
     let path: Vec<&str> = own.path.iter().map(String::as_str).collect();
-    engine.remove_resource(&path, engine::Expect::Present).await.unwrap();
+    engine.remove_resource(&path, engine::Expected::Present).await.unwrap();
     let gone = engine::Namespace::new("d", "gone");
     assert!(engine.drop_collection(engine::Model::Items, &gone).await.unwrap());
     door.mend().await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::Part;
-use crate::{client::Client, commands::say};
+use crate::{client::Client, commands::print_text};
 
 const EVERY: Duration = Duration::from_secs(1);
 const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
@@ -14,7 +14,7 @@ const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
 const LONGEST: u64 = 120;
 
 /// Shows what is live until nothing dies any more.
-pub(super) fn watch(client: &Client, parts: &[Part]) -> Result<(), String> {
+pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String> {
     let all = MultiProgress::new();
     let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;
     let bars: Vec<_> = parts
@@ -29,7 +29,7 @@ pub(super) fn watch(client: &Client, parts: &[Part]) -> Result<(), String> {
     for _ in 0..LONGEST {
         let mut rest = 0;
         for (part, bar) in &bars {
-            let (live, dies) = left(client, part)?;
+            let (live, dies) = count_left(client, part)?;
             bar.set_position(live);
             bar.set_message(if dies == 0 { "that stay: their ttl is -1" } else { "" });
             rest += dies;
@@ -37,15 +37,15 @@ pub(super) fn watch(client: &Client, parts: &[Part]) -> Result<(), String> {
         if rest == 0 {
             break;
         }
-        pause();
+        pause_second();
     }
     bars.iter().for_each(|(_, bar)| bar.abandon());
-    say("\nRun it again to begin anew.\n");
+    print_text("\nRun it again to begin anew.\n");
     Ok(())
 }
 
 /// How many sessions live, and how many of these die within the hour.
-fn left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
+fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
     let path = format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", part.door);
     let expiry = client.get(&path)?;
     let count = |at: &str| expiry.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0);
@@ -53,6 +53,6 @@ fn left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "somebody watches, second by second")]
-fn pause() {
+fn pause_second() {
     std::thread::sleep(EVERY);
 }

@@ -1,4 +1,15 @@
 //! What a filter says about one field, as ranges of encoded key components.
+//!
+//! ```text
+//!  {a: 5}                    point   enc(5)
+//!  {a: {$in: [1, 2]}}        points  enc(1), enc(2)
+//!  {a: {$gt: 5}}             span    (enc(5), end of numbers)       comparisons never cross types
+//!  {a: /^ab/}                spans   texts that begin with "ab", and patterns
+//! ```
+//!
+//! Components are cut at a bound length, so a bound that is cut becomes inclusive. Several
+//! conditions on one field may be combined only where no row has more than one value there: with
+//! arrays different elements may meet them.
 
 use document::{
     Kind, Value, ValueRef,
@@ -13,7 +24,9 @@ use pipeline::{
 /// Half-open range of components, ready to follow a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
+    /// The first component that may be in it.
     pub(crate) start: Vec<u8>,
+    /// The first component after it.
     pub(crate) end: Vec<u8>,
 }
 
@@ -27,16 +40,16 @@ pub(crate) enum Bounds {
 }
 
 /// The conjuncts of a filter: the parts all of which have to hold.
-pub(crate) fn conjuncts<'a>(filter: &'a Filter, out: &mut Vec<&'a Filter>) {
+pub(crate) fn collect_conjuncts<'a>(filter: &'a Filter, out: &mut Vec<&'a Filter>) {
     match filter {
-        Filter::And(all) => all.iter().for_each(|part| conjuncts(part, out)),
+        Filter::And(all) => all.iter().for_each(|part| collect_conjuncts(part, out)),
         other => out.push(other),
     }
 }
 
 /// Bounds that the conjuncts put on a path. `single` says that no document has more than one value
 /// there, so that several conjuncts may be combined.
-pub(crate) fn bounds(
+pub(crate) fn bounds_on_path(
     conjuncts: &[&Filter],
     path: &str,
     descending: bool,
@@ -55,14 +68,16 @@ pub(crate) fn bounds(
         let Some(found) = of_test(test, descending) else { continue };
         best = Some(match best {
             None => found,
-            Some(held) if single => both(held, found),
-            Some(held) => narrower(held, found),
+            // One value per row has to meet all conditions.
+            Some(held) if single => intersect_bounds(held, found),
+            Some(held) => narrower_bounds(held, found),
         });
     }
     best
 }
 
-fn narrower(held: Bounds, found: Bounds) -> Bounds {
+/// The one of two bounds that likely leaves fewer rows; both hold.
+fn narrower_bounds(held: Bounds, found: Bounds) -> Bounds {
     match (&held, &found) {
         (Bounds::Spans(_), Bounds::Points(_)) => found,
         (Bounds::Points(a), Bounds::Points(b)) if b.len() < a.len() => found,
@@ -70,7 +85,8 @@ fn narrower(held: Bounds, found: Bounds) -> Bounds {
     }
 }
 
-fn both(a: Bounds, b: Bounds) -> Bounds {
+/// What is within both.
+fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     match (a, b) {
         (Bounds::Points(points), Bounds::Points(other)) => {
             Bounds::Points(points.into_iter().filter(|point| other.contains(point)).collect())
@@ -82,6 +98,7 @@ fn both(a: Bounds, b: Bounds) -> Bounds {
             };
             Bounds::Points(points.into_iter().filter(inside).collect())
         }
+        // Ascending and disjoint on both sides, and so are the intersections.
         (Bounds::Spans(a), Bounds::Spans(b)) => {
             let mut spans = Vec::new();
             for x in &a {
@@ -100,28 +117,32 @@ fn both(a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
-fn component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
+/// A value as it stands in index keys.
+fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
     encode(value, TypeOrder::Bson, descending, &mut out);
     out
 }
 
+/// The bounds that one test puts on a field; `None` where it puts none.
 fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
-        PathTest::Compare(Comparison::Eq, value) => {
-            is_point(value).then(|| Bounds::Points(vec![component(value.as_ref(), descending)]))
-        }
+        PathTest::Compare(Comparison::Eq, value) => is_point(value)
+            .then(|| Bounds::Points(vec![encode_component(value.as_ref(), descending)])),
         PathTest::Compare(comparison, value) => of_comparison(*comparison, value, descending),
         PathTest::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
-            let mut points: Vec<_> =
-                set.values().iter().map(|value| component(value.as_ref(), descending)).collect();
+            let mut points: Vec<_> = set
+                .values()
+                .iter()
+                .map(|value| encode_component(value.as_ref(), descending))
+                .collect();
             points.sort();
             points.dedup();
             Some(Bounds::Points(points))
         }
         PathTest::Pattern(pattern) => {
             let prefix = pattern.required_prefix()?;
-            let mut start = component(ValueRef::String(&prefix), false);
+            let mut start = encode_component(ValueRef::String(&prefix), false);
             // Without its terminator, the component of a text is a prefix of those it begins.
             start.pop();
             if KEPT_KEY_COMPONENT_BYTES <= start.len() {
@@ -130,9 +151,11 @@ fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
             if descending {
                 start.iter_mut().for_each(|byte| *byte = !*byte);
             }
+            // A pattern also matches stored patterns that are equal to it, which have a class of
+            // their own.
             let own = ValueRef::Regex { pattern: "", options: "" };
             let mut spans =
-                vec![Span { end: successor(&start), start }, class_span(own, descending)];
+                vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];
             spans.sort_by(|a, b| a.start.cmp(&b.start));
             Some(Bounds::Spans(spans))
         }
@@ -145,8 +168,10 @@ fn is_point(value: &Value) -> bool {
     !matches!(value.kind(), Kind::Array | Kind::Undefined | Kind::Regex)
 }
 
+/// The bounds of a comparison other than equality.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
+    // These compare across types, or match what is not there.
     let open = matches!(
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null
@@ -155,7 +180,7 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
         return None;
     }
     let mut span = class_span(value.as_ref(), descending);
-    let mut edge = component(value.as_ref(), descending);
+    let mut edge = encode_component(value.as_ref(), descending);
     let cut = KEPT_KEY_COMPONENT_BYTES < edge.len();
     edge.truncate(KEPT_KEY_COMPONENT_BYTES);
     // Turned round when descending: what is greater comes first.
@@ -169,8 +194,8 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
     let included = included || cut;
     match (from, included) {
         (true, true) => span.start = edge,
-        (true, false) => span.start = successor(&edge),
-        (false, true) => span.end = successor(&edge),
+        (true, false) => span.start = prefix_successor(&edge),
+        (false, true) => span.end = prefix_successor(&edge),
         (false, false) => span.end = edge,
     }
     Some(Bounds::Spans(vec![span]))
@@ -178,12 +203,12 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
 
 /// All components of a value's class.
 fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
-    let class = component(value, descending).first().copied().unwrap_or(0);
-    Span { start: vec![class], end: successor(&[class]) }
+    let class = encode_component(value, descending).first().copied().unwrap_or(0);
+    Span { start: vec![class], end: prefix_successor(&[class]) }
 }
 
-/// The first key behind all keys with this prefix. Components never begin with 0xff.
-pub(crate) fn successor(prefix: &[u8]) -> Vec<u8> {
+/// The first key after all keys with this prefix. Components never begin with 0xff.
+pub(crate) fn prefix_successor(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
         if last != 0xff {

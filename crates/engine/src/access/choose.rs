@@ -1,17 +1,29 @@
 //! Looks at the filter, the sort and the indexes, and picks one way.
+//!
+//! Ways are scored by what they bound, without statistics: the same query on the same indexes
+//! always goes the same way, and `explain` tells which.
+//!
+//! ```text
+//!  10,000            ids that are named one by one
+//!   5,000            all fields of a unique index are equal to something
+//!   1,000 per field  equal to something (or one of several things)
+//!     500            a range of the next field
+//!     600 or 100     the index gives the order of the sort, with bounds or without
+//!     400            a range of ids
+//! ```
 
 use document::{DocRef, Document};
 use pipeline::{Filter, sort::Sort};
-use store::{Direction, Range};
+use store::{Direction, KeyRange};
 
 use super::{
     Hint,
-    bounds::{Bounds, bounds, conjuncts, successor},
-    implied::{excludes_missing, implies},
+    bounds::{Bounds, bounds_on_path, collect_conjuncts, prefix_successor},
+    implied::{excludes_missing, filter_implies},
 };
 use crate::{
-    catalog::{IndexSpec, State},
-    error::{Error, Kind, What},
+    catalog::{CollectionState, IndexSpec},
+    error::{Error, HintRefusal, Kind},
     keys,
 };
 
@@ -24,44 +36,47 @@ pub(crate) enum Access {
     /// Rows with these keys.
     Ids(Vec<Vec<u8>>),
     /// Rows in these ranges.
-    Rows(Vec<Range>),
+    Rows(Vec<KeyRange>),
     /// Entries of an index in these ranges.
-    Index { index: Box<IndexSpec>, ranges: Vec<Range> },
+    Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
 }
 
 /// A choice.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenAccess {
+    /// Where candidates come from.
     pub(crate) access: Access,
+    /// Of the walk over rows or entries.
     pub(crate) direction: Direction,
     /// Rows come in the order of the sort.
     pub(crate) sorted: bool,
 }
 
-struct Candidate {
+/// A way and how good it is.
+struct ScoredAccess {
     score: usize,
-    chosen: Chosen,
+    chosen: ChosenAccess,
 }
 
 /// Picks the way for a filter and a sort.
-pub(crate) fn choose(
-    state: &State,
+pub(crate) fn choose_access(
+    state: &CollectionState,
     filter: &Filter,
     sort: Option<&Sort>,
     hint: &Hint,
-) -> Result<Chosen, Error> {
+) -> Result<ChosenAccess, Error> {
     if matches!(filter, Filter::Never) {
         let (access, direction) = (Access::Ids(Vec::new()), Direction::Forward);
-        return Ok(Chosen { access, direction, sorted: true });
+        return Ok(ChosenAccess { access, direction, sorted: true });
     }
     let mut parts = Vec::new();
-    conjuncts(filter, &mut parts);
+    collect_conjuncts(filter, &mut parts);
     let by_id = id_access(&parts, sort);
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
-            let access = Access::Rows(vec![Range::all()]);
-            return Ok(Chosen { access, direction: *direction, sorted: false });
+            let access = Access::Rows(vec![KeyRange::all()]);
+            return Ok(ChosenAccess { access, direction: *direction, sorted: false });
         }
         Hint::Index(name) if name == "_id_" => return Ok(by_id.chosen),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
@@ -76,9 +91,10 @@ pub(crate) fn choose(
         index.ready
             && index.has_entries()
             && !index.hidden
-            && partial.as_deref().is_none_or(|partial| implies(filter, partial))
+            && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates = usable.map(|(index, _)| index_access(index, &parts, sort));
+    // Of equal ones the last index wins; walking all rows has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     Ok(match best {
         Some(best) if by_id.score < best.score => best.chosen,
@@ -86,44 +102,49 @@ pub(crate) fn choose(
     })
 }
 
+/// Whether a key pattern is that of the index of the id, which rows are kept in.
 fn is_id_pattern(pattern: &document::Document) -> bool {
     matches!(pattern.fields(), [(name, _)] if name == "_id")
 }
 
-fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&IndexSpec, Error> {
+/// The one index that a hint means. One that is not complete or is hidden cannot be meant.
+fn find_index(
+    state: &CollectionState,
+    matches: impl Fn(&IndexSpec) -> bool,
+) -> Result<&IndexSpec, Error> {
     let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
     let mut found = state.record.indexes.iter().filter(|index| matches(index)).filter(usable);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (None, _) => {
-            let message = "hint provided does not correspond to an existing index";
-            Err(Error::new(Kind::Invalid, message))
+            let message = "the hint means no index that can be read";
+            Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
         }
         (Some(one), Some(other)) => {
-            let message = format!(
-                "Hint matched multiple indexes, must hint by index name. Matched: {} and {}",
-                one.name, other.name
-            );
-            Err(Error::new(Kind::NotFound(What::Index), message))
+            let (first, second) = (one.name.clone(), other.name.clone());
+            let message = format!("the hint means more than one index: {first} and {second}");
+            let refusal = HintRefusal::SeveralIndexes { first, second };
+            Err(Error::new(Kind::HintRefused(refusal), message))
         }
     }
 }
 
 /// Whether an index has this key pattern: numbers are compared as numbers.
 fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
-    let order = document::compare_documents(DocRef::Tree(&index.pattern()), DocRef::Tree(pattern));
+    let order =
+        document::compare_documents(DocRef::Tree(&index.key_pattern()), DocRef::Tree(pattern));
     order.is_eq()
 }
 
 /// The rows by id, or all of them.
-fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
+fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {
         Some(part) if part.descending => Direction::Backward,
         _ => Direction::Forward,
     };
     let sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
-    let (score, access) = match bounds(parts, "_id", false, true) {
+    let (score, access) = match bounds_on_path(parts, "_id", false, true) {
         Some(Bounds::Points(mut keys)) => {
             if direction == Direction::Backward {
                 keys.reverse();
@@ -132,32 +153,35 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
         }
         Some(Bounds::Spans(spans)) => {
             let range =
-                |span: super::bounds::Span| Range { start: span.start, end: Some(span.end) };
+                |span: super::bounds::Span| KeyRange { start: span.start, end: Some(span.end) };
             let mut ranges: Vec<_> = spans.into_iter().map(range).collect();
             if direction == Direction::Backward {
                 ranges.reverse();
             }
             (400, Access::Rows(ranges))
         }
-        None => (0, Access::Rows(vec![Range::all()])),
+        None => (0, Access::Rows(vec![KeyRange::all()])),
     };
     let score = score + usize::from(by_id.is_some()) * 50;
-    Candidate { score, chosen: Chosen { access, direction, sorted } }
+    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
 }
 
 /// What one index can do. Score 0: nothing.
-fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Candidate {
-    let mut prefixes = vec![keys::index(index.id)];
+fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
+    let mut prefixes = vec![keys::index_prefix(index.id)];
     let mut spans = None;
     let (mut points, mut equal) = (0, 0);
     for (at, (path, descending)) in index.key.iter().enumerate() {
+        // Values of several fields may come from different elements of an array, so only the first
+        // field can be bounded.
         if index.multikey && 0 < at {
             break;
         }
-        match bounds(parts, path, *descending, !index.multikey) {
+        match bounds_on_path(parts, path, *descending, !index.multikey) {
+            // Each combination of points is a range of its own.
             Some(Bounds::Points(found)) if prefixes.len() * found.len() <= MAX_RANGES => {
                 let several = found.len() != 1;
-                prefixes = extend(&prefixes, &found);
+                prefixes = extend_prefixes(&prefixes, &found);
                 points += 1;
                 if !several && equal == at {
                     equal += 1;
@@ -171,7 +195,8 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Ca
         }
     }
     let bounded = 0 < points || spans.is_some();
-    let order = sort.and_then(|sort| provides(index, equal, points, sort));
+    let order = sort.and_then(|sort| direction_for_sort(index, equal, points, sort));
+    // A sparse index lacks rows that a filter for missing values matches.
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
     let mut score = points * 1_000 + usize::from(spans.is_some()) * 500;
@@ -181,16 +206,17 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Ca
         score = 0;
     }
     let direction = order.unwrap_or(Direction::Forward);
-    let mut ranges = ranges(&prefixes, spans);
+    let mut ranges = index_ranges(&prefixes, spans);
     if direction == Direction::Backward {
         ranges.reverse();
     }
     let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let access = Access::Index { index: Box::new(index.clone()), ranges };
-    Candidate { score, chosen: Chosen { access, direction, sorted } }
+    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
 }
 
-fn extend(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
+/// Every prefix with every component after it, in key order.
+fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(prefixes.len() * components.len());
     for prefix in prefixes {
         for component in components {
@@ -200,12 +226,15 @@ fn extend(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-fn ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<Range> {
+/// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
+fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<KeyRange> {
     let mut out = Vec::new();
     for prefix in prefixes {
         match &spans {
-            None => out.push(Range { start: prefix.clone(), end: Some(successor(prefix)) }),
-            Some(spans) => out.extend(spans.iter().map(|span| Range {
+            None => {
+                out.push(KeyRange { start: prefix.clone(), end: Some(prefix_successor(prefix)) })
+            }
+            Some(spans) => out.extend(spans.iter().map(|span| KeyRange {
                 start: [prefix.as_slice(), &span.start].concat(),
                 end: Some([prefix.as_slice(), &span.end].concat()),
             })),
@@ -214,12 +243,20 @@ fn ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<
     out
 }
 
-/// Whether a walk of the index behind its equal fields gives the sort, and in which direction.
-fn provides(index: &IndexSpec, equal: usize, points: usize, sort: &Sort) -> Option<Direction> {
+/// Whether a walk of the index after its equal fields gives the sort, and in which direction.
+fn direction_for_sort(
+    index: &IndexSpec,
+    equal: usize,
+    points: usize,
+    sort: &Sort,
+) -> Option<Direction> {
+    // Several points of one field are walked one after the other: their entries are not in one
+    // order.
     if index.multikey || points != equal || sort.parts.is_empty() {
         return None;
     }
     let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
+    // A field that is equal to one thing orders nothing.
     let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
     let mut fields = index.key.iter().skip(equal);
     let mut direction = None;

@@ -1,4 +1,5 @@
-//! Whether every document a filter means is in a partial index. Says no when in doubt.
+//! Whether every document that a filter matches is in a partial index. Says no when in doubt: a
+//! "no" costs a slower way, a wrong "yes" would lose documents.
 
 use document::{Value, compare};
 use pipeline::{
@@ -6,17 +7,19 @@ use pipeline::{
     filter::{Comparison, PathTest, meets_comparison},
 };
 
-use super::bounds::conjuncts;
+use super::bounds::collect_conjuncts;
 
 /// Whether `filter` implies `partial`.
-pub(crate) fn implies(filter: &Filter, partial: &Filter) -> bool {
+pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
     let (mut given, mut needed) = (Vec::new(), Vec::new());
-    conjuncts(filter, &mut given);
-    conjuncts(partial, &mut needed);
+    collect_conjuncts(filter, &mut given);
+    collect_conjuncts(partial, &mut needed);
     needed.iter().all(|needed| given.iter().any(|given| part_implies(given, needed)))
 }
 
+/// Whether what one conjunct of the filter demands includes what one of the index demands.
 fn part_implies(given: &Filter, needed: &Filter) -> bool {
+    // A part that every document meets.
     if needed.is_always() {
         return true;
     }
@@ -60,16 +63,19 @@ pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
     }
 }
 
+/// Whether equality with it says all about a document's value; an array has elements too.
 fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Null | Value::Undefined)
 }
 
+/// Whether one half-open range lies within another of the same type.
 fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &Value) -> bool {
     use Comparison::{Gt, Gte, Lt, Lte};
     let class = |value: &Value| document::canonical_class(value.kind());
     if !is_scalar(value) || class(value) != class(bound) {
         return false;
     }
+    // Each arm: every value beyond the given bound is beyond the needed one.
     let order = compare(value.as_ref(), bound.as_ref());
     match (given, needed) {
         (Gt | Gte, Gte) | (Gt, Gt) => order.is_ge(),

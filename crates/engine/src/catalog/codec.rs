@@ -1,32 +1,37 @@
 //! Records as stored: tagged, versioned BSON. An unknown field is refused, since a newer version
-//! wrote it for a reason.
+//! wrote it for a reason; fields that came later are optional, so that older records are read.
+//!
+//! Names of fields are the format and never change, whatever the code calls them
+//! (`docs/format.md`).
 
 use document::{DocRef, Document, Number, Value, array, doc, validate};
-use expiry::{DateRule, Default, FloorPair, Settings};
+use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
 
 use super::{
-    FeedBegun, FeedSettings, IndexSpec, ItemSettings, Policy, Record, Shape,
-    fields::{Fields, missing},
-    record::Books,
+    FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, Policy, Record,
+    fields::{RecordFields, missing_field},
+    record::CounterState,
 };
 use crate::{
     error::Error,
     names::{Model, Namespace, Partition},
 };
 
+/// Of the record as a whole; a newer one is refused.
 const FORMAT: i64 = 1;
 
-pub(crate) fn encode(record: &Record) -> Vec<u8> {
+/// A record's stored form.
+pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     let settings = &record.settings;
     let default = match settings.default {
-        Default::Off => Value::Null,
-        Default::Infinite => Value::Int64(-1),
-        Default::Seconds(n) => Value::Int64(n),
+        DefaultTtl::Off => Value::Null,
+        DefaultTtl::Infinite => Value::Int64(-1),
+        DefaultTtl::Seconds(n) => Value::Int64(n),
     };
-    let books = match record.books {
-        Books::Off => doc! { "build": 0_i64, "ready": true },
-        Books::Building(build) => doc! { "build": int(build), "ready": false },
-        Books::Ready(build) => doc! { "build": int(build), "ready": true },
+    let counters = match record.counters {
+        CounterState::Off => doc! { "build": 0_i64, "ready": true },
+        CounterState::Building(build) => doc! { "build": saturated_int(build), "ready": false },
+        CounterState::Ready(build) => doc! { "build": saturated_int(build), "ready": true },
     };
     let mut tree = doc! {
         "format": FORMAT,
@@ -41,8 +46,8 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
         "indexes": Value::Array(record.indexes.iter().map(encode_index).collect()),
         "next_index": i64::from(record.next_index),
         "dropped": Value::Array(record.dropped.iter().map(|id| i64::from(*id).into()).collect()),
-        "books": books,
-        "created": int(record.created),
+        "books": counters,
+        "created": saturated_int(record.created),
         "options": record.options.clone(),
     };
     if let Some(items) = &record.items {
@@ -51,15 +56,17 @@ pub(crate) fn encode(record: &Record) -> Vec<u8> {
     tree.to_buf().into_bytes().into()
 }
 
-fn int(value: u64) -> i64 {
+/// Stamps and builds are far below 2^63.
+fn saturated_int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// What only a collection of items has.
 fn encode_items(items: &ItemSettings) -> Document {
     doc! {
         "hash": i64::from(items.partition.hash_bytes),
         "values": i64::from(items.partition.values),
-        "changed": int(items.changed),
+        "changed": saturated_int(items.changed),
         "changed_ts": items.changed_ts,
         "ruled_ts": items.ruled_ts,
         "feed": items.feed.as_ref().map_or(Value::Null, encode_feed),
@@ -67,7 +74,8 @@ fn encode_items(items: &ItemSettings) -> Document {
 }
 
 fn encode_feed(feed: &FeedSettings) -> Value {
-    let begun = |begun: FeedBegun| array![int(begun.since), begun.inherit_s, begun.explicit_s];
+    let begun =
+        |begun: FeedBegun| array![saturated_int(begun.since), begun.inherit_s, begun.explicit_s];
     Value::Document(doc! {
         "retention_s": feed.retention_s,
         "floor_s": feed.floor_s,
@@ -75,48 +83,49 @@ fn encode_feed(feed: &FeedSettings) -> Value {
     })
 }
 
+/// A feed's settings; null where there is none.
 fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
     if value == Value::Null {
         return Ok(None);
     }
-    let mut fields = Fields::of(value, "feed")?;
-    let begun = match fields.take("begun")? {
+    let mut fields = RecordFields::of_document(value, "feed")?;
+    let begun = match fields.take_value("begun")? {
         Value::Null => None,
         Value::Array(parts) => match parts.as_slice() {
             [Value::Int64(since), Value::Int64(inherit_s), Value::Int64(explicit_s)] => {
-                let since = u64::try_from(*since).map_err(|_| missing("begun"))?;
+                let since = u64::try_from(*since).map_err(|_| missing_field("begun"))?;
                 Some(FeedBegun { since, inherit_s: *inherit_s, explicit_s: *explicit_s })
             }
-            _ => return Err(missing("begun")),
+            _ => return Err(missing_field("begun")),
         },
-        _ => return Err(missing("begun")),
+        _ => return Err(missing_field("begun")),
     };
     let feed = FeedSettings {
-        retention_s: fields.int("retention_s")?,
-        floor_s: fields.int("floor_s")?,
+        retention_s: fields.take_int("retention_s")?,
+        floor_s: fields.take_int("floor_s")?,
         begun,
     };
-    fields.finish()?;
+    fields.check_none_left()?;
     Ok(Some(feed))
 }
 
 fn decode_items(value: Value) -> Result<ItemSettings, Error> {
-    let mut fields = Fields::of(value, "items")?;
-    let mut byte = |name| u8::try_from(fields.int(name)?).map_err(|_| missing(name));
+    let mut fields = RecordFields::of_document(value, "items")?;
+    let mut byte = |name| u8::try_from(fields.take_int(name)?).map_err(|_| missing_field(name));
     let partition = Partition { hash_bytes: byte("hash")?, values: byte("values")? };
     let items = ItemSettings {
         partition,
-        changed: fields.stamp("changed")?,
-        changed_ts: fields.int("changed_ts")?,
-        ruled_ts: fields.int("ruled_ts")?,
-        feed: decode_feed(fields.take("feed")?)?,
+        changed: fields.take_stamp("changed")?,
+        changed_ts: fields.take_int("changed_ts")?,
+        ruled_ts: fields.take_int("ruled_ts")?,
+        feed: decode_feed(fields.take_value("feed")?)?,
     };
-    fields.finish()?;
+    fields.check_none_left()?;
     Ok(items)
 }
 
 fn encode_rule(rule: &DateRule) -> Value {
-    let pair = |pair: &FloorPair| array![int(pair.stamp), pair.floor_ms];
+    let pair = |pair: &FloorPair| array![saturated_int(pair.stamp), pair.floor_ms];
     Value::Document(doc! {
         "index": i64::from(rule.index),
         "after": rule.after_s.map_or(Value::Null, Value::Int64),
@@ -124,6 +133,7 @@ fn encode_rule(rule: &DateRule) -> Value {
     })
 }
 
+/// An index; the field of its shape is left out for that over dotted paths.
 fn encode_index(index: &IndexSpec) -> Value {
     let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
     let mut tree = doc! {
@@ -141,137 +151,150 @@ fn encode_index(index: &IndexSpec) -> Value {
         "shown": index.shown.clone(),
     };
     match &index.shape {
-        Shape::Fields => {}
-        Shape::Wild(policy) => tree.push("wild", policy.to_array()),
-        Shape::Tuple { scoped } => tree.push("tuple", *scoped),
-        Shape::Timeline => tree.push("timeline", true),
+        IndexShape::Fields => {}
+        IndexShape::Wild(policy) => tree.push("wild", policy.to_array()),
+        IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
+        IndexShape::Timeline => tree.push("timeline", true),
     }
     Value::Document(tree)
 }
 
-pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Error> {
+/// A record from its stored form.
+///
+/// # Errors
+///
+/// [`Kind::Corrupt`](crate::error::Kind::Corrupt) for bytes that no version of this code wrote, and
+/// for what a newer one wrote.
+pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
     validate(bytes).map_err(|invalid| Error::corrupt(format!("catalog record: {invalid}")))?;
-    let mut fields = Fields::new(DocRef::Raw(bytes).to_tree());
-    if fields.int("format")? != FORMAT {
+    let mut fields = RecordFields::new(DocRef::Raw(bytes).to_tree());
+    if fields.take_int("format")? != FORMAT {
         return Err(Error::corrupt("a catalog record has a format of a newer version"));
     }
     let settings = Settings {
-        default: match fields.optional_int("default")? {
-            None => Default::Off,
-            Some(-1) => Default::Infinite,
-            Some(n) => Default::Seconds(n),
+        default: match fields.take_optional_int("default")? {
+            None => DefaultTtl::Off,
+            Some(-1) => DefaultTtl::Infinite,
+            Some(n) => DefaultTtl::Seconds(n),
         },
-        inherit_floor: fields.int("inherit_floor")?,
-        explicit_floor: fields.int("explicit_floor")?,
-        dates: fields.list("dates")?.into_iter().map(decode_rule).collect::<Result<_, _>>()?,
+        inherit_floor: fields.take_int("inherit_floor")?,
+        explicit_floor: fields.take_int("explicit_floor")?,
+        dates: fields.take_list("dates")?.into_iter().map(decode_rule).collect::<Result<_, _>>()?,
     };
-    let books = decode_books(fields.document("books")?, !settings.dates.is_empty())?;
+    let counters = decode_counters(fields.take_document("books")?, !settings.dates.is_empty())?;
     let record = Record {
-        id: fields.id("id")?,
-        model: u8::try_from(fields.int("model")?)
+        id: fields.take_id("id")?,
+        model: u8::try_from(fields.take_int("model")?)
             .ok()
             .and_then(Model::from_code)
-            .ok_or_else(|| missing("model"))?,
+            .ok_or_else(|| missing_field("model"))?,
         namespace: Namespace {
-            database: fields.text("database")?,
-            collection: fields.text("collection")?,
+            database: fields.take_text("database")?,
+            collection: fields.take_text("collection")?,
         },
         settings,
-        indexes: fields.list("indexes")?.into_iter().map(decode_index).collect::<Result<_, _>>()?,
-        next_index: fields.id("next_index")?,
-        dropped: fields.list("dropped")?.into_iter().map(id_of).collect::<Result<_, _>>()?,
-        books,
-        created: fields.stamp("created")?,
-        options: fields.document("options")?,
-        items: fields.optional("items").map(decode_items).transpose()?,
+        indexes: fields
+            .take_list("indexes")?
+            .into_iter()
+            .map(decode_index)
+            .collect::<Result<_, _>>()?,
+        next_index: fields.take_id("next_index")?,
+        dropped: fields.take_list("dropped")?.into_iter().map(id_of).collect::<Result<_, _>>()?,
+        counters,
+        created: fields.take_stamp("created")?,
+        options: fields.take_document("options")?,
+        items: fields.take_optional("items").map(decode_items).transpose()?,
     };
-    fields.finish()?;
+    fields.check_none_left()?;
     Ok(record)
 }
 
-/// Records once had nothing for books that are off, and no sums by date were kept then.
-fn decode_books(tree: Document, dates: bool) -> Result<Books, Error> {
+/// Records once had nothing for counters that are off, and no sums by date were kept then.
+fn decode_counters(tree: Document, dates: bool) -> Result<CounterState, Error> {
     if tree.is_empty() {
-        return Ok(if dates { Books::Building(0) } else { Books::Off });
+        return Ok(if dates { CounterState::Building(0) } else { CounterState::Off });
     }
-    let mut fields = Fields::new(tree);
-    let build = fields.stamp("build")?;
-    let books = match (fields.bool("ready")?, build) {
-        (true, 0) => Books::Off,
-        (true, build) => Books::Ready(build),
-        (false, build) => Books::Building(build),
+    let mut fields = RecordFields::new(tree);
+    let build = fields.take_stamp("build")?;
+    let counters = match (fields.take_bool("ready")?, build) {
+        (true, 0) => CounterState::Off,
+        (true, build) => CounterState::Ready(build),
+        (false, build) => CounterState::Building(build),
     };
-    fields.finish()?;
-    Ok(books)
+    fields.check_none_left()?;
+    Ok(counters)
 }
 
 fn decode_rule(value: Value) -> Result<DateRule, Error> {
-    let mut fields = Fields::of(value, "dates")?;
+    let mut fields = RecordFields::of_document(value, "dates")?;
     let pair = |value: Value| match &value {
         Value::Array(parts) => match parts.as_slice() {
             [Value::Int64(stamp), Value::Int64(floor_ms)] => {
                 Ok(FloorPair { stamp: u64::try_from(*stamp).unwrap_or(0), floor_ms: *floor_ms })
             }
-            _ => Err(missing("pairs")),
+            _ => Err(missing_field("pairs")),
         },
-        _ => Err(missing("pairs")),
+        _ => Err(missing_field("pairs")),
     };
     let rule = DateRule {
-        index: fields.id("index")?,
-        after_s: fields.optional_int("after")?,
-        pairs: fields.list("pairs")?.into_iter().map(pair).collect::<Result<_, _>>()?,
+        index: fields.take_id("index")?,
+        after_s: fields.take_optional_int("after")?,
+        pairs: fields.take_list("pairs")?.into_iter().map(pair).collect::<Result<_, _>>()?,
     };
-    fields.finish()?;
+    fields.check_none_left()?;
     Ok(rule)
 }
 
 fn decode_index(value: Value) -> Result<IndexSpec, Error> {
-    let mut fields = Fields::of(value, "indexes")?;
+    let mut fields = RecordFields::of_document(value, "indexes")?;
     let part = |value: Value| match value {
         Value::Array(parts) => match parts.as_slice() {
             [Value::String(path), Value::Bool(descending)] => Ok((path.clone(), *descending)),
-            _ => Err(missing("key")),
+            _ => Err(missing_field("key")),
         },
-        _ => Err(missing("key")),
+        _ => Err(missing_field("key")),
     };
     let index = IndexSpec {
-        id: fields.id("id")?,
-        name: fields.text("name")?,
-        key: fields.list("key")?.into_iter().map(part).collect::<Result<_, _>>()?,
-        unique: fields.bool("unique")?,
-        sparse: fields.bool("sparse")?,
-        partial: match fields.take("partial")? {
+        id: fields.take_id("id")?,
+        name: fields.take_text("name")?,
+        key: fields.take_list("key")?.into_iter().map(part).collect::<Result<_, _>>()?,
+        unique: fields.take_bool("unique")?,
+        sparse: fields.take_bool("sparse")?,
+        partial: match fields.take_value("partial")? {
             Value::Null => None,
             Value::Document(filter) => Some(filter),
-            _ => return Err(missing("partial")),
+            _ => return Err(missing_field("partial")),
         },
-        hidden: fields.bool("hidden")?,
-        expire_after: fields.optional_int("expire_after")?,
-        system_ttl: fields.bool("system_ttl")?,
-        multikey: fields.bool("multikey")?,
-        ready: fields.bool("ready")?,
-        shown: fields.document("shown")?,
+        hidden: fields.take_bool("hidden")?,
+        expire_after: fields.take_optional_int("expire_after")?,
+        system_ttl: fields.take_bool("system_ttl")?,
+        multikey: fields.take_bool("multikey")?,
+        ready: fields.take_bool("ready")?,
+        shown: fields.take_document("shown")?,
         shape: decode_shape(&mut fields)?,
     };
-    fields.finish()?;
+    fields.check_none_left()?;
     Ok(index)
 }
 
-fn decode_shape(fields: &mut Fields) -> Result<Shape, Error> {
-    if let Some(policy) = fields.optional("wild") {
-        return Policy::from_array(policy).map(Shape::Wild).ok_or_else(|| missing("wild"));
+/// The shape of an index, of which at most one field says something.
+fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
+    if let Some(policy) = fields.take_optional("wild") {
+        return Policy::from_array(policy)
+            .map(IndexShape::Wild)
+            .ok_or_else(|| missing_field("wild"));
     }
-    match (fields.optional("tuple"), fields.optional("timeline")) {
-        (None, None) => Ok(Shape::Fields),
-        (Some(Value::Bool(scoped)), None) => Ok(Shape::Tuple { scoped }),
-        (None, Some(Value::Bool(true))) => Ok(Shape::Timeline),
-        _ => Err(missing("tuple")),
+    match (fields.take_optional("tuple"), fields.take_optional("timeline")) {
+        (None, None) => Ok(IndexShape::Fields),
+        (Some(Value::Bool(scoped)), None) => Ok(IndexShape::Tuple { scoped }),
+        (None, Some(Value::Bool(true))) => Ok(IndexShape::Timeline),
+        _ => Err(missing_field("tuple")),
     }
 }
 
 fn id_of(value: Value) -> Result<u32, Error> {
     let id = Number::of(value.as_ref()).and_then(Number::to_i64_exact);
-    id.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| missing("id"))
+    id.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| missing_field("id"))
 }
 
 #[cfg(test)]
@@ -280,9 +303,9 @@ mod tests {
 
     fn sample() -> Record {
         let mut settings = Settings::default();
-        settings.change_default(Default::Seconds(5), clock::Instant::from_ms(1));
-        settings.date_rule(3).change(Some(7), 1, clock::Instant::from_ms(5));
-        settings.date_rule(3).change(None, 2, clock::Instant::from_ms(9));
+        settings.change_default(DefaultTtl::Seconds(5), clock::Instant::from_ms(1));
+        settings.date_rule(3).change_at(Some(7), 1, clock::Instant::from_ms(5));
+        settings.date_rule(3).change_at(None, 2, clock::Instant::from_ms(9));
         let index = IndexSpec {
             id: 3,
             name: "a_1".into(),
@@ -296,7 +319,7 @@ mod tests {
             multikey: true,
             ready: true,
             shown: doc! { "v": 2 },
-            shape: Shape::Fields,
+            shape: IndexShape::Fields,
         };
         Record {
             id: 7,
@@ -306,7 +329,7 @@ mod tests {
             indexes: vec![index],
             next_index: 4,
             dropped: vec![1, 2],
-            books: Books::Building(6),
+            counters: CounterState::Building(6),
             created: 5,
             options: doc! { "uuid": "u" },
             items: None,
@@ -314,19 +337,19 @@ mod tests {
     }
 
     #[test]
-    fn books_of_dates_that_were_never_kept_are_built() {
-        for (dates, want) in [(true, Books::Building(0)), (false, Books::Off)] {
+    fn counters_of_dates_that_were_never_kept_are_built() {
+        for (dates, want) in [(true, CounterState::Building(0)), (false, CounterState::Off)] {
             let mut record = sample();
             if !dates {
                 record.settings.dates.clear();
             }
-            for books in [Books::Off, Books::Building(7), Books::Ready(7)] {
-                record.books = books;
-                assert_eq!(decode(&encode(&record)).unwrap().books, books);
+            for counters in [CounterState::Off, CounterState::Building(7), CounterState::Ready(7)] {
+                record.counters = counters;
+                assert_eq!(decode_record(&encode_record(&record)).unwrap().counters, counters);
             }
-            let mut tree = DocRef::Raw(&encode(&record)).to_tree();
+            let mut tree = DocRef::Raw(&encode_record(&record)).to_tree();
             tree.insert("books", doc! {});
-            assert_eq!(decode(tree.to_buf().bytes()).unwrap().books, want);
+            assert_eq!(decode_record(tree.to_buf().bytes()).unwrap().counters, want);
         }
     }
 
@@ -346,11 +369,11 @@ mod tests {
                 ruled_ts: 11,
                 feed: Some(FeedSettings { retention_s: 600, floor_s: i64::MIN, begun }),
             });
-            record.indexes[0].shape = Shape::Wild(policy.clone());
-            assert_eq!(decode(&encode(&record)).unwrap(), record);
-            for shape in [Shape::Tuple { scoped: true }, Shape::Timeline] {
+            record.indexes[0].shape = IndexShape::Wild(policy.clone());
+            assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
+            for shape in [IndexShape::Tuple { scoped: true }, IndexShape::Timeline] {
                 record.indexes[0].shape = shape;
-                assert_eq!(decode(&encode(&record)).unwrap(), record);
+                assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
             }
         }
     }
@@ -358,14 +381,14 @@ mod tests {
     #[test]
     fn records_round_trip_and_unknown_fields_are_refused() {
         let record = sample();
-        let bytes = encode(&record);
-        assert_eq!(decode(&bytes).unwrap(), record);
+        let bytes = encode_record(&record);
+        assert_eq!(decode_record(&bytes).unwrap(), record);
         let mut tree = DocRef::Raw(&bytes).to_tree();
         tree.push("later", 1);
-        let refused = decode(tree.to_buf().bytes()).unwrap_err();
+        let refused = decode_record(tree.to_buf().bytes()).unwrap_err();
         assert!(refused.message.contains("later"), "{refused}");
         for end in 0..bytes.len() {
-            decode(&bytes[..end]).unwrap_err();
+            decode_record(&bytes[..end]).unwrap_err();
         }
     }
 }

@@ -1,5 +1,15 @@
-//! A collection in memory: its state as last published, and the fence that closes it while a
-//! change is between stamp and publication.
+//! A collection in memory: its state as last published, and the fence that closes it while a change
+//! is between stamp and publication.
+//!
+//! ```text
+//!  fence number:   4 ────────┬─ 5 ──────────────┬─ 6 ───▶
+//!                  open       │ raised: no view  │ lowered: the new state is in force
+//!                             │ opens            │
+//!                           stamp            publication
+//! ```
+//!
+//! A view compares the number before and after it has read the state, so that it never has the
+//! settings of one side with the snapshot of the other.
 
 use std::sync::{
     Arc,
@@ -12,7 +22,7 @@ use pipeline::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 
-use super::{Dialect, Record, encode};
+use super::{Dialect, Record, encode_record};
 use crate::{error::Error, keys};
 
 /// A partial index's filter, parsed.
@@ -20,7 +30,7 @@ pub(crate) type PartialFilter = Option<Arc<Filter>>;
 
 /// A collection's state; replaced as a whole.
 #[derive(Debug)]
-pub struct State {
+pub struct CollectionState {
     /// What is durable about it.
     pub record: Record,
     /// Filters of partial indexes, in the order of `record.indexes`.
@@ -29,21 +39,21 @@ pub struct State {
     pub(crate) record_key: Bytes,
 }
 
-impl State {
+impl CollectionState {
     pub(crate) fn new(record: Record, dialect: &dyn Dialect) -> Result<Self, Error> {
         let parse = |index: &super::IndexSpec| -> Result<PartialFilter, Error> {
             let Some(filter) = &index.partial else { return Ok(None) };
-            let parsed = dialect.filter(record.model, document::DocRef::Tree(filter));
+            let parsed = dialect.parse_filter(record.model, document::DocRef::Tree(filter));
             parsed.map(|filter| Some(Arc::new(filter))).map_err(|message| {
                 Error::corrupt(format!("filter of index '{}': {message}", index.name))
             })
         };
         let partial = record.indexes.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Self::with(record, partial))
+        Ok(Self::with_filters(record, partial))
     }
 
     /// A state whose filters are parsed already.
-    pub(crate) fn with(record: Record, partial: Vec<PartialFilter>) -> Self {
+    pub(crate) fn with_filters(record: Record, partial: Vec<PartialFilter>) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
         Self { record, partial, record_key }
     }
@@ -56,8 +66,11 @@ pub struct Collection {
     pub id: u32,
     /// Even: open. Odd: a change is under way.
     fence: AtomicU64,
+    /// Wakes whoever waits for the fence.
     lowered: Notify,
-    state: ArcSwap<State>,
+    /// Replaced when a change is published.
+    state: ArcSwap<CollectionState>,
+    /// It never comes back; a collection made later under its name is another one.
     dropped: AtomicBool,
     /// How much of the indexes being built is done, per cent.
     built: AtomicU8,
@@ -65,7 +78,7 @@ pub struct Collection {
 
 /// Whether a list of operations stops at its first failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ordering {
+pub enum ListOrdering {
     /// It stops.
     Ordered,
     /// Each operation stands for itself.
@@ -73,7 +86,8 @@ pub enum Ordering {
 }
 
 impl Collection {
-    pub(crate) fn new(state: State) -> Self {
+    /// A collection that no change is under way for.
+    pub(crate) fn new(state: CollectionState) -> Self {
         Self {
             id: state.record.id,
             fence: AtomicU64::new(0),
@@ -91,24 +105,24 @@ impl Collection {
     }
 
     /// Notes how many rows of how many a build has looked at.
-    pub(crate) fn built(&self, rows: usize, of: i64) {
+    pub(crate) fn note_build_progress(&self, rows: usize, of: i64) {
         let of = usize::try_from(of).unwrap_or(0).max(1);
         let percent = rows.saturating_mul(100) / of;
         self.built.store(u8::try_from(percent).unwrap_or(99), Atomic::Relaxed);
     }
 
     /// Its state as last published.
-    pub fn state(&self) -> Arc<State> {
+    pub fn state(&self) -> Arc<CollectionState> {
         self.state.load_full()
     }
 
     /// Its rows.
-    pub(crate) fn rows(&self) -> Space {
+    pub(crate) fn rows_space(&self) -> Space {
         Space::Rows(self.id)
     }
 
     /// Its index entries.
-    pub(crate) fn entries(&self) -> Space {
+    pub(crate) fn entries_space(&self) -> Space {
         Space::Index(self.id)
     }
 
@@ -118,16 +132,16 @@ impl Collection {
     }
 
     /// The fence's number while it is open.
-    pub(crate) fn fence(&self) -> Option<u64> {
+    pub(crate) fn fence_number(&self) -> Option<u64> {
         let number = self.fence.load(Atomic::SeqCst);
         number.is_multiple_of(2).then_some(number)
     }
 
     /// Waits until no change is under way.
-    pub(crate) async fn opened(&self) {
+    pub(crate) async fn wait_until_open(&self) {
         loop {
             let lowered = self.lowered.notified();
-            if self.fence().is_some() {
+            if self.fence_number().is_some() {
                 return;
             }
             lowered.await;
@@ -135,58 +149,66 @@ impl Collection {
     }
 
     /// The state, and a `seq` that does not lie behind it: no change was published between the two.
-    pub(crate) async fn stable(&self, published: impl Fn() -> u64) -> (u64, Arc<State>) {
+    pub(crate) async fn settled_state(
+        &self,
+        published: impl Fn() -> u64,
+    ) -> (u64, Arc<CollectionState>) {
         loop {
-            self.opened().await;
-            let fence = self.fence();
+            self.wait_until_open().await;
+            let fence = self.fence_number();
             let (seq, state) = (published(), self.state());
-            if fence.is_some() && self.fence() == fence {
+            if fence.is_some() && self.fence_number() == fence {
                 return (seq, state);
             }
         }
     }
 
     /// Takes what a start would find: `None` when it was dropped.
-    pub(crate) fn take(&self, state: Option<State>) {
-        self.raise();
+    pub(crate) fn take_reloaded(&self, state: Option<CollectionState>) {
+        self.raise_fence();
         match state {
             Some(state) => self.state.store(Arc::new(state)),
             None => self.dropped.store(true, Atomic::SeqCst),
         }
-        self.lower();
+        self.lower_fence();
     }
 
-    fn raise(&self) {
+    /// Closes the collection for views: its number becomes odd.
+    fn raise_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }
 
-    fn lower(&self) {
+    /// Opens it again.
+    fn lower_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
         self.lowered.notify_waiters();
     }
 }
 
 /// What a published change does to memory.
-pub(crate) enum Publish {
+pub(crate) enum Publication {
     /// The collection gets this state.
-    State(Box<State>),
+    State(Box<CollectionState>),
     /// The collection is gone.
     Dropped,
 }
 
-type Prepared = std::sync::Mutex<Option<Publish>>;
+/// Set where the commit is ordered, taken where it is published.
+type Prepared = std::sync::Mutex<Option<Publication>>;
 
 /// The fence of one change: closes the collection, and puts the new state in force when the change
 /// is visible.
-pub(crate) struct Change {
+pub(crate) struct RecordChange {
     collection: Arc<Collection>,
     /// The collection that loses its name, and so its life, by the same change.
     replaced: Option<Arc<Collection>>,
+    /// What the commit's closure made of the record, once the stamp was known.
     prepared: Prepared,
+    /// Called before the fence is lowered; `true` when the change was published.
     after: Box<dyn Fn(bool) + Send + Sync>,
 }
 
-impl Change {
+impl RecordChange {
     pub(crate) fn new(
         collection: Arc<Collection>,
         after: impl Fn(bool) + Send + Sync + 'static,
@@ -205,15 +227,15 @@ impl Change {
     }
 
     /// Called with the stamp: what is put in force on publication.
-    pub(crate) fn prepare(&self, publish: Publish) {
+    pub(crate) fn prepare_publication(&self, publish: Publication) {
         *self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(publish);
     }
 }
 
-impl Fence for Change {
+impl Fence for RecordChange {
     fn raise(&self) {
-        self.collection.raise();
-        self.replaced.iter().for_each(|replaced| replaced.raise());
+        self.collection.raise_fence();
+        self.replaced.iter().for_each(|replaced| replaced.raise_fence());
     }
 
     fn lower(&self, published: Option<Stamp>) {
@@ -223,14 +245,15 @@ impl Fence for Change {
                 replaced.dropped.store(true, Atomic::SeqCst);
             }
             match prepared.take() {
-                Some(Publish::State(state)) => self.collection.state.store(Arc::from(state)),
-                Some(Publish::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
+                Some(Publication::State(state)) => self.collection.state.store(Arc::from(state)),
+                Some(Publication::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
                 None => {}
             }
         }
+        // Names and counters change before the first view opens under the new state.
         (self.after)(published.is_some());
-        self.collection.lower();
-        self.replaced.iter().for_each(|replaced| replaced.lower());
+        self.collection.lower_fence();
+        self.replaced.iter().for_each(|replaced| replaced.lower_fence());
     }
 }
 
@@ -239,6 +262,6 @@ pub(crate) fn put_record(record: &Record) -> store::Mutation {
     store::Mutation::Put {
         space: Space::Catalog,
         key: keys::record(record.model, &record.namespace),
-        value: encode(record).into(),
+        value: encode_record(record).into(),
     }
 }

@@ -1,4 +1,5 @@
-//! Ids of collections: each is given once, whatever becomes of the collection.
+//! Ids of collections: each is given once, whatever becomes of the collection. What is left on disk
+//! of a dropped one can then never be taken for part of another.
 
 use crate::error::{Error, Kind};
 
@@ -20,7 +21,7 @@ impl CollectionIds {
     }
 
     /// An id that is given once.
-    pub(crate) fn take(&mut self) -> Result<u32, Error> {
+    pub(crate) fn take_next(&mut self) -> Result<u32, Error> {
         let id = self.next_id;
         let spent = || Error::new(Kind::Unavailable, "no ids of collections are left");
         self.next_id = id.checked_add(1).ok_or_else(spent)?;

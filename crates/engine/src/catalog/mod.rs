@@ -1,5 +1,12 @@
 //! What collections there are, in memory and as stored records. A change of a record is a commit in
 //! the same order as writes of documents.
+//!
+//! ```text
+//!  record ──codec──▶ stored bytes          what is durable about a collection
+//!  collection        its state as last published, and the fence in front of it
+//!  map               collections by name          ids   each given once
+//!  policy            which paths of items an index holds
+//! ```
 
 mod codec;
 mod collection;
@@ -9,13 +16,15 @@ mod map;
 mod policy;
 mod record;
 
-pub(crate) use codec::{decode, encode};
-pub(crate) use collection::{Change, PartialFilter, Publish, put_record};
-pub use collection::{Collection, Ordering, State};
+pub(crate) use codec::{decode_record, encode_record};
+pub use collection::{Collection, CollectionState, ListOrdering};
+pub(crate) use collection::{PartialFilter, Publication, RecordChange, put_record};
 pub(crate) use ids::CollectionIds;
-pub(crate) use map::Map;
+pub(crate) use map::CollectionMap;
 pub use policy::{Policy, PolicyRule};
-pub use record::{Books, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Record, Shape};
+pub use record::{
+    CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, Record,
+};
 
 use document::DocRef;
 use pipeline::Filter;
@@ -25,5 +34,5 @@ use crate::names::Model;
 /// What the engine asks a query language about stored settings.
 pub trait Dialect: Send + Sync + 'static {
     /// Parses a filter as it was stored with a partial index.
-    fn filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String>;
+    fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String>;
 }

@@ -1,4 +1,9 @@
 //! Which paths of an item an index holds: rules, of which the most precise one that fits decides.
+//!
+//! ```text
+//!  /*  included     /a/*  excluded     /a/b/?  included
+//!    /x  in      /a/c  not in      /a/b  in      /a/b/c  not in
+//! ```
 
 use document::{Document, Value, doc};
 use select::sarg::PathStep;
@@ -21,11 +26,11 @@ pub struct Policy(pub Vec<PolicyRule>);
 impl Policy {
     /// Whether the index holds what is at a path. A longer rule is more precise, and one about the
     /// path alone more than one about what is below.
-    pub fn covers<P>(&self, path: &[P]) -> bool
+    pub fn covers_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
     {
-        let fitting = self.0.iter().filter(|rule| rule.fits(path));
+        let fitting = self.0.iter().filter(|rule| rule.fits_path(path));
         let best = fitting.max_by_key(|rule| (rule.steps.len(), !rule.below));
         best.is_some_and(|rule| rule.included)
     }
@@ -37,7 +42,7 @@ impl Policy {
     {
         let further = |rule: &PolicyRule| {
             rule.included
-                && agree(&rule.steps, path)
+                && paths_agree(&rule.steps, path)
                 && (rule.below || path.len() <= rule.steps.len())
         };
         self.0.iter().any(further)
@@ -66,6 +71,7 @@ impl Policy {
     }
 }
 
+/// A rule from its stored form; `None` when that is damaged.
 fn rule_from(value: Value) -> Option<PolicyRule> {
     let Value::Document(mut fields) = value else { return None };
     let Some(Value::Array(steps)) = fields.remove("steps") else { return None };
@@ -84,7 +90,8 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
 }
 
 impl PolicyRule {
-    fn fits<P>(&self, path: &[P]) -> bool
+    /// Whether the rule is about this path.
+    fn fits_path<P>(&self, path: &[P]) -> bool
     where
         PathStep: PartialEq<P>,
     {
@@ -93,12 +100,12 @@ impl PolicyRule {
         } else {
             self.steps.len() == path.len()
         };
-        long_enough && agree(&self.steps, path)
+        long_enough && paths_agree(&self.steps, path)
     }
 }
 
 /// Whether one of two paths begins with the other.
-fn agree<P>(steps: &[PathStep], path: &[P]) -> bool
+fn paths_agree<P>(steps: &[PathStep], path: &[P]) -> bool
 where
     PathStep: PartialEq<P>,
 {
@@ -145,7 +152,7 @@ mod tests {
             ("/c/[]/d", false, true),
             ("/c/[]/e", true, true),
         ] {
-            assert_eq!(rules.covers(&path(text)), covered, "{text}");
+            assert_eq!(rules.covers_path(&path(text)), covered, "{text}");
             assert_eq!(rules.may_cover_below(&path(text)), below, "{text}");
         }
         let narrow = policy(&[("/", true, false), ("/a/b", false, true)]);
@@ -155,10 +162,10 @@ mod tests {
             ("/a/b/c", false, false),
             ("/b", false, false),
         ] {
-            assert_eq!(narrow.covers(&path(text)), covered, "{text}");
+            assert_eq!(narrow.covers_path(&path(text)), covered, "{text}");
             assert_eq!(narrow.may_cover_below(&path(text)), below, "{text}");
         }
-        assert!(!Policy::default().covers(&path("/a")));
+        assert!(!Policy::default().covers_path(&path("/a")));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 
 /// What an index holds of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum IndexShape {
     /// The values at dotted paths, one entry per element of arrays, in BSON's order.
     #[default]
     Fields,
@@ -23,7 +23,7 @@ pub enum Shape {
         /// A unique one counts within a logical partition.
         scoped: bool,
     },
-    /// When each item that can die would, by its class: what a feed of deaths is made from.
+    /// When each item that can expire will, by its class: expirations are published from it.
     Timeline,
 }
 
@@ -55,7 +55,7 @@ pub struct IndexSpec {
     /// The specification as the door shows it.
     pub shown: Document,
     /// What it holds of a document.
-    pub shape: Shape,
+    pub shape: IndexShape,
 }
 
 impl IndexSpec {
@@ -65,7 +65,7 @@ impl IndexSpec {
     }
 
     /// The key pattern as a document of 1 and -1.
-    pub fn pattern(&self) -> Document {
+    pub fn key_pattern(&self) -> Document {
         let direction = |descending: &bool| if *descending { -1 } else { 1 };
         self.key
             .iter()
@@ -76,7 +76,7 @@ impl IndexSpec {
 
 /// How far the sums by second are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Books {
+pub enum CounterState {
     /// None by class are kept; those by date are complete.
     Off,
     /// Writers keep them; what was there before is being added.
@@ -85,9 +85,9 @@ pub enum Books {
     Ready(u64),
 }
 
-impl Books {
+impl CounterState {
     /// The build whose sums writers keep; 0 for those from the collection's beginning on.
-    pub fn build(self) -> u64 {
+    pub fn build_number(self) -> u64 {
         match self {
             Self::Off => 0,
             Self::Building(build) | Self::Ready(build) => build,
@@ -113,7 +113,7 @@ pub struct Record {
     /// Dropped indexes whose entries may still be on disk.
     pub dropped: Vec<u32>,
     /// Sums by second.
-    pub books: Books,
+    pub counters: CounterState,
     /// Stamp of its creation.
     pub created: u64,
     /// What the door keeps with it.
@@ -131,13 +131,13 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of that change.
     pub changed_ts: i64,
-    /// Second of the last change of its default TTL: what it killed died then.
+    /// Second of the last change of its default TTL: what it made expire expired then.
     pub ruled_ts: i64,
-    /// Its feed of all versions and deaths.
+    /// Its feed of all versions and expirations.
     pub feed: Option<FeedSettings>,
 }
 
-/// A feed of all versions and deaths.
+/// A feed of all versions and expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedSettings {
     /// How long events are kept, seconds.
@@ -153,16 +153,16 @@ pub struct FeedSettings {
 pub struct FeedBegun {
     /// Only later commits have events.
     pub since: u64,
-    /// Items of class inherit written up to this second had died before.
+    /// Items of class inherit written up to this second had expired before.
     pub inherit_s: i64,
-    /// Items with a deadline up to this second had died before.
+    /// Items with a deadline up to this second had expired before.
     pub explicit_s: i64,
 }
 
 impl FeedBegun {
     /// A feed that begins with a commit.
-    pub(crate) fn at(settings: &Settings, stamp: store::Stamp) -> Self {
-        let floors = settings.floors(clock::Instant::from_ms(stamp.at_ms));
+    pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
+        let floors = settings.floors_at(clock::Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
     }
 }
@@ -170,32 +170,32 @@ impl FeedBegun {
 impl Record {
     /// Whether writers keep sums by class.
     pub(crate) fn sums_classes(&self) -> bool {
-        self.books != Books::Off && self.settings.by_class()
+        self.counters != CounterState::Off && self.settings.by_class()
     }
 
     /// How row keys of items begin.
-    pub(crate) fn partition(&self) -> Option<Partition> {
+    pub(crate) fn partition_layout(&self) -> Option<Partition> {
         self.items.map(|items| items.partition)
     }
 
-    /// The index of deaths to come, where there is one.
-    pub(crate) fn timeline(&self) -> Option<&IndexSpec> {
-        self.indexes.iter().find(|index| index.shape == Shape::Timeline)
+    /// The index of expirations to come, where there is one.
+    pub(crate) fn timeline_index(&self) -> Option<&IndexSpec> {
+        self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
-    /// The key of an item in it: none where there is no timeline, or the item never dies.
+    /// The key of an item in it: none where there is no timeline, or the item never expires.
     pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
-        keys::timeline(self.timeline()?.id, class, ts, row_key)
+        keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }
 
-    /// The feed of all versions and deaths, where it has begun.
-    pub(crate) fn feed(&self) -> Option<(FeedSettings, FeedBegun)> {
+    /// The feed of all versions and expirations, where it has begun.
+    pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))
     }
 
     /// The index with this name.
-    pub fn index(&self, name: &str) -> Option<&IndexSpec> {
+    pub fn index_named(&self, name: &str) -> Option<&IndexSpec> {
         self.indexes.iter().find(|index| index.name == name)
     }
 }

@@ -1,30 +1,42 @@
-//! A collection's record changes. Each change is a commit in the one order.
+//! A collection's record changes. Each change is a commit in the one order, behind a fence.
+//!
+//! ```text
+//!  edit(state) ──▶ apply ──▶ commit: condition "the record is still this one"
+//!                               │ stamp known: the new record is made, and prepared
+//!                               ▼
+//!                            published: the new state is in force, counters may begin
+//! ```
+//!
+//! The edit sees the state before the commit is ordered, and the condition makes sure that it is
+//! still the same then: a change that comes second is refused and edits again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use document::Document;
-use store::{Condition, Mutation, Outcome, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Outcome, Space, Stamp, Store};
 
 use super::Engine;
 use crate::{
     attempts::Attempts,
     backfill::Backfill,
     catalog::{
-        Change, Collection, Dialect, IndexSpec, PartialFilter, Publish, Record, State, put_record,
+        Collection, CollectionState, Dialect, IndexSpec, PartialFilter, Publication, Record,
+        RecordChange, put_record,
     },
     error::{Error, Kind, What},
     keys,
 };
 
 /// What a change makes of a record; `None` when nothing has to change.
-pub(crate) type Edit<T> = dyn Fn(&State) -> Result<Option<(Arc<Apply>, T)>, Error> + Send + Sync;
+pub(crate) type RecordEdit<T> =
+    dyn Fn(&CollectionState) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
 
 /// Applies a change to a record once the commit's stamp is known.
-pub(crate) type Apply = dyn Fn(&mut Record, Stamp) + Send + Sync;
+pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// What became of an attempt to change a record.
-pub(crate) enum Changed<T, S: Store> {
-    /// It changed, and books may have begun.
+pub(crate) enum ChangeOutcome<T, S: Store> {
+    /// It changed, and counters may have begun.
     Done(T, Option<Backfill<S>>),
     /// Nothing had to change.
     Nothing,
@@ -33,9 +45,9 @@ pub(crate) enum Changed<T, S: Store> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Commits one unit; `None` when it was refused.
-    pub(crate) async fn commit_one(&self, unit: Unit) -> Result<Option<Stamp>, Error> {
-        match self.inner.store().commit(vec![unit]).await?.first() {
+    /// Commits one commit; `None` when it was refused.
+    pub(crate) async fn commit_one(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
+        match self.inner.store().commit(vec![commit]).await?.first() {
             Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),
             _ => Ok(None),
         }
@@ -43,19 +55,19 @@ impl<S: Store> Engine<S> {
 
     /// Changes a collection's record as one commit, in force when it is visible. `edit` sees the
     /// state and may find that nothing has to change.
-    pub(crate) async fn change<T>(
+    pub(crate) async fn change_record<T>(
         &self,
         collection: &Arc<Collection>,
-        edit: &Edit<T>,
+        edit: &RecordEdit<T>,
     ) -> Result<Option<T>, Error> {
-        Ok(self.change_books(collection, edit).await?.0)
+        Ok(self.change_with_backfill(collection, edit).await?.0)
     }
 
-    /// The same, for changes that may begin books; answers what is to be added to them.
-    pub(crate) async fn change_books<T>(
+    /// The same, for changes that may begin counters; returns what is to be added to them.
+    pub(crate) async fn change_with_backfill<T>(
         &self,
         collection: &Arc<Collection>,
-        edit: &Edit<T>,
+        edit: &RecordEdit<T>,
     ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
         self.change_with(collection, edit, &[]).await
     }
@@ -64,16 +76,16 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn change_with<T>(
         &self,
         collection: &Arc<Collection>,
-        edit: &Edit<T>,
+        edit: &RecordEdit<T>,
         more: &[Mutation],
     ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             match self.try_change(collection, edit, more, Vec::new()).await? {
-                Changed::Refused => {}
-                Changed::Nothing => return Ok((None, None)),
-                Changed::Done(answer, begun) => return Ok((Some(answer), begun)),
+                ChangeOutcome::Refused => {}
+                ChangeOutcome::Nothing => return Ok((None, None)),
+                ChangeOutcome::Done(answer, begun) => return Ok((Some(answer), begun)),
             }
         }
     }
@@ -82,49 +94,57 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn try_change<T>(
         &self,
         collection: &Arc<Collection>,
-        edit: &Edit<T>,
+        edit: &RecordEdit<T>,
         more: &[Mutation],
         mut conditions: Vec<Condition>,
-    ) -> Result<Changed<T, S>, Error> {
-        let (seq, state) = collection.stable(|| self.inner.store().published()).await;
+    ) -> Result<ChangeOutcome<T, S>, Error> {
+        let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
-        let Some((apply, answer)) = edit(&state)? else { return Ok(Changed::Nothing) };
+        // May run several times: it must not have effects of its own.
+        let Some((apply, answer)) = edit(&state)? else { return Ok(ChangeOutcome::Nothing) };
         let record = state.record.clone();
         let key = keys::record(record.model, &record.namespace);
         conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        // Filled in when the change is published, before anything is ordered after it.
         let begun = Arc::new(Mutex::new(None));
         let change = {
             let (engine, held, begun) = (self.clone(), Arc::clone(collection), begun.clone());
-            let before = state.record.books;
-            Change::new(Arc::clone(collection), move |_| {
-                let begin = engine.begin_books(&held, before);
+            let before = state.record.counters;
+            RecordChange::new(Arc::clone(collection), move |_| {
+                let begin = engine.begin_counters(&held, before);
                 *begun.lock().unwrap_or_else(PoisonError::into_inner) = begin;
             })
         };
         let prepared = Arc::clone(&change);
         let dialect = Arc::clone(&self.inner.dialect);
         let more = more.to_vec();
-        let unit = Unit::new(conditions, move |stamp| {
+        let commit = Commit::new(conditions, move |stamp| {
             let mut record = record;
             apply(&mut record, stamp);
             let mut out = more;
+            // As a whole: a record is never changed in part.
             out.push(put_record(&record));
+            // Here, where commits are ordered, nothing may fail: filters were parsed before.
             let partial = partial_filters(&state, &record, &*dialect);
-            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
+            prepared.prepare_publication(Publication::State(Box::new(
+                CollectionState::with_filters(record, partial),
+            )));
             out
         });
         // A change of TTL or an index that goes gives space back; a record is small.
-        if self.commit_one(unit.freeing().with_fence(change)).await?.is_none() {
-            return Ok(Changed::Refused);
+        if self.commit_one(commit.freeing().with_fence(change)).await?.is_none() {
+            return Ok(ChangeOutcome::Refused);
         }
         let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok(Changed::Done(answer, begun))
+        Ok(ChangeOutcome::Done(answer, begun))
     }
 
-    fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
+    /// Fails when the collection was dropped.
+    fn check_present(&self, collection: &Collection, state: &CollectionState) -> Result<(), Error> {
         if collection.is_dropped() {
-            let message = format!("ns does not exist: {}", state.record.namespace);
-            return Err(Error::new(Kind::NotFound(What::Collection), message));
+            let namespace = state.record.namespace.clone();
+            let message = format!("collection {namespace} does not exist");
+            return Err(Error::new(Kind::NotFound(What::Collection(namespace)), message));
         }
         Ok(())
     }
@@ -135,10 +155,10 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         options: Document,
     ) -> Result<(), Error> {
-        self.change(collection, &move |_| {
+        self.change_record(collection, &move |_| {
             let options = options.clone();
             let apply = move |record: &mut Record, _| record.options = options.clone();
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         })
         .await?;
         Ok(())
@@ -146,15 +166,20 @@ impl<S: Store> Engine<S> {
 }
 
 /// Filters of the indexes of a changed record: parsed ones are kept, new ones were parsed before.
-fn partial_filters(old: &State, record: &Record, dialect: &dyn Dialect) -> Vec<PartialFilter> {
+fn partial_filters(
+    old: &CollectionState,
+    record: &Record,
+    dialect: &dyn Dialect,
+) -> Vec<PartialFilter> {
     let filter = |index: &IndexSpec| {
         let at = old.record.indexes.iter().position(|held| held.id == index.id);
         match (at.and_then(|at| old.partial.get(at)), &index.partial) {
             (Some(parsed), _) => parsed.clone(),
             (None, None) => None,
-            (None, Some(filter)) => {
-                dialect.filter(record.model, document::DocRef::Tree(filter)).ok().map(Arc::new)
-            }
+            (None, Some(filter)) => dialect
+                .parse_filter(record.model, document::DocRef::Tree(filter))
+                .ok()
+                .map(Arc::new),
         }
     };
     record.indexes.iter().map(filter).collect()

@@ -1,4 +1,12 @@
 //! The engine as its users hold it: opening, collections, and what all operations share.
+//!
+//! ```text
+//!  open      reads the catalog, ends what an earlier run left half-done
+//!  names     collections are made, renamed and dropped
+//!  admin     a collection's record changes
+//!  resources small records of the doors
+//!  reload    reads all of it again, after the store was opened again
+//! ```
 
 mod admin;
 mod names;
@@ -11,7 +19,7 @@ use std::sync::Arc;
 use clock::{Clock, Instant};
 use store::{Store, Timepiece};
 
-pub(crate) use admin::{Apply, Changed, Edit};
+pub(crate) use admin::{ChangeOutcome, RecordApply, RecordEdit};
 pub use open::Options;
 
 use crate::{
@@ -25,6 +33,7 @@ use crate::{
 
 /// The engine. Clones share it.
 pub struct Engine<S: Store> {
+    /// Shared by all clones.
     pub(crate) inner: Arc<Inner<S>>,
 }
 
@@ -50,7 +59,7 @@ impl Timepiece for EngineTime {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(clock::monotonic_time().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
@@ -86,16 +95,20 @@ impl<S: Store> Engine<S> {
     }
 
     /// The collection of this name, or an error that names it.
-    pub fn expect(&self, model: Model, namespace: &Namespace) -> Result<Arc<Collection>, Error> {
+    pub fn expect_collection(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+    ) -> Result<Arc<Collection>, Error> {
         self.collection(model, namespace).ok_or_else(|| {
-            let message = format!("ns does not exist: {namespace}");
-            Error::new(Kind::NotFound(What::Collection), message)
+            let message = format!("collection {namespace} does not exist");
+            Error::new(Kind::NotFound(What::Collection(namespace.clone())), message)
         })
     }
 
     /// All collections of a model, by name.
     pub fn collections(&self, model: Model) -> Vec<(Namespace, Arc<Collection>)> {
-        let all = self.inner.map().all();
+        let all = self.inner.map().all_collections();
         all.iter()
             .filter(|((of, _), _)| *of == model)
             .map(|((_, namespace), collection)| (namespace.clone(), Arc::clone(collection)))

@@ -1,17 +1,23 @@
 //! Collections come, get other names and go. Each is a commit in the one order; one name at a time
 //! is looked at and changed.
+//!
+//! The lock on names is held in this process only, and its holder may go away in the middle of a
+//! commit. So conditions, not the lock, keep the catalog right: each commit says that the records
+//! it looked at have not changed. A drop leaves a note until the spaces are gone, so that a start
+//! can end it.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use document::Document;
-use store::{Condition, Mutation, Space, Store, Unit};
+use store::{Commit, Condition, Mutation, Space, Store};
 
-use super::{Apply, Engine};
+use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Books, Change, Collection, CollectionIds, Publish, Record, State, decode, put_record,
+        Collection, CollectionIds, CollectionState, CounterState, Publication, Record,
+        RecordChange, decode_record, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -21,7 +27,7 @@ use crate::{
 
 impl<S: Store> Engine<S> {
     /// Makes a collection; an error when it exists.
-    pub async fn create(
+    pub async fn create_collection(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -36,7 +42,7 @@ impl<S: Store> Engine<S> {
         &self,
         model: Model,
         namespace: &Namespace,
-        fill: Arc<Apply>,
+        fill: Arc<RecordApply>,
     ) -> Result<Arc<Collection>, Error> {
         if MAX_NAMESPACE_BYTES < namespace.database.len() + namespace.collection.len() + 1 {
             let message = format!("namespace is too long: {namespace}");
@@ -44,14 +50,15 @@ impl<S: Store> Engine<S> {
         }
         let mut attempts = Attempts::new("too many attempts to create a collection");
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             // One name at a time comes, moves or goes. A commit whose asker has left may still be
             // under way when the lock is free again: conditions and the looks at a snapshot that
             // is as new as they hold against that.
             let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
-                let message = format!("Collection {namespace} already exists.");
-                return Err(Error::new(Kind::Exists(What::Collection), message));
+                let message = format!("collection {namespace} exists already");
+                let kind = Kind::Exists(What::Collection(namespace.clone()));
+                return Err(Error::new(kind, message));
             }
             if let Some(collection) = self.try_create(&mut ids, model, namespace, &fill).await? {
                 return Ok(collection);
@@ -59,8 +66,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// The collection of this name, made when it is missing. Answers whether it was made.
-    pub async fn ensure(
+    /// The collection of this name, made when it is missing. Returns whether it was made.
+    pub async fn ensure_collection(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -69,27 +76,30 @@ impl<S: Store> Engine<S> {
             if let Some(collection) = self.collection(model, namespace) {
                 return Ok((collection, false));
             }
-            match self.create(model, namespace, Document::new()).await {
+            match self.create_collection(model, namespace, Document::new()).await {
                 Ok(collection) => return Ok((collection, true)),
-                Err(error) if error.kind == Kind::Exists(What::Collection) => {}
+                Err(Error { kind: Kind::Exists(What::Collection(_)), .. }) => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
+    /// One attempt; `None` when the name is taken, or was taken since.
     async fn try_create(
         &self,
         ids: &mut CollectionIds,
         model: Model,
         namespace: &Namespace,
-        fill: &Arc<Apply>,
+        fill: &Arc<RecordApply>,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let (seq, held) = self.named_at(model, namespace).await?;
         if held.is_some() {
             return Ok(None);
         }
         // No other collection ever gets this id, whatever becomes of this one.
-        let id = ids.take()?;
+        let id = ids.take_next()?;
+        // Spaces come before the record: a record without its spaces would be damage, spaces
+        // without a record are removed at a start.
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
@@ -100,26 +110,27 @@ impl<S: Store> Engine<S> {
             indexes: Vec::new(),
             next_index: 1,
             dropped: Vec::new(),
-            books: Books::Off,
+            counters: CounterState::Off,
             created: 0,
             options: Document::new(),
             items: None,
         };
-        let state = State::new(record.clone(), &*self.inner.dialect)?;
+        let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
         let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
         let change = {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             let made = Arc::clone(&collection);
-            Change::new(Arc::clone(&collection), move |published| {
+            RecordChange::new(Arc::clone(&collection), move |published| {
                 if published {
+                    // As the commit is published: whoever hears of it finds the name.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
             })
         };
         let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
-        let unit = Unit::new(conditions, move |stamp| {
+        let commit = Commit::new(conditions, move |stamp| {
             let mut record = Record { created: stamp.seq, ..record };
             fill(&mut record, stamp);
             let next = Mutation::Put {
@@ -129,10 +140,13 @@ impl<S: Store> Engine<S> {
             };
             let out = vec![put_record(&record), next];
             let partial = record.indexes.iter().map(|_| None).collect();
-            prepared.prepare(Publish::State(Box::new(State::with(record, partial))));
+            prepared.prepare_publication(Publication::State(Box::new(
+                CollectionState::with_filters(record, partial),
+            )));
             out
         });
-        let committed = self.commit_one(unit.with_fence(change)).await?;
+        let committed = self.commit_one(commit.with_fence(change)).await?;
+        // Nobody knows the id, so its spaces can go at once.
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -150,16 +164,17 @@ impl<S: Store> Engine<S> {
     ) -> Result<(u64, Option<u32>), Error> {
         let seq = self.inner.store().published();
         let key = keys::record(model, namespace);
-        let record = self.inner.store().system().catalog(&key).await?;
-        let id = record.map(|record| decode(&record).map(|record| record.id)).transpose()?;
+        let record = self.inner.store().system().catalog_record(&key).await?;
+        let id = record.map(|record| decode_record(&record).map(|record| record.id)).transpose()?;
         Ok((seq, id))
     }
 
+    /// Whether a collection has this name now.
     fn has_name(&self, collection: &Arc<Collection>, model: Model, name: &Namespace) -> bool {
         self.collection(model, name).is_some_and(|held| Arc::ptr_eq(&held, collection))
     }
 
-    /// Drops a collection and everything in it. Answers whether it existed.
+    /// Drops a collection and everything in it. Returns whether it existed.
     pub async fn drop_collection(
         &self,
         model: Model,
@@ -167,7 +182,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let ids = self.inner.ids.lock().await;
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
             if self.try_drop(model, namespace, &collection).await? {
@@ -178,13 +193,15 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// One attempt; `false` when the name means another collection by now, or the commit was
+    /// refused.
     async fn try_drop(
         &self,
         model: Model,
         namespace: &Namespace,
         collection: &Arc<Collection>,
     ) -> Result<bool, Error> {
-        let (seq, _) = collection.stable(|| self.inner.store().published()).await;
+        let (seq, _) = collection.settled_state(|| self.inner.store().published()).await;
         if !self.has_name(collection, model, namespace) {
             return Ok(false);
         }
@@ -192,18 +209,18 @@ impl<S: Store> Engine<S> {
         let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
         let change = {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
-            Change::new(Arc::clone(collection), move |published| {
+            RecordChange::new(Arc::clone(collection), move |published| {
                 if published {
                     map.remove(model, &namespace);
                 }
             })
         };
         let (prepared, id) = (Arc::clone(&change), collection.id);
-        let unit = Unit::new(vec![condition], move |_| {
-            prepared.prepare(Publish::Dropped);
+        let commit = Commit::new(vec![condition], move |_| {
+            prepared.prepare_publication(Publication::Dropped);
             vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
         });
-        Ok(self.commit_one(unit.freeing().with_fence(change)).await?.is_some())
+        Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
     }
 
     /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
@@ -212,14 +229,14 @@ impl<S: Store> Engine<S> {
         self.inner.store().drop_space(Space::Rows(id))?;
         self.inner.store().drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
-        let free = Mutation::Delete { space: Space::Catalog, key: keys::gone(id) };
-        self.commit_one(Unit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
+        let free = Mutation::Delete { space: Space::Catalog, key: keys::dropped_collection(id) };
+        self.commit_one(Commit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
         Ok(())
     }
 
     /// Gives a collection another name; `replace` drops one that has it already, in the same
     /// commit.
-    pub async fn rename(
+    pub async fn rename_collection(
         &self,
         model: Model,
         from: &Namespace,
@@ -228,13 +245,13 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let ids = self.inner.ids.lock().await;
-            let collection = self.expect(model, from)?;
+            let collection = self.expect_collection(model, from)?;
             let target = self.collection(model, to);
             if target.is_some() && !replace {
-                let message = "target namespace exists";
-                return Err(Error::new(Kind::Exists(What::Collection), message));
+                let message = format!("a collection has the name {to} already");
+                return Err(Error::new(Kind::Exists(What::RenameTarget(to.clone())), message));
             }
             let replaced = target.as_ref().map(|target| target.id);
             if self.try_rename(model, from, to, &collection, target).await? {
@@ -247,6 +264,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// One attempt; `false` when one of the names means another collection by now, or the commit
+    /// was refused.
     async fn try_rename(
         &self,
         model: Model,
@@ -255,13 +274,14 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         target: Option<Arc<Collection>>,
     ) -> Result<bool, Error> {
-        let (old_seq, state) = collection.stable(|| self.inner.store().published()).await;
+        let (old_seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         let (new_seq, held) = self.named_at(model, to).await?;
         let replaced = target.as_ref().map(|target| target.id);
         if !self.has_name(collection, model, from) || held != replaced {
             return Ok(false);
         }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
+        // Both names are as they were looked up.
         let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
         let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
             space: Space::Catalog,
@@ -271,27 +291,28 @@ impl<S: Store> Engine<S> {
         let change = {
             let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
-            Change::replacing(Arc::clone(collection), target, move |published| {
+            RecordChange::replacing(Arc::clone(collection), target, move |published| {
                 if published {
                     map.rename(model, &from, to.clone(), Arc::clone(&renamed));
                 }
             })
         };
         let (prepared, to) = (Arc::clone(&change), to.clone());
-        let unit = Unit::new(conditions.into(), move |_| {
+        let commit = Commit::new(conditions.into(), move |_| {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
+            // In the same commit as the new name: there is no moment with two, or with neither.
             out.extend(replaced.map(note_gone));
-            let state = State::with(record, state.partial.clone());
-            prepared.prepare(Publish::State(Box::new(state)));
+            let state = CollectionState::with_filters(record, state.partial.clone());
+            prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });
-        Ok(self.commit_one(unit.with_fence(change)).await?.is_some())
+        Ok(self.commit_one(commit.with_fence(change)).await?.is_some())
     }
 }
 
 /// Notes that a collection was dropped but its spaces may still be there.
 fn note_gone(id: u32) -> Mutation {
-    Mutation::Put { space: Space::Catalog, key: keys::gone(id), value: Bytes::new() }
+    Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

@@ -1,14 +1,20 @@
-//! Opens an engine on a store: reads the catalog, removes what an unfinished change left behind.
+//! Opens an engine on a store: reads the catalog, compares it with the spaces of the store, and
+//! removes what an unfinished change left over.
+//!
+//! The order matters: damage is looked for before anything is written, so that a start that is
+//! refused has changed nothing.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use clock::Clock;
-use store::{Range, Space, Store};
+use store::{KeyRange, Space, Store};
 
 use super::Engine;
 use crate::{
-    catalog::{Collection, CollectionIds, Dialect, Map, Record, State, decode},
+    catalog::{
+        Collection, CollectionIds, CollectionMap, CollectionState, Dialect, Record, decode_record,
+    },
     error::Error,
     inner::Inner,
     keys,
@@ -26,7 +32,7 @@ pub struct Options {
     pub clock: Arc<Clock>,
     /// The language that stored filters are in.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long a document has expired before its bytes may go.
     pub reap_delay: std::time::Duration,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,
@@ -61,19 +67,22 @@ impl<S: Store> Engine<S> {
         let store = Storage::new(store);
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
-        let records = records(&store).await?;
+        let records = stored_records(&store).await?;
         check_spaces(&store, &records, options.accept_loss).await?;
+        // Kept apart from the records: a dropped collection leaves none, and its id stays given.
         let next_id = next_id(&store, &records).await?;
-        let map = Arc::new(Map::default());
+        let map = Arc::new(CollectionMap::default());
+        // Spaces that exist stay as they are; after an accepted loss some are made anew, empty.
         for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
             let (model, namespace) = (record.model, record.namespace.clone());
-            let state = State::new(record, &*options.dialect)?;
+            let state = CollectionState::new(record, &*options.dialect)?;
             map.insert(model, namespace, Arc::new(Collection::new(state)));
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
+        // Before anything compacts: without floors it drops nothing.
         store.set_drop_predicate(reaper.predicate());
         let views = ViewFactory {
             store,
@@ -93,6 +102,7 @@ impl<S: Store> Engine<S> {
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
+        // Drops that were noted, then counters that belong to nobody.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;
         Ok(engine)
@@ -100,7 +110,7 @@ impl<S: Store> Engine<S> {
 
     /// Ends the drops that an end of the server interrupted.
     pub(super) async fn free_unfinished(&self) -> Result<(), Error> {
-        for id in gone(self.inner.store()).await? {
+        for id in dropped_ids(self.inner.store()).await? {
             self.free_dropped(id).await?;
         }
         Ok(())
@@ -115,8 +125,8 @@ async fn check_spaces<S: Store>(
     records: &[Record],
     accept_loss: bool,
 ) -> Result<(), Error> {
-    let gone = gone(store).await?;
-    let held: BTreeSet<Space> = store.spaces().into_iter().collect();
+    let gone = dropped_ids(store).await?;
+    let held: BTreeSet<Space> = store.all_spaces().into_iter().collect();
     let mut damage = Vec::new();
     let mut known = BTreeSet::from([Space::Catalog, Space::Counts]);
     for record in records {
@@ -137,6 +147,7 @@ async fn check_spaces<S: Store>(
     if !damage.is_empty() && !accept_loss {
         return Err(Error::corrupt(damage.join("; ")));
     }
+    // Only now, when nothing is damaged or the loss is accepted.
     for space in held.difference(&known) {
         store.drop_space(*space)?;
     }
@@ -148,7 +159,7 @@ pub(super) async fn next_id<S: Store>(
     store: &Storage<S>,
     records: &[Record],
 ) -> Result<u32, Error> {
-    let stored = store.system().catalog(keys::NEXT_ID).await?;
+    let stored = store.system().catalog_record(keys::NEXT_ID).await?;
     let next = match stored.as_deref().map(TryInto::try_into) {
         None => 1,
         Some(Ok(bytes)) => u32::from_be_bytes(bytes),
@@ -165,14 +176,15 @@ pub(super) async fn next_id<S: Store>(
 }
 
 /// Ids of dropped collections whose spaces may still be there.
-async fn gone<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Error> {
+async fn dropped_ids<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Error> {
     let rows = catalog_rows(store, keys::GONE).await?;
-    Ok(rows.iter().filter_map(|(key, _)| keys::gone_id(key)).collect())
+    Ok(rows.iter().filter_map(|(key, _)| keys::dropped_collection_id(key)).collect())
 }
 
-pub(super) async fn records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
+/// The records of all collections.
+pub(super) async fn stored_records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
-    rows.iter().map(|(_, value)| decode(value)).collect()
+    rows.iter().map(|(_, value)| decode_record(value)).collect()
 }
 
 /// All rows of the catalog whose keys begin like this.
@@ -182,7 +194,7 @@ async fn catalog_rows<S: Store>(
 ) -> Result<Vec<(Bytes, Bytes)>, Error> {
     let system = store.system();
     let mut rows = Vec::new();
-    let mut pages = Pages::of(Range::prefix(prefix));
+    let mut pages = Pages::of(KeyRange::with_prefix(prefix));
     while let Some(page) = system.next_catalog(&mut pages).await? {
         rows.extend(page.rows);
     }

@@ -1,109 +1,126 @@
-//! Builds the books of documents that were there before they were begun, from headers, while
-//! writers keep them; and corrects the totals to what is really there.
+//! Builds the counters of documents that were there before the counters were begun, from their
+//! headers, while writers keep them; and corrects the totals to what is really there.
+//!
+//! ```text
+//!  change of TTL        commits of writers: counted in the new buckets by themselves
+//!  ─────●───────────────────────────────────────────────────────────────────▶ commits
+//!       └ frozen snapshot: rows that no writer has counted in the new buckets
+//!         ──page──page──page──▶ added to the buckets, then `Building` becomes `Ready`
+//! ```
+//!
+//! The snapshot is taken while the change is published and nothing is ordered after it, so that
+//! each document is counted once: in the snapshot, or by the writer that came later. A writer that
+//! replaces a document of the snapshot takes it out of the buckets before this build puts it in;
+//! sums go below zero for a moment and are right in the end, since they are only ever added to.
 
 use std::sync::Arc;
 
 use expiry::Header;
-use store::{Mutation, Range, Space, Store, Unit};
+use store::{Commit, KeyRange, Mutation, Space, Store};
 
 use crate::{
     backfill::Backfill,
-    catalog::{Books, Collection, Record, State},
-    counters::{Entered, count_sums},
-    engine::{Apply, Edit, Engine},
+    catalog::{Collection, CollectionState, CounterState, Record},
+    counters::{Counted, count_sums},
+    engine::{Engine, RecordApply, RecordEdit},
     error::Error,
     keys,
-    view::{Frozen, Pages, freeze},
+    view::{Frozen, Pages, freeze_collection},
 };
 
 /// Documents and bytes by class.
-type Found = [[i64; 2]; 3];
+type FoundByClass = [[i64; 2]; 3];
 
 impl<S: Store> Engine<S> {
-    /// Begins books anew that an earlier run did not finish. Nobody writes yet.
-    pub(crate) async fn restart_books(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let edit: Box<Edit<()>> = Box::new(|_: &State| {
+    /// Begins counters anew that an earlier run did not finish. Nobody writes yet.
+    pub(crate) async fn restart_counters(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let edit: Box<RecordEdit<()>> = Box::new(|_: &CollectionState| {
             let apply = |record: &mut Record, stamp: store::Stamp| {
-                record.books = Books::Building(stamp.seq);
+                record.counters = CounterState::Building(stamp.seq);
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        let (_, begun) = self.change_books(collection, &*edit).await?;
-        self.build_books(collection, begun).await
+        let (_, begun) = self.change_with_backfill(collection, &*edit).await?;
+        self.build_counters(collection, begun).await
     }
 
-    /// Called when a change is published and nothing is ordered behind it yet: the rows that are
-    /// there are those that no writer entered in the books it began.
-    pub(crate) fn begin_books(
+    /// Called when a change is published and nothing is ordered after it yet: the rows that are
+    /// there are those that no writer counted in the buckets it began.
+    pub(crate) fn begin_counters(
         &self,
         collection: &Arc<Collection>,
-        before: Books,
+        before: CounterState,
     ) -> Option<Backfill<S>> {
         let state = collection.state();
-        let began =
-            matches!(state.record.books, Books::Building(_)) && state.record.books != before;
-        began.then(|| Backfill { state, rows: freeze(&self.inner.views, collection) })
+        let began = matches!(state.record.counters, CounterState::Building(_))
+            && state.record.counters != before;
+        began.then(|| Backfill { state, rows: freeze_collection(&self.inner.views, collection) })
     }
 
-    /// Builds the sums of documents that were there before the books were begun. Whoever began
+    /// Builds the sums of documents that were there before the counters were begun. Whoever began
     /// them builds them, once.
-    pub(crate) async fn build_books(
+    pub(crate) async fn build_counters(
         &self,
         collection: &Arc<Collection>,
         begun: Option<Backfill<S>>,
     ) -> Result<(), Error> {
+        // Nobody else builds these: a build that an end of the server cut off is begun anew at the
+        // start.
         let Some(Backfill { state, rows }) = begun else { return Ok(()) };
-        let Books::Building(build) = state.record.books else { return Ok(()) };
-        let mut found = Found::default();
-        let mut pages = Pages::of(Range::all());
+        let CounterState::Building(build) = state.record.counters else { return Ok(()) };
+        let mut found = FoundByClass::default();
+        let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = rows.including_expired().next_rows(&mut pages).await? {
-            let mut entered = Vec::with_capacity(page.rows.len());
+            let mut counted = Vec::with_capacity(page.rows.len());
             for (_, value) in &page.rows {
                 let (header, body) = Header::split(value)?;
-                let one = Entered::of(&header, body);
+                let one = Counted::of_row(&header, body);
                 let sums = &mut found[usize::from(keys::class_code(one.class))];
                 sums[0] += 1;
                 sums[1] = sums[1].saturating_add(one.bytes);
-                entered.push(one);
+                counted.push(one);
             }
+            // Its space may be gone, and nobody will ask.
             if collection.is_dropped() {
                 return Ok(());
             }
-            self.commit_one(enter(Arc::clone(&state), entered)).await?;
+            self.commit_one(backfill_commit(Arc::clone(&state), counted)).await?;
         }
-        let corrections = corrections(&rows, collection.id, found).await?;
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
-            let wanted = state.record.books == Books::Building(build);
-            let apply = move |record: &mut Record, _| record.books = Books::Ready(build);
-            Ok(wanted.then(|| (Arc::new(apply) as Arc<Apply>, ())))
+        let corrections = total_corrections(&rows, collection.id, found).await?;
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
+            // A later change may have begun other counters; these are given up then.
+            let wanted = state.record.counters == CounterState::Building(build);
+            let apply = move |record: &mut Record, _| record.counters = CounterState::Ready(build);
+            Ok(wanted.then(|| (Arc::new(apply) as Arc<RecordApply>, ())))
         });
+        // Totals and state change in one commit: whoever sees `Ready` sees totals that agree.
         self.change_with(collection, &*edit, &corrections).await?;
         self.purge_builds(collection).await
     }
 }
 
 /// Adds documents to the sums, not to the totals, which know them already.
-fn enter(state: Arc<State>, entered: Vec<Entered>) -> Unit {
-    Unit::new(Vec::new(), move |_| {
+fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
+    Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
-        for entered in &entered {
-            count_sums(&state.record, entered, 1, &mut out);
+        for counted in &counted {
+            count_sums(&state.record, counted, 1, &mut out);
         }
         out
     })
 }
 
-/// What makes the totals of a snapshot say what was found in it: documents that died and were
-/// written over or reaped are in no sum of new books.
-async fn corrections<S: Store>(
+/// What makes the totals of a snapshot say what was found in it: documents that expired and were
+/// written over or reaped are in no bucket of new counters.
+async fn total_corrections<S: Store>(
     rows: &Frozen<S>,
     collection: u32,
-    found: Found,
+    found: FoundByClass,
 ) -> Result<Vec<Mutation>, Error> {
     let mut out = Vec::new();
     for (class, found) in (0_u8..).zip(found) {
-        let key = keys::total(collection, class);
-        let held = rows.counters().get(&key).await?;
+        let key = keys::class_total(collection, class);
+        let held = rows.counters().amounts_under(&key).await?;
         let by = [found[0].saturating_sub(held[0]), found[1].saturating_sub(held[1])];
         if by != [0; 2] {
             out.push(Mutation::Add { space: Space::Counts, key, by });

@@ -1,10 +1,14 @@
-//! What dies when: the forecast under the settings in force, the preview of another default, and
-//! series of deaths step by step, of one collection or of all at one instant.
+//! What expires when: the forecast under the settings in force, the preview of another default, and
+//! series of expirations step by step, of one collection or of all at one instant.
+//!
+//! All of them are differences: what is live at one instant less what is live at a later one, if
+//! nothing is written. Where counters know, that costs a few reads for each instant; where they do
+//! not, one walk over the headers serves all instants.
 
 use std::sync::Arc;
 
 use clock::Instant;
-use expiry::{Default, Settings};
+use expiry::{DefaultTtl, Settings};
 use store::Store;
 
 use crate::{
@@ -19,13 +23,14 @@ use crate::{
     view::{LiveView, open_all},
 };
 
+/// Seconds of the three horizons.
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 const WEEK_S: i64 = 604_800;
 
-/// Deaths within spans from now.
+/// Expirations within spans from now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Within {
+pub struct HorizonAmounts {
     /// The next hour.
     pub hour: Amount,
     /// The next day.
@@ -34,37 +39,39 @@ pub struct Within {
     pub week: Amount,
 }
 
-/// What is live and what dies when.
+/// What is live and what expires when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The default in force.
-    pub default: Default,
+    pub default: DefaultTtl,
     /// Live now.
     pub live: Amount,
-    /// Deaths to come, if nothing is written.
-    pub dies_within: Within,
-    /// Dead bytes not yet reaped.
+    /// Expirations to come, if nothing is written.
+    pub expires_within: HorizonAmounts,
+    /// Expired documents not yet reaped.
     pub unreaped: Unreaped,
 }
 
 /// What another default would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Deaths at once.
-    pub dies_now: Amount,
-    /// Deaths to come, those at once left out.
-    pub dies_within: Within,
+    /// Expirations at once.
+    pub expires_now: Amount,
+    /// Expirations to come, those at once left out.
+    pub expires_within: HorizonAmounts,
 }
 
 /// How long the steps of a series are, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct SeriesSteps {
+    /// Seconds of one step.
     seconds: i64,
+    /// How many steps there are.
     count: usize,
 }
 
-impl Steps {
-    /// So many steps of so many seconds, within their limits.
+impl SeriesSteps {
+    /// This many steps of this many seconds, within their limits.
     pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
         let in_reach = 1..=MAX_SERIES_STEP_S;
         let held = usize::try_from(count).ok().filter(|n| (1..=MAX_SERIES_STEPS).contains(n));
@@ -85,7 +92,7 @@ impl Steps {
     }
 
     /// Where each step ends, from an instant on.
-    fn ends(self, from: Instant) -> Vec<Instant> {
+    fn end_instants(self, from: Instant) -> Vec<Instant> {
         let ends = (1..=self.count).scan(from, |end, _| {
             *end = end.plus_ms(self.seconds.saturating_mul(1000));
             Some(*end)
@@ -94,134 +101,152 @@ impl Steps {
     }
 }
 
-/// Deaths to come, if nothing is written: those of a step come after its beginning and not after
-/// its end.
+/// Expirations to come, if nothing is written: those of a step come after its beginning and not
+/// after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Where the first step begins.
     pub now: Instant,
-    /// Deaths of each step.
+    /// Expirations of each step.
     pub steps: Vec<Amount>,
 }
 
-/// What is live in all collections and dies when.
+/// What is live in all collections and expires when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct ForecastOfAll {
     /// Collections, of both models.
     pub collections: usize,
     /// Live now.
     pub live: Amount,
-    /// Deaths to come.
+    /// Expirations to come.
     pub series: Series,
-    /// Dead bytes not yet reaped, as the reaper last saw it.
+    /// Expired documents not yet reaped, as the reaper last saw it.
     pub unreaped: Unreaped,
 }
 
 impl<S: Store> Engine<S> {
-    /// What of a collection dies in each of some steps from now on.
-    pub async fn series(
+    /// What of a collection expires in each of some steps from now on.
+    pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
-        steps: Steps,
+        steps: SeriesSteps,
     ) -> Result<Series, Error> {
         let read = read_in_view!(self, collection, |view| {
-            view.to_come(&view.state.record.settings, &steps.ends(view.instant)).await
+            view.expirations_to_come(&view.state.record.settings, &steps.end_instants(view.instant))
+                .await
         });
         let ((_, deaths), view) = read?;
-        Ok(Series { now: view.instant, steps: apart(&deaths) })
+        Ok(Series { now: view.instant, steps: step_differences(&deaths) })
     }
 
-    /// The same over all collections, judged at one instant.
-    pub async fn outlook(&self, steps: Steps) -> Result<Outlook, Error> {
+    /// The same over all collections, at one instant.
+    pub async fn forecast_all(&self, steps: SeriesSteps) -> Result<ForecastOfAll, Error> {
         let mut attempts = Attempts::to_read();
         'again: loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
+            // Of both models: an operator asks about the server.
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
+            // One instant for all collections, or the sums would be of no moment at all.
             let Some((now, views)) = open_all(&self.inner.views, &all).await else { continue };
-            let ends = steps.ends(now);
+            let ends = steps.end_instants(now);
             let mut live = Amount::default();
             let mut deaths = vec![Amount::default(); ends.len()];
             for view in &views {
-                match view.to_come(&view.state.record.settings, &ends).await {
+                match view.expirations_to_come(&view.state.record.settings, &ends).await {
                     Ok((of, up_to)) => {
                         live = live.plus(of);
                         deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
                     }
+                    // One collection that cannot tell stops all, since the instant has to be one.
                     Err(halt) => {
                         self.resolve(view, halt).await?;
                         continue 'again;
                     }
                 }
             }
-            let series = Series { now, steps: apart(&deaths) };
-            let unreaped = self.backlog();
-            return Ok(Outlook { collections: views.len(), live, series, unreaped });
+            let series = Series { now, steps: step_differences(&deaths) };
+            let unreaped = self.reap_backlog();
+            return Ok(ForecastOfAll { collections: views.len(), live, series, unreaped });
         }
     }
 
-    /// What is live in a collection and what dies when.
-    pub async fn forecast(&self, collection: &Arc<Collection>) -> Result<Forecast, Error> {
-        Ok(read_in_view!(self, collection, |view| view.forecast(self).await)?.0)
+    /// What is live in a collection and what expires when.
+    pub async fn forecast_collection(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<Forecast, Error> {
+        Ok(read_in_view!(self, collection, |view| view.read_forecast(self).await)?.0)
     }
 
     /// What `default` would do to a collection; nothing is changed.
-    pub async fn preview(
+    pub async fn preview_default(
         &self,
         collection: &Arc<Collection>,
-        default: Default,
+        default: DefaultTtl,
     ) -> Result<Preview, Error> {
-        Ok(read_in_view!(self, collection, |view| view.preview(default).await)?.0)
+        Ok(read_in_view!(self, collection, |view| view.read_preview(default).await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
+    /// The forecast at the view's instant. What is not reaped yet is estimated in a view of its
+    /// own.
+    async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
         let settings = &self.state.record.settings;
-        let (live, deaths) = self.to_come(settings, &self.spans()).await?;
+        let (live, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Forecast {
             default: settings.default,
             live,
-            dies_within: within(&deaths),
-            unreaped: engine.unreaped(&self.collection).await?,
+            expires_within: by_horizon(&deaths),
+            unreaped: engine.unreaped_amount(&self.collection).await?,
         })
     }
 
-    async fn preview(&self, default: Default) -> Result<Preview, Halt> {
+    /// What would be if the default were changed at the view's instant. Nothing is changed: the
+    /// settings are a copy.
+    async fn read_preview(&self, default: DefaultTtl) -> Result<Preview, Halt> {
         let mut settings = self.state.record.settings.clone();
+        // With the floors of a real change: what has expired by now stays expired in the preview
+        // too.
         settings.change_default(default, self.instant);
-        let before = self.live().await?;
-        let (after, deaths) = self.to_come(&settings, &self.spans()).await?;
-        Ok(Preview { dies_now: before.minus(after), dies_within: within(&deaths) })
+        // By the settings in force; below by those asked about, at the same instant.
+        let before = self.count_live().await?;
+        let (after, deaths) = self.expirations_to_come(&settings, &self.horizon_ends()).await?;
+        Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })
     }
 
-    fn spans(&self) -> [Instant; 3] {
+    /// Where the three horizons end, counted from the view's instant.
+    fn horizon_ends(&self) -> [Instant; 3] {
         [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
 
-    /// What is live under these settings, and what of it is dead at each of some later instants,
-    /// in their order.
-    async fn to_come(
+    /// What is live under these settings, and what of it has expired at each of some later
+    /// instants, in their order.
+    async fn expirations_to_come(
         &self,
         settings: &Settings,
         later: &[Instant],
     ) -> Result<(Amount, Vec<Amount>), Halt> {
+        // The present is the first of them, so that all amounts are of one look.
         let mut instants = vec![self.instant];
         instants.extend_from_slice(later);
         let mut lives = self.live_at_each(settings, &instants).await?.into_iter();
+        // The sums above may hold what expired in the last moments; this says so.
         self.check_sums().await?;
         let live = lives.next().unwrap_or_default();
         Ok((live, lives.map(|then| live.minus(then)).collect()))
     }
 }
 
-fn within(deaths: &[Amount]) -> Within {
+/// Names the amounts of [`horizon_ends`](LiveView::horizon_ends), in its order.
+fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     let up_to = |at: usize| deaths.get(at).copied().unwrap_or_default();
-    Within { hour: up_to(0), day: up_to(1), week: up_to(2) }
+    HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }
 }
 
-/// Deaths between one instant and the next, of deaths up to each.
-fn apart(up_to: &[Amount]) -> Vec<Amount> {
+/// Expirations between one instant and the next, of expirations up to each.
+fn step_differences(up_to: &[Amount]) -> Vec<Amount> {
     let before = std::iter::once(Amount::default()).chain(up_to.iter().copied());
     up_to.iter().zip(before).map(|(end, start)| end.minus(start)).collect()
 }

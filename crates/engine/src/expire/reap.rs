@@ -1,8 +1,24 @@
-//! Reaping: the floors that compaction may judge by, and when a collection is worth compacting.
+//! Reaping: the floors that compaction may drop rows by, and when a collection is worth compacting.
 //!
-//! The drop predicate sees no snapshot, so it never judges by the floors of now, but by reap
-//! floors: those of a view the reaper opened at least the delay ago, lowered to what every open
-//! view and the clock allow. They only rise, and start at nothing after a restart.
+//! The drop predicate sees no snapshot, so it never uses the current floors; it uses reap floors:
+//!
+//! ```text
+//!  floors of a view, taken every second ──▶ samples (waiting for `--reap-delay`)
+//!                                               │ the newest that is old enough
+//!                                               ▼
+//!         lowered to what every open view allows, to what the clock may not have jumped over,
+//!         and to the expirations that the feed has published
+//!                                               │
+//!                                               ▼
+//!                                 reap floors, in force for every compaction
+//! ```
+//!
+//! So no view that is open, and no feed, ever misses a row that it may still show. Reap floors only
+//! rise, and start at nothing after a restart.
+//!
+//! A pass costs two reads of counters for each collection whose counters know what has expired.
+//! Where they do not, only a walk tells, and walks are bounded to a share of the time
+//! ([`WALK_SHARE`]).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -14,58 +30,64 @@ use expiry::Floors;
 use store::Store;
 
 use super::{
-    books::Way,
     forget::{keeps_any, would_forget},
+    live_counts::CountBy,
 };
 use crate::{
     amount::{Amount, Unreaped},
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    reaper::Allowed,
+    reaper::ReapFloors,
     retry::read_in_view,
     view::LiveView,
 };
 
 /// How often the reaper opens views.
+/// Reap floors lie this far behind what they could be, at most.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
-/// Dead bytes at which a collection is compacted even when most of it lives.
+/// Expired bytes at which a collection is compacted even when most of it is live.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
-/// One part in so many of the time may go into walking collections whose deaths are not on the
-/// books.
+/// At most 1/WALK_SHARE of the reaper's time goes to full scans of collections whose expirations
+/// the counters do not know.
 const WALK_SHARE: u32 = 50;
-/// Dead bytes below which half being dead is no reason yet.
+/// Expired bytes below which a collection is left alone, even if half of it has expired.
 const REAP_LEAST_BYTES: i64 = 64 * 1024;
 
 impl<S: Store> Engine<S> {
     /// Passes of the reaper and documents it had compacted away, since the start.
-    pub fn reaped(&self) -> (u64, u64) {
+    pub fn reap_statistics(&self) -> (u64, u64) {
         let reaper = &self.inner.reaper;
         (reaper.passes.load(Ordering::Relaxed), reaper.reaped_documents.load(Ordering::Relaxed))
     }
 
-    /// About how much is dead and still there, over all collections, as the reaper last saw it.
-    pub fn backlog(&self) -> Unreaped {
+    /// About how much has expired and is still stored, over all collections, as the reaper last saw
+    /// it.
+    pub fn reap_backlog(&self) -> Unreaped {
         let all = self.inner.reaper.lock();
         all.values().map(|of| of.backlog).fold(Unreaped::default(), |sum, one| Unreaped {
             amount: sum.amount.plus(one.amount),
-            oldest_dead_seconds: sum.oldest_dead_seconds.max(one.oldest_dead_seconds),
+            oldest_expired_seconds: sum.oldest_expired_seconds.max(one.oldest_expired_seconds),
         })
     }
 
-    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Answers when the next
+    /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Returns when the next
     /// pass is due.
-    pub async fn reap(&self, elapsed: Duration) -> Result<Duration, Error> {
+    pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
+        // First, so that the floors of this pass reach as far as possible: reaping stops at what
+        // has been published.
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
-        let all = self.inner.map().all();
+        let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
+        // What is known of dropped collections goes.
         reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
             if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
+                    // It was dropped under the reaper's hands.
                     Err(_) if collection.is_dropped() => {}
                     Err(error) => return Err(error),
                 }
@@ -75,15 +97,19 @@ impl<S: Store> Engine<S> {
         Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
     }
 
+    /// One collection's part of a pass: takes a sample, puts the newest sample that is old enough
+    /// in force, compacts when it is worth it, and forgets what an earlier compaction made
+    /// superfluous.
     async fn reap_collection(
         &self,
         collection: &Arc<Collection>,
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
-        let began = clock::monotonic();
-        let (sample, estimate) = self.sample(collection, walk).await?;
-        let cost = clock::monotonic().saturating_sub(began);
+        // The machine's time, not the database's: a walk is paid for in processor time.
+        let began = clock::monotonic_time();
+        let (sample, estimate) = self.sample_floors(collection, walk).await?;
+        let cost = clock::monotonic_time().saturating_sub(began);
         let delay = self.inner.reaper.delay;
         let due = {
             let mut all = self.inner.reaper.lock();
@@ -92,10 +118,11 @@ impl<S: Store> Engine<S> {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
             }
             if let Some(estimate) = estimate {
-                of.backlog = estimate.unreaped(of.reaped);
+                of.backlog = estimate.minus_reaped(of.reaped);
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
+            // All that are old enough leave the queue; the newest of them has the highest floors.
             while let Some((at, _)) = of.samples.front()
                 && at.saturating_add(delay) <= elapsed
             {
@@ -103,54 +130,62 @@ impl<S: Store> Engine<S> {
             }
             newest
         };
+        // Nothing is old enough yet, as after a start.
         let Some(due) = due else { return Ok(()) };
         let events_before_s = due.events_before_s;
-        let limited = if self.inner.rules().holds() {
-            self.inner.active_views().limit(collection.id, due.floors, due.dropped)
+        let limited = if self.inner.rules().read_guards() {
+            self.inner.active_views().limit_floors(collection.id, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };
+        // A view is being opened: it may read anything, so nothing is put in force this time.
         let Some((floors, dropped)) = limited else { return Ok(()) };
-        let allowed = Arc::new(Allowed { floors, dropped, events_before_s });
-        self.allow(collection, allowed, estimate).await?;
+        let allowed = Arc::new(ReapFloors { floors, dropped, events_before_s });
+        self.put_in_force(collection, allowed, estimate).await?;
         if keeps_any(&collection.state().record) {
-            self.look_back(collection).await?;
+            self.forget_if_filtered(collection).await?;
         }
         Ok(())
     }
 
-    /// Forgets what a compaction made superfluous, once the store can tell that it has judged all.
-    async fn look_back(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+    /// Forgets what a compaction made superfluous, once the store says that it has filtered all.
+    async fn forget_if_filtered(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let compacted = {
             let all = self.inner.reaper.lock();
             all.get(&collection.id).and_then(|of| of.compacted.clone())
         };
         let Some((seq, allowed)) = compacted else { return Ok(()) };
         let store = self.inner.store();
-        if store.judged(collection.rows()).min(store.judged(collection.entries())) < seq {
+        if store
+            .filtered_through(collection.rows_space())
+            .min(store.filtered_through(collection.entries_space()))
+            < seq
+        {
             return Ok(());
         }
-        self.forget(collection, &allowed).await?;
+        self.forget_retired(collection, &allowed).await?;
         if let Some(of) = self.inner.reaper.lock().get_mut(&collection.id) {
             of.compacted = None;
         }
         Ok(())
     }
 
-    /// Puts reap floors in force and compacts when enough is dead by them.
-    async fn allow(
+    /// Puts reap floors in force and compacts when enough has expired by them.
+    async fn put_in_force(
         &self,
         collection: &Arc<Collection>,
-        allowed: Arc<Allowed>,
+        allowed: Arc<ReapFloors>,
         estimate: Option<Estimate>,
     ) -> Result<(), Error> {
         let estimate = {
             let mut all = self.inner.reaper.lock();
             let of = all.entry(collection.id).or_default();
+            // A compaction under the same floors would find nothing new.
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
             let dead = estimate.dead.minus(of.reaped);
+            // A dropped index waits for a compaction, however little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
             let enough = REAP_LEAST_BYTES <= dead.bytes
                 && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
@@ -159,23 +194,31 @@ impl<S: Store> Engine<S> {
             }
             estimate
         };
-        self.compact(collection, allowed, estimate.dead).await
+        self.compact_collection(collection, allowed, estimate.dead).await
     }
 
-    async fn compact(
+    /// Compacts a collection under reap floors that are in force, and takes what was dropped off
+    /// the counters.
+    ///
+    /// Entries go before rows: an entry without its row would be damage, a row without entries is
+    /// not found by an index and has expired anyway.
+    async fn compact_collection(
         &self,
         collection: &Arc<Collection>,
-        allowed: Arc<Allowed>,
+        allowed: Arc<ReapFloors>,
         dead: Amount,
     ) -> Result<(), Error> {
+        // Before the compaction begins: it filters everything up to here.
         let seq = self.inner.store().published();
-        self.inner.store().reap(collection.entries()).await?;
-        self.inner.store().reap(collection.rows()).await?;
+        self.inner.store().reap_space(collection.entries_space()).await?;
+        self.inner.store().reap_space(collection.rows_space()).await?;
+        // Without counters nobody knows how much was dropped: what had expired then is remembered
+        // and subtracted from later estimates.
         let on_books = {
             let record = &collection.state().record;
-            !matches!(Way::of(record, &record.settings), Way::Several)
+            !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
         };
-        let trimmed = self.trim_books(collection, &allowed.floors).await?;
+        let trimmed = self.trim_counters(collection, &allowed.floors).await?;
         let mut all = self.inner.reaper.lock();
         let of = all.entry(collection.id).or_default();
         let documents = if on_books {
@@ -195,23 +238,26 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The floors of a view of now, and how much is dead by them; without `walk` only where the
-    /// books say so.
-    async fn sample(
+    /// The floors of a new view, and how much has expired by them; without `walk` only where the
+    /// counters know.
+    async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
         walk: bool,
-    ) -> Result<(Allowed, Option<Estimate>), Error> {
+    ) -> Result<(ReapFloors, Option<Estimate>), Error> {
         let until = self.inner.clock().reap_until();
-        Ok(read_in_view!(self, collection, |view| view.sample(until, walk).await)?.0)
+        Ok(read_in_view!(self, collection, |view| view.read_sample(until, walk).await)?.0)
     }
 
-    /// Dead bytes of a collection that are probably still there.
-    pub(crate) async fn unreaped(&self, collection: &Arc<Collection>) -> Result<Unreaped, Error> {
-        let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
+    /// Expired documents of a collection that are probably still stored.
+    pub(crate) async fn unreaped_amount(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<Unreaped, Error> {
+        let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
         let all = self.inner.reaper.lock();
         let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(estimate.unreaped(reaped))
+        Ok(estimate.minus_reaped(reaped))
     }
 
     /// Compacts a collection under the reap floors in force, whether it is worth it or not.
@@ -220,15 +266,16 @@ impl<S: Store> Engine<S> {
             self.inner.reaper.lock().get(&collection.id).and_then(|of| of.allowed.clone());
         match allowed {
             Some(allowed) => {
-                let estimate = self.sample(collection, true).await?.1.unwrap_or_default();
-                self.compact(collection, allowed, estimate.dead).await
+                let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
+                self.compact_collection(collection, allowed, estimate.dead).await
             }
             None => Ok(()),
         }
     }
 }
 
-/// How much of a collection is dead and how much lives.
+/// How much of a collection has expired and how much is live.
+/// By the counters, or by a walk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     dead: Amount,
@@ -237,46 +284,53 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of it, what is still there when so much has been reaped.
-    fn unreaped(&self, reaped: Amount) -> Unreaped {
+    /// What of it is still stored when this much has been reaped.
+    fn minus_reaped(&self, reaped: Amount) -> Unreaped {
         let amount = self.dead.minus(reaped);
-        Unreaped { amount, oldest_dead_seconds: self.oldest_dead_s }
+        Unreaped { amount, oldest_expired_seconds: self.oldest_dead_s }
     }
 }
 
 impl<S: Store> LiveView<S> {
     /// The floors of this view, bounded by how far the clock is durable, and an estimate by them.
-    async fn sample(
+    async fn read_sample(
         &self,
         until: Instant,
         walk: bool,
-    ) -> Result<(Allowed, Option<Estimate>), Halt> {
+    ) -> Result<(ReapFloors, Option<Estimate>), Halt> {
         let record = &self.state.record;
-        let at = self.stable().min(until);
-        let mut floors = record.settings.floors(at).bounded(self.seq + 1);
+        let at = self.stable_instant().min(until);
+        // Dates come from users: a later write may carry an old date, and must not be dropped by a
+        // floor that was taken before it.
+        let mut floors = record.settings.floors_at(at).bounded_by_stamp(self.seq + 1);
         let mut events_before_s = i64::MIN;
-        if let Some((feed, begun)) = record.feed() {
+        if let Some((feed, begun)) = record.running_feed() {
             // An expired item whose event is not published yet is that event's image.
-            floors = floors.least(&self.published_up_to(begun).await?);
+            floors = floors.lower_of_both(&self.published_up_to(begun).await?);
             events_before_s = at.seconds().saturating_sub(feed.retention_s);
         }
-        let estimate = self.estimate(&floors, walk).await?;
+        let estimate = self.estimate_expired(&floors, walk).await?;
         let dropped = record.dropped.clone();
-        Ok((Allowed { floors, dropped, events_before_s }, estimate))
+        Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
 
     /// How much has expired by these floors; `None` where that takes a walk that is not wanted.
-    async fn estimate(&self, floors: &Floors, walk: bool) -> Result<Option<Estimate>, Halt> {
+    async fn estimate_expired(
+        &self,
+        floors: &Floors,
+        walk: bool,
+    ) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
-        let total = self.totals().await?;
-        let dead = match Way::of(record, &record.settings) {
-            Way::None => Amount::default(),
-            Way::Classes | Way::Date(_) => self.dead(floors).await?,
-            Way::Several if !walk => return Ok(None),
-            // Where deaths are not on the books, what does not live any more is dead.
-            Way::Several => total.minus(self.live().await?),
+        let total = self.total_amount().await?;
+        let dead = match CountBy::of_settings(record, &record.settings) {
+            CountBy::None => Amount::default(),
+            CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
+            CountBy::Several if !walk => return Ok(None),
+            // Where the counters do not know, what is counted and not live has expired.
+            CountBy::Several => total.minus(self.count_live().await?),
         };
-        let oldest_dead_s = self.oldest_dead_s().await?;
+        // For status pages: how far reaping lies behind.
+        let oldest_dead_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
     }
 }

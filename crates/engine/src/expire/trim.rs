@@ -1,28 +1,42 @@
-//! What leaves the books: the dead that were compacted away, books that were given up, and all
-//! counts of dropped collections. Sums only ever change by adding, also here.
+//! What leaves the counters: expired documents that were compacted away, counters that were given
+//! up for newer ones, and all counters of dropped collections.
+//!
+//! Sums only ever change by adding, here too: a bucket is brought to zero by adding its negative,
+//! in the same commit as the totals, so that `totals - buckets` is the same before and after for
+//! everybody.
+//!
+//! ```text
+//!              totals   bucket 97   bucket 98   live
+//!  before        1000          40          10    950
+//!  after          950           0           0    950
+//! ```
 
 use std::collections::BTreeMap;
 
-use expiry::{Default, Floors, Settings};
-use store::{Condition, Mutation, Page, Range, Space, Store, Unit, decode_count};
+use expiry::{DefaultTtl, Floors, Settings};
+use store::{Commit, Condition, KeyRange, Mutation, Page, Space, Store, decode_count};
 
-use super::books::{Way, summed, whole};
+use super::live_counts::{CountBy, expired_buckets, last_whole_second};
 use crate::{
     amount::Amount,
-    catalog::{Books, Collection, Record},
+    catalog::{Collection, CounterState, Record},
     counters::count_second,
     engine::Engine,
     error::{Error, Halt},
-    keys::{self, Sums},
+    keys::{self, Buckets},
     view::{LiveView, Pages},
 };
 
 impl<S: Store> Engine<S> {
-    /// Takes what is dead by these floors, and compacted away, off the books: out of the sums and
-    /// out of the totals at once, so that they keep cancelling out. Answers how much left the
-    /// totals. Where documents can die in several ways the totals stay: nobody subtracts from
-    /// them before the books are built anew.
-    pub(crate) async fn trim_books(
+    /// Takes what has expired by these floors, and compacted away, off the counters: out of the
+    /// buckets and out of the totals at once, so that they keep cancelling out. Returns how much
+    /// left the totals. Where documents can expire in several ways the totals stay: nobody
+    /// subtracts from them before the counters are built anew.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store. A commit that is refused is no error: the next compaction trims again.
+    pub(crate) async fn trim_counters(
         &self,
         collection: &std::sync::Arc<Collection>,
         floors: &Floors,
@@ -43,57 +57,70 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Amount>, Error> {
         let view = self.view(collection).await?;
         let record = &view.state.record;
-        if matches!(record.books, Books::Building(_)) {
+        if matches!(record.counters, CounterState::Building(_)) {
             return Ok(None);
         }
-        let now = record.settings.floors(view.stable());
-        for (of, second) in summed(floors) {
-            let Some(class) = folds(Way::of(record, &record.settings), of, second, &now) else {
+        // The floors that were reaped by may be those of a minute ago; a rule may have changed
+        // since.
+        let now = record.settings.floors_at(view.stable_instant());
+        for (of, second) in expired_buckets(floors) {
+            // Only pages of level 0 are read: each second is taken off all levels at once.
+            let Some(class) =
+                class_to_fold(CountBy::of_settings(record, &record.settings), of, second, &now)
+            else {
                 continue;
             };
-            let range = view.summed_range(of, 0, i64::MIN, second.saturating_add(1));
-            let page = view.counters().next(&mut Pages::of(range)).await?.unwrap_or_default();
+            let range = view.bucket_range(of, 0, i64::MIN, second.saturating_add(1));
+            let page = view.counters().next_page(&mut Pages::of(range)).await?.unwrap_or_default();
             if page.rows.is_empty() {
                 continue;
             }
-            let (mut mutations, amount) = trimmed(record, of, class, &page);
+            let (mut mutations, amount) = trim_mutations(record, of, class, &page);
             let space = Space::Counts;
-            let (key, value) = (keys::trim(collection.id), bytes::Bytes::new());
+            let (key, value) = (keys::trim_marker(collection.id), bytes::Bytes::new());
             mutations.push(Mutation::Put { space, key: key.clone().into(), value });
+            // The buckets were read in a view; a writer only ever adds to them, but another trimmer
+            // would take the same away again, and a change of settings may need them.
             let unchanged = |space, key| Condition::NotNewer { space, key, seq: view.seq };
             let catalog = keys::record(record.model, &record.namespace);
             let conditions = vec![unchanged(Space::Catalog, catalog), unchanged(space, key.into())];
-            let committed = self.commit_one(Unit::new(conditions, |_| mutations).freeing()).await?;
+            let committed =
+                self.commit_one(Commit::new(conditions, |_| mutations).freeing()).await?;
             return Ok(committed.map(|_| amount));
         }
         Ok(None)
     }
 
-    /// Removes the sums of books that were given up for newer ones.
+    /// Removes the sums of counters that were given up for newer ones.
     pub(crate) async fn purge_builds(&self, collection: &Collection) -> Result<(), Error> {
-        let build = collection.state().record.books.build();
-        let range = Range {
-            start: keys::sums(collection.id, 0),
-            end: Some(keys::sums(collection.id, build)),
+        let build = collection.state().record.counters.build_number();
+        let range = KeyRange {
+            start: keys::bucket_prefix(collection.id, 0),
+            end: Some(keys::bucket_prefix(collection.id, build)),
         };
-        self.purge(range).await
+        self.purge_range(range).await
     }
 
     /// Removes everything counted of a collection that was dropped.
     pub(crate) async fn purge_counts(&self, collection: u32) -> Result<(), Error> {
-        self.purge(Range::prefix(&keys::counts(collection))).await
+        self.purge_range(KeyRange::with_prefix(&keys::counter_prefix(collection))).await
     }
 
-    /// Removes counts of collections and books that are no more, left by an end at a bad moment.
+    /// Removes counts of collections and counters that are no more, left by an end at a bad moment.
     pub(crate) async fn purge_leftovers(&self) -> Result<(), Error> {
-        let all = self.inner.map().all();
+        let all = self.inner.map().all_collections();
         let known: BTreeMap<u32, _> = all.values().map(|held| (held.id, held)).collect();
         let mut next = Some(0_u32);
         while let Some(from) = next {
             let system = self.inner.store().system();
-            let mut first = Pages::of(Range { start: keys::counts(from), end: None }).at_most(1);
-            let page = system.counters().next(&mut first).await?.unwrap_or_default();
-            let Some(id) = page.rows.first().and_then(|(key, _)| keys::counted(key)) else { break };
+            // One key tells which collection comes next; all of its keys are skipped with it.
+            let mut first =
+                Pages::of(KeyRange { start: keys::counter_prefix(from), end: None }).at_most(1);
+            let page = system.counters().next_page(&mut first).await?.unwrap_or_default();
+            let Some(id) = page.rows.first().and_then(|(key, _)| keys::collection_of_counter(key))
+            else {
+                break;
+            };
             match known.get(&id) {
                 Some(collection) => self.purge_builds(collection).await?,
                 None => self.purge_counts(id).await?,
@@ -103,10 +130,11 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    async fn purge(&self, range: Range) -> Result<(), Error> {
+    /// Brings all counters of a range to zero, which removes them.
+    async fn purge_range(&self, range: KeyRange) -> Result<(), Error> {
         let system = self.inner.store().system();
         let mut pages = Pages::of(range);
-        while let Some(page) = system.counters().next(&mut pages).await? {
+        while let Some(page) = system.counters().next_page(&mut pages).await? {
             let gone = page.rows.iter().map(|(key, value)| {
                 let [documents, bytes] = decode_count(value);
                 let by = [documents.saturating_neg(), bytes.saturating_neg()];
@@ -114,7 +142,7 @@ impl<S: Store> Engine<S> {
             });
             let gone: Vec<Mutation> = gone.collect();
             if !gone.is_empty() {
-                self.commit_one(Unit::new(Vec::new(), |_| gone).freeing()).await?;
+                self.commit_one(Commit::new(Vec::new(), |_| gone).freeing()).await?;
             }
         }
         Ok(())
@@ -122,33 +150,42 @@ impl<S: Store> Engine<S> {
 }
 
 /// Whether sums up to a second are trimmed, and if so which class's totals they are folded into.
-fn folds(way: Way<'_>, of: Sums, second: i64, now: &Floors) -> Option<Option<u8>> {
+fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
-        (Way::Classes, Sums::Class(class)) => Some(Some(class)),
-        (Way::Date(rule), Sums::Date(index)) if rule.index == index => {
+        // By class: the totals of that class lose what the buckets lose.
+        (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),
+        (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
             // A longer rule may have let older dates live since; they are not folded.
             let floor = now.dates.iter().find(|floor| floor.index == index)?;
-            let dead = rule.after_s.is_none() || second <= whole(floor.floor_ms);
+            let dead = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
             dead.then_some(Some(0))
         }
-        (Way::Several, _) => Some(None),
-        (Way::None | Way::Classes | Way::Date(_), _) => None,
+        // Nobody subtracts these buckets from totals now, so only the buckets go.
+        (CountBy::Several, _) => Some(None),
+        (CountBy::None | CountBy::Classes | CountBy::Date(_), _) => None,
     }
 }
 
-fn trimmed(record: &Record, of: Sums, class: Option<u8>, page: &Page) -> (Vec<Mutation>, Amount) {
+/// What takes a page of buckets away, from all levels and from a class's totals, and how much that
+/// is.
+fn trim_mutations(
+    record: &Record,
+    of: Buckets,
+    class: Option<u8>,
+    page: &Page,
+) -> (Vec<Mutation>, Amount) {
     let mut out = Vec::new();
     let mut amount = Amount::default();
     for (key, value) in &page.rows {
-        let Some(second) = keys::bucket(key) else { continue };
+        let Some(second) = keys::bucket_in_key(key) else { continue };
         let [documents, bytes] = decode_count(value);
         let by = [documents.saturating_neg(), bytes.saturating_neg()];
         count_second(record, of, second, by, &mut out);
         if let Some(class) = class {
-            amount = amount.plus(Amount::of([documents, bytes]));
+            amount = amount.plus(Amount::from_sums([documents, bytes]));
             out.push(Mutation::Add {
                 space: Space::Counts,
-                key: keys::total(record.id, class),
+                key: keys::class_total(record.id, class),
                 by,
             });
         }
@@ -157,38 +194,40 @@ fn trimmed(record: &Record, of: Sums, class: Option<u8>, page: &Page) -> (Vec<Mu
 }
 
 impl<S: Store> LiveView<S> {
-    /// About how many seconds ago the first died of those that are dead and still on the books;
+    /// About how many seconds ago the first expired of those that expired and are still counted;
     /// reaping takes them off.
-    pub(crate) async fn oldest_dead_s(&self) -> Result<i64, Halt> {
+    pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {
         let settings = &self.state.record.settings;
         let mut oldest = 0;
-        for (of, second) in summed(&settings.floors(self.instant)) {
-            let range = self.summed_range(of, 0, i64::MIN, second.saturating_add(1));
-            let mut first = Pages::of(range).growing();
-            let page = self.counters().next(&mut first).await?.unwrap_or_default();
+        for (of, second) in expired_buckets(&settings.floors_at(self.instant)) {
+            let range = self.bucket_range(of, 0, i64::MIN, second.saturating_add(1));
+            let mut first = Pages::of(range).growing_slowly();
+            let page = self.counters().next_page(&mut first).await?.unwrap_or_default();
+            // A bucket may hold a sum of zero or less for a moment, while a build and a writer
+            // meet.
             let some = page.rows.iter().find(|(_, value)| 0 < decode_count(value)[0]);
-            if let Some(first) = some.and_then(|(key, _)| keys::bucket(key)) {
-                oldest = oldest.max(dead_for(settings, of, first, self.instant.seconds()));
+            if let Some(first) = some.and_then(|(key, _)| keys::bucket_in_key(key)) {
+                oldest = oldest.max(expired_for_s(settings, of, first, self.instant.seconds()));
             }
         }
         Ok(oldest)
     }
 }
 
-/// How long what has this second has been dead: by the rule in force, or at least since before
+/// How long ago what has this second expired: by the rule in force, or at least since before
 /// the last change.
-fn dead_for(settings: &Settings, of: Sums, second: i64, now_s: i64) -> i64 {
+fn expired_for_s(settings: &Settings, of: Buckets, second: i64, now_s: i64) -> i64 {
     let since = |after_s: i64| now_s.saturating_sub(second.saturating_add(after_s));
     match of {
-        Sums::Class(0) => {
+        Buckets::Class(0) => {
             let floored = settings.inherit_floor.saturating_sub(second);
             match settings.default {
-                Default::Seconds(n) => since(n).max(floored),
-                Default::Off | Default::Infinite => floored,
+                DefaultTtl::Seconds(n) => since(n).max(floored),
+                DefaultTtl::Off | DefaultTtl::Infinite => floored,
             }
         }
-        Sums::Class(_) => since(0),
-        Sums::Date(index) => {
+        Buckets::Class(_) => since(0),
+        Buckets::Date(index) => {
             let rule = settings.dates.iter().find(|rule| rule.index == index);
             let floors = rule.iter().flat_map(|rule| &rule.pairs);
             let floored = floors.map(|pair| (pair.floor_ms / 1000).saturating_sub(second));

@@ -1,9 +1,17 @@
 //! An event, how it is stored, and what a write enters besides its item.
+//!
+//! An event is kept among the index entries, under a header that never expires; the reaper drops it
+//! by the second it was entered in. Its body is a small BSON document:
+//!
+//! ```text
+//!  k  kind (1 create, 2 replace, 3 delete, 4 expire)      t  when, milliseconds
+//!  i  the item's key        b, a  the item before and after: {s stamp, b birth, t second, d document}
+//! ```
 
 use bytes::Bytes;
 use clock::Instant;
 use document::{DocBuilder, DocRef, ValueRef};
-use expiry::{Draft, Header, Lifetime, checksum};
+use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use store::{Mutation, Space, Stamp};
 
 use crate::{catalog::Record, error::Error, keys, row::Item};
@@ -22,6 +30,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// In stored events; never changes.
     fn code(self) -> i32 {
         match self {
             Self::Create => 1,
@@ -31,6 +40,7 @@ impl EventKind {
         }
     }
 
+    /// The kind with this code.
     fn from_code(code: i32) -> Option<Self> {
         [Self::Create, Self::Replace, Self::Delete, Self::Expire]
             .into_iter()
@@ -43,9 +53,9 @@ impl EventKind {
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// The commit that entered it: feeds go on behind it.
+    /// The commit that entered it: feeds go on after it.
     pub stamp: u64,
-    /// When it happened; of a death the deadline.
+    /// When it happened; of an expiration the deadline.
     pub at: Instant,
     /// The item's key, the later one where it has changed.
     pub key: Bytes,
@@ -56,7 +66,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// The stored form, behind a header that only carries the second it was entered in.
+    /// The stored form, after a header that only carries the second it was entered in.
     pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
         let mut body = DocBuilder::new();
         body.append("k", ValueRef::Int32(self.kind.code()));
@@ -73,21 +83,23 @@ impl Event {
                 });
             }
         }
-        lasting(body.finish().bytes(), entered)
+        never_expiring(body.finish().bytes(), entered)
     }
 
     /// From its stored form, and the second it was entered in.
     pub(crate) fn decode(value: &Bytes) -> Result<(Self, i64), Error> {
         let (header, body) = Header::split_row(value)?;
-        let event = Self::read(header.stamp, value, DocRef::Raw(body));
+        let event = Self::from_body(header.stamp, value, DocRef::Raw(body));
         let event = event.ok_or_else(|| Error::corrupt("an event of a feed is damaged"))?;
         Ok((event, header.ts))
     }
 
-    fn read(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
+    /// From its body; `None` when that is damaged. Items share the bytes of the event.
+    fn from_body(stamp: u64, value: &Bytes, body: DocRef<'_>) -> Option<Self> {
         let ValueRef::Int32(kind) = body.get("k")? else { return None };
         let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
         let ValueRef::Binary { bytes: key, .. } = body.get("i")? else { return None };
+        // Slices of the event's bytes: a page of events holds what was read, and no copies.
         let key = value.slice_ref(key);
         let item = |name| match body.get(name) {
             None => Some(None),
@@ -100,19 +112,20 @@ impl Event {
     }
 }
 
-/// The stored form of what no rule of life kills: a header of class never, and a body.
-pub(super) fn lasting(body: &[u8], entered: Stamp) -> Vec<u8> {
-    let draft = Draft {
+/// The stored form of what no rule makes expire: a header of class never, and a body.
+pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
+    let draft = HeaderDraft {
         lifetime: Lifetime::Never,
         birth: None,
         dates: Vec::new(),
-        body_checksum: checksum(body),
+        body_checksum: body_checksum(body),
     };
-    let mut out = draft.stamp(entered.seq, entered.at_ms.div_euclid(1000));
+    let mut out = draft.encode_stamped(entered.seq, entered.at_ms.div_euclid(1000));
     out.extend_from_slice(body);
     out
 }
 
+/// An item inside an event; its key is the event's.
 fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
     let int = |name| match fields.get(name)? {
         ValueRef::Int64(value) => Some(value),
@@ -138,11 +151,13 @@ pub(crate) fn put_event(
     after: Option<Item>,
     out: &mut Vec<Mutation>,
 ) {
-    if record.feed().is_none() {
+    if record.running_feed().is_none() {
         return;
     }
+    // By birth, not by id: an item that took the place of a removed one is created, not replaced.
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
+        // Another birth: the document that was there is gone, and this one is new.
         (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,
@@ -150,7 +165,7 @@ pub(crate) fn put_event(
     let key = after.as_ref().or(before.as_ref()).map(|item| item.key.clone()).unwrap_or_default();
     let at = Instant::from_ms(stamp.at_ms);
     let event = Event { kind, stamp: stamp.seq, at, key, before, after };
-    // Units of several writes number theirs when they are put together.
+    // Commits of several writes number theirs when they are put together.
     let value = event.encode(stamp).into();
     out.push(Mutation::Put { space, key: keys::event(stamp.seq, 0), value });
 }

@@ -1,20 +1,31 @@
 //! Publishes expirations: enters them in the feed, in the order of their instants, each once. Until
 //! its expiration is published the expired row stays, since it is the event's previous image.
+//!
+//! ```text
+//!  timeline, class inherit    ─●──●────●─────│──●──▶ by the second of the write
+//!  timeline, class explicit   ──●─●──────●───│─●───▶ by the deadline
+//!                              └ published   └ floors of the view: expired up to here
+//!  one commit: events for what lies between, in the order of instants; their timeline entries go;
+//!              the floors up to which all is published
+//! ```
+//!
+//! Two that publish at once build the same commit; the second is refused, since the timeline
+//! entries have gone, and looks again.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use clock::Instant;
-use expiry::{Default, Floors, Header};
-use store::{Condition, Mutation, Range, Space, Stamp, Store, Unit};
+use expiry::{DefaultTtl, Floors, Header};
+use store::{Commit, Condition, KeyRange, Mutation, Space, Stamp, Store};
 
-use super::{Event, EventKind, event::lasting};
+use super::{Event, EventKind, event::never_expiring};
 use crate::{
     attempts::Attempts,
     backfill::Backfill,
     catalog::{Collection, FeedBegun},
-    engine::{Changed, Edit, Engine},
-    entry::named,
+    engine::{ChangeOutcome, Engine, RecordEdit},
+    entry::named_row_key,
     error::{Error, Halt},
     keys,
     limits::PUBLISHED_AT_ONCE,
@@ -23,33 +34,38 @@ use crate::{
     view::{LiveView, Pages},
 };
 
+/// Codes of the classes that a timeline holds; class never is in none.
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
 /// An expiration that is not in the feed yet.
 struct Unpublished {
+    /// When it expired, which is the event's time.
     at: Instant,
+    /// Its key in the timeline, which goes with the publication.
     entry: Bytes,
+    /// As it was when it expired.
     item: Item,
 }
 
 impl<S: Store> Engine<S> {
     /// Enters in the feed of a container, where it has one, what has expired by now.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        // Refused ones and those that found more to publish count alike.
         let mut attempts = Attempts::new("too many writers of a feed");
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let next = read_in_view!(self, collection, |view| view.next_publication().await);
             // The view is closed before the commit: the commit may not wait for what it holds.
-            let Some(unit) = next?.0 else { return Ok(()) };
-            self.commit_one(unit).await?;
+            let Some(commit) = next?.0 else { return Ok(()) };
+            self.commit_one(commit).await?;
         }
     }
 
     /// Does it for all feeds; for those that nobody reads.
     pub(crate) async fn publish_all_expirations(&self) -> Result<(), Error> {
-        for collection in self.inner.map().all().values() {
-            if collection.state().record.feed().is_none() {
+        for collection in self.inner.map().all_collections().values() {
+            if collection.state().record.running_feed().is_none() {
                 continue;
             }
             match self.publish_expirations(collection).await {
@@ -64,19 +80,22 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn change_published(
         &self,
         collection: &Arc<Collection>,
-        edit: &Edit<()>,
+        edit: &RecordEdit<()>,
     ) -> Result<Option<Backfill<S>>, Error> {
         let mut attempts = Attempts::to_change();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             self.publish_expirations(collection).await?;
             let next = read_in_view!(self, collection, |view| view.next_expiration().await);
+            // Something expired since it was published.
             let Some(next) = next?.0 else { continue };
+            // The change takes effect before the next item expires by the old settings, or not at
+            // all.
             let conditions = vec![Condition::Before(next.ms)];
             match self.try_change(collection, edit, &[], conditions).await? {
-                Changed::Refused => {}
-                Changed::Nothing => return Ok(None),
-                Changed::Done((), begun) => return Ok(begun),
+                ChangeOutcome::Refused => {}
+                ChangeOutcome::Nothing => return Ok(None),
+                ChangeOutcome::Done((), begun) => return Ok(begun),
             }
         }
     }
@@ -87,7 +106,7 @@ impl<S: Store> LiveView<S> {
     pub(crate) async fn published_up_to(&self, begun: FeedBegun) -> Result<Floors, Halt> {
         let begun =
             Floors { inherit_s: begun.inherit_s, explicit_s: begun.explicit_s, dates: Vec::new() };
-        let stored = self.including_expired().entry(&keys::published()).await?;
+        let stored = self.including_expired().entry(&keys::published_floors()).await?;
         let Some(stored) = stored else { return Ok(begun) };
         let (_, body) = Header::split_row(&stored)?;
         let second = |at: usize| {
@@ -105,11 +124,11 @@ impl<S: Store> LiveView<S> {
     /// Whether a row has expired and its expiration is not in the feed yet.
     pub(crate) async fn is_unpublished(&self, row_key: &[u8]) -> Result<bool, Halt> {
         let record = &self.state.record;
-        let Some((_, begun)) = record.feed() else { return Ok(false) };
+        let Some((_, begun)) = record.running_feed() else { return Ok(false) };
         let stored = self.including_expired().row(row_key).await?;
         let Some(stored) = stored else { return Ok(false) };
         let (header, _) = Header::split(&stored)?;
-        if self.published_up_to(begun).await?.is_dead(&header) {
+        if self.published_up_to(begun).await?.has_expired(&header) {
             return Ok(false);
         }
         let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {
@@ -122,7 +141,8 @@ impl<S: Store> LiveView<S> {
     /// view. `None` when something has expired that is not published.
     async fn next_expiration(&self) -> Result<Option<Instant>, Halt> {
         let record = &self.state.record;
-        let (Some(index), Some((_, begun))) = (record.timeline(), record.feed()) else {
+        let (Some(index), Some((_, begun))) = (record.timeline_index(), record.running_feed())
+        else {
             return Ok(Some(Instant::MAX));
         };
         let published = self.published_up_to(begun).await?;
@@ -130,7 +150,7 @@ impl<S: Store> LiveView<S> {
         for (class, published_s) in
             [(INHERIT, published.inherit_s), (EXPLICIT, published.explicit_s)]
         {
-            let range = Range {
+            let range = KeyRange {
                 start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
                 end: Some(keys::timeline_from(index.id, class + 1, i64::MIN)),
             };
@@ -139,24 +159,28 @@ impl<S: Store> LiveView<S> {
             let page = page.unwrap_or_default();
             for (_, value) in &page.rows {
                 let (header, _) = Header::split(value)?;
-                next = next.min(record.settings.death(&header));
+                next = next.min(record.settings.expires_at(&header));
             }
         }
         Ok(Some(next).filter(|next| self.instant < *next))
     }
 
-    /// The unit that publishes the next expirations; `None` when all are published.
-    async fn next_publication(&self) -> Result<Option<Unit>, Halt> {
+    /// The commit that publishes the next expirations; `None` when all are published.
+    async fn next_publication(&self) -> Result<Option<Commit>, Halt> {
         let record = &self.state.record;
-        let Some((_, begun)) = record.feed() else { return Ok(None) };
-        let floors = record.settings.floors(self.stable());
-        if floors != record.settings.floors(self.instant) {
+        let Some((_, begun)) = record.running_feed() else { return Ok(None) };
+        let floors = record.settings.floors_at(self.stable_instant());
+        if floors != record.settings.floors_at(self.instant) {
             // A write of the last moments may have extended a life.
             return Err(Halt::InFlight);
         }
         let published = self.published_up_to(begun).await?;
-        let inherit = self.unpublished(INHERIT, published.inherit_s, floors.inherit_s).await?;
-        let explicit = self.unpublished(EXPLICIT, published.explicit_s, floors.explicit_s).await?;
+        let inherit =
+            self.unpublished_of_class(INHERIT, published.inherit_s, floors.inherit_s).await?;
+        let explicit =
+            self.unpublished_of_class(EXPLICIT, published.explicit_s, floors.explicit_s).await?;
+        // Each class comes in its own order, page by page; only what is certainly earlier than the
+        // unread rest of both may be published now.
         let open = [&inherit, &explicit].into_iter().filter(|(_, more)| *more);
         // After the last of a page that is not the last one there may be earlier ones.
         let bound =
@@ -172,18 +196,20 @@ impl<S: Store> LiveView<S> {
             explicit_s: published.explicit_s.max(floors.explicit_s),
             dates: Vec::new(),
         });
-        Ok(Some(self.publication_unit(expirations, done)))
+        Ok(Some(self.publication_commit(expirations, done)))
     }
 
     /// Expirations of a class that are not published, in their order, and whether there are more.
-    async fn unpublished(
+    async fn unpublished_of_class(
         &self,
         class: u8,
         published_s: i64,
         up_to_s: i64,
     ) -> Result<(Vec<Unpublished>, bool), Halt> {
-        let Some(index) = self.state.record.timeline() else { return Ok((Vec::new(), false)) };
-        let range = Range {
+        let Some(index) = self.state.record.timeline_index() else {
+            return Ok((Vec::new(), false));
+        };
+        let range = KeyRange {
             start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
             end: Some(keys::timeline_from(index.id, class, up_to_s.saturating_add(1))),
         };
@@ -195,7 +221,7 @@ impl<S: Store> LiveView<S> {
         let mut expirations = Vec::with_capacity(page.rows.len());
         for (entry, value) in page.rows {
             let (header, body) = Header::split_row(&value)?;
-            let item = self.expired_item(named(&entry, body)?, header.stamp).await?;
+            let item = self.expired_item(named_row_key(&entry, body)?, header.stamp).await?;
             expirations.push(Unpublished { at: self.expired_at(&header), entry, item });
         }
         Ok((expirations, page.more))
@@ -207,8 +233,8 @@ impl<S: Store> LiveView<S> {
         let ruled = record.items.map_or(i64::MIN, |items| items.ruled_ts);
         let due = match (header.class, record.settings.default) {
             (expiry::Class::Explicit { deadline }, _) => deadline,
-            (_, Default::Seconds(n)) => header.ts.saturating_add(n),
-            (_, Default::Off | Default::Infinite) => ruled,
+            (_, DefaultTtl::Seconds(n)) => header.ts.saturating_add(n),
+            (_, DefaultTtl::Off | DefaultTtl::Infinite) => ruled,
         };
         Instant::from_seconds(due.max(ruled))
     }
@@ -224,14 +250,16 @@ impl<S: Store> LiveView<S> {
         }
         let Header { birth, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Item::of(Row { key, stamp, birth, ts, death: Instant::MIN, start, value }))
+        Ok(Item::from_row(Row { key, stamp, birth, ts, expires_at: Instant::MIN, start, value }))
     }
 
-    fn publication_unit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Unit {
-        let (rows, space, seq) = (self.collection.rows(), self.collection.entries(), self.seq);
+    /// One commit: the events, without their timeline entries, and how far all is published.
+    fn publication_commit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Commit {
+        let (rows, space, seq) =
+            (self.collection.rows_space(), self.collection.entries_space(), self.seq);
         let mut conditions = vec![
             Condition::NotNewer { space: Space::Catalog, key: self.state.record_key.clone(), seq },
-            Condition::NotNewer { space, key: keys::published(), seq },
+            Condition::NotNewer { space, key: keys::published_floors(), seq },
         ];
         let row =
             |one: &Unpublished| Condition::NotNewer { space: rows, key: one.item.key.clone(), seq };
@@ -240,7 +268,7 @@ impl<S: Store> LiveView<S> {
         let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
         conditions.extend(expirations.iter().map(entry));
         // What was not published is not reaped either.
-        let unit = Unit::new(conditions, move |stamp: Stamp| {
+        let commit = Commit::new(conditions, move |stamp: Stamp| {
             let mut out = Vec::with_capacity(expirations.len() * 2 + 1);
             for (position, one) in (0_u32..).zip(expirations) {
                 let Unpublished { at, entry, item } = one;
@@ -258,14 +286,18 @@ impl<S: Store> LiveView<S> {
             }
             if let Some(floors) = done {
                 let value = published_value(&floors, stamp).into();
-                out.push(Mutation::Put { space, key: keys::published(), value });
+                out.push(Mutation::Put { space, key: keys::published_floors(), value });
             }
             out
         });
-        unit.freeing()
+        commit.freeing()
     }
 }
 
+/// The stored form of how far expirations are published.
 fn published_value(floors: &Floors, stamp: Stamp) -> Vec<u8> {
-    lasting(&[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(), stamp)
+    never_expiring(
+        &[floors.inherit_s.to_be_bytes(), floors.explicit_s.to_be_bytes()].concat(),
+        stamp,
+    )
 }

@@ -1,9 +1,10 @@
 //! Reads a feed: first what has expired is published, so that no reader waits for housekeeping.
+//! Events come in the order of commits, and those of one commit together.
 
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::Event;
 use crate::{
@@ -18,8 +19,8 @@ use crate::{
 
 /// Which events are wanted.
 #[derive(Clone, Debug)]
-pub struct Events {
-    /// Those of commits behind this one.
+pub struct EventsWanted {
+    /// Those of commits after this one.
     pub after: u64,
     /// Of items in this part.
     pub range: ItemRange,
@@ -34,7 +35,7 @@ pub struct Events {
 pub struct EventPage {
     /// The events.
     pub events: Vec<Event>,
-    /// Go on behind this commit.
+    /// Go on after this commit.
     pub next: u64,
     /// Whether there may be more already.
     pub more: bool,
@@ -44,27 +45,35 @@ pub struct EventPage {
 
 impl<S: Store> Engine<S> {
     /// A page of events; `None` where no feed is kept.
-    pub async fn events(
+    pub async fn feed_events(
         &self,
         collection: &Arc<Collection>,
-        wanted: &Events,
+        wanted: &EventsWanted,
         context: &Context,
     ) -> Result<Option<EventPage>, Error> {
         self.publish_expirations(collection).await?;
-        let page = read_in_view!(self, collection, |view| view.events(wanted, context).await);
+        let page = read_in_view!(self, collection, |view| view.read_events(wanted, context).await);
         Ok(page?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn events(&self, wanted: &Events, context: &Context) -> Result<Option<EventPage>, Halt> {
-        let Some((feed, begun)) = self.state.record.feed() else { return Ok(None) };
+    /// The next page in this view.
+    async fn read_events(
+        &self,
+        wanted: &EventsWanted,
+        context: &Context,
+    ) -> Result<Option<EventPage>, Halt> {
+        let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };
+        // Events that are too old are not shown, also where the reaper has not dropped them yet.
         let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
+        // Nothing from before the feed began, although items carry older stamps.
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        let mut pages = Pages::of(Range {
+        let mut pages = Pages::of(KeyRange {
             start: keys::events_after(after.saturating_add(1)),
+            // Not beyond what the view is certain of: `next` says that all up to there was read.
             end: Some(keys::events_after(self.seq.saturating_add(1))),
         });
         let stored = self.including_expired();
@@ -77,7 +86,7 @@ impl<S: Store> LiveView<S> {
                     return Ok(Some(EventPage { next: last, more: true, ..found }));
                 }
                 last = event.stamp;
-                if oldest_s <= entered_s && wanted.range.holds(&event.key) {
+                if oldest_s <= entered_s && wanted.range.contains_key(&event.key) {
                     bytes += value.len();
                     found.events.push(event);
                 }

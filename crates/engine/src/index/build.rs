@@ -1,22 +1,36 @@
 //! Builds indexes online: writers keep them from the commit that made them on; the build adds what
 //! was there before, conditional on each row, and then puts them in force.
+//!
+//! ```text
+//!  commit that makes the index        page   page   page         commit that puts it in force
+//!  ───────────●──────────────────────[────)[────)[────)──────────────●──────▶
+//!             └ writers put entries   └ a view of its own, and one commit a row:
+//!                                       "no later commit wrote this row"
+//! ```
+//!
+//! A row that is written while its page is built is refused and built again, so that the entries of
+//! an older version never come after those of a newer one. A page of rows is a view of its own: a
+//! long build holds the reaper for no longer than that.
 
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use store::{Condition, Mutation, Outcome, Range, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, KeyRange, Mutation, Outcome, Space, Stamp, Store};
 
 use super::{
-    change::{change_rule, duplicate, remove},
-    draft,
+    change::{change_rule, duplicate_value, remove_index},
+    draft_entries,
 };
 use crate::{
     attempts::Attempts,
-    catalog::{Books, Collection, FeedBegun, FeedSettings, IndexSpec, Record, Shape, State},
-    counters::{Entered, count_sums},
-    engine::{Apply, Edit, Engine},
-    entry::{naming, value},
-    error::{Error, Halt, Kind},
+    catalog::{
+        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
+        Record,
+    },
+    counters::{Counted, count_sums},
+    engine::{Engine, RecordApply, RecordEdit},
+    entry::{entry_value, naming_body},
+    error::{Error, Halt, Kind, What},
     keys,
     retry::read_in_view,
     row::Row,
@@ -24,9 +38,13 @@ use crate::{
 };
 
 /// An index that is not complete, and whether its dates are entered in headers.
-type Unbuilt = (u32, bool);
+type UnbuiltIndex = (u32, bool);
 
-fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
+/// Indexes that are not complete, and date indexes whose rule is not active yet: these are complete
+/// as indexes, but not every header carries the date.
+fn unbuilt_indexes<'a>(
+    state: &'a CollectionState,
+) -> impl Iterator<Item = (&'a IndexSpec, UnbuiltIndex)> + 'a {
     let record = &state.record;
     let inactive = |index: &IndexSpec| {
         let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
@@ -39,17 +57,17 @@ fn unbuilt<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt
 }
 
 impl<S: Store> Engine<S> {
-    /// Finishes the builds of indexes and books that an earlier run did not. They are not in force
-    /// meanwhile, so that nobody has to wait for this.
+    /// Finishes the builds of indexes and counters that an earlier run did not. They are not in
+    /// force meanwhile, so that nobody has to wait for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
-        for collection in self.inner.map().all().values() {
+        for collection in self.inner.map().all_collections().values() {
             match self.build_indexes(collection, |_| true).await {
                 // What is stored does not go with the index: it is gone.
                 Err(Error { kind, .. }) if is_about_documents(&kind) => {}
                 built => built?,
             }
-            if matches!(collection.state().record.books, Books::Building(_)) {
-                self.restart_books(collection).await?;
+            if matches!(collection.state().record.counters, CounterState::Building(_)) {
+                self.restart_counters(collection).await?;
             }
         }
         Ok(())
@@ -62,23 +80,28 @@ impl<S: Store> Engine<S> {
         which: impl Fn(&IndexSpec) -> bool,
     ) -> Result<(), Error> {
         let state = collection.state();
-        let wanted = unbuilt(&state).filter(|(index, _)| which(index));
-        let wanted: Vec<Unbuilt> = wanted.map(|(_, wanted)| wanted).collect();
+        let wanted = unbuilt_indexes(&state).filter(|(index, _)| which(index));
+        let wanted: Vec<UnbuiltIndex> = wanted.map(|(_, wanted)| wanted).collect();
         if wanted.is_empty() {
             return Ok(());
         }
         let ids: Vec<u32> = wanted.iter().map(|(id, _)| *id).collect();
-        let built = self.fill(collection, &ids).await;
-        self.finish(collection, wanted, built.is_ok()).await?;
+        let built = self.fill_indexes(collection, &ids).await;
+        self.finish_build(collection, wanted, built.is_ok()).await?;
         built
     }
 
-    async fn fill(&self, collection: &Arc<Collection>, wanted: &[u32]) -> Result<(), Error> {
-        let mut pages = Pages::of(Range::all());
+    async fn fill_indexes(
+        &self,
+        collection: &Arc<Collection>,
+        wanted: &[u32],
+    ) -> Result<(), Error> {
+        let mut pages = Pages::of(KeyRange::all());
         let mut rows = 0;
         let mut attempts = Attempts::new("too many writers of what is being indexed");
         while !pages.is_done() {
-            // Each page has a view of its own: a long build holds the reaper for no longer than that.
+            // Each page has a view of its own: a long build holds the reaper for no longer than
+            // that.
             let mut next = pages.clone();
             let filled = read_in_view!(self, collection, |view| {
                 next.clone_from(&pages);
@@ -86,13 +109,13 @@ impl<S: Store> Engine<S> {
             });
             let (Some(examined), view) = filled? else {
                 // A row was written meanwhile: the same page again.
-                attempts.begin()?;
+                attempts.begin_next()?;
                 continue;
             };
             (pages, rows) = (next, rows + examined);
-            attempts.restart();
-            if let Ok(total) = view.totals().await {
-                collection.built(rows, total.documents);
+            attempts.start_over();
+            if let Ok(total) = view.total_amount().await {
+                collection.note_build_progress(rows, total.documents);
             }
         }
         Ok(())
@@ -107,36 +130,39 @@ impl<S: Store> Engine<S> {
         wanted: &[u32],
     ) -> Result<Option<usize>, Halt> {
         let page = view.next_rows(pages).await?.unwrap_or_default();
-        let mut units = Vec::with_capacity(page.items.len());
+        let mut commits = Vec::with_capacity(page.items.len());
         let mut taken = HashMap::new();
         for row in page.items {
-            units.push(self.fill_row(view, row, wanted, &mut taken).await?);
+            commits.push(self.fill_row(view, row, wanted, &mut taken).await?);
         }
-        if units.is_empty() {
+        if commits.is_empty() {
             return Ok(Some(page.examined));
         }
-        let outcomes = self.inner.store().commit(units).await?;
+        let outcomes = self.inner.store().commit(commits).await?;
         let clean = outcomes.iter().all(|outcome| matches!(outcome, Outcome::Committed(_)));
         Ok(clean.then_some(page.examined))
     }
 
+    /// The commit that adds a row's entries in the wanted indexes. Where its dates change, the
+    /// header of the row changes, and so all of its entries are put again.
     async fn fill_row(
         &self,
         view: &LiveView<S>,
         row: Row,
         wanted: &[u32],
         taken: &mut HashMap<Bytes, Bytes>,
-    ) -> Result<Unit, Halt> {
+    ) -> Result<Commit, Halt> {
         let record = &view.state.record;
         let mut all: Vec<(Bytes, Bytes)> = Vec::new();
         let mut dates = Vec::new();
         let mut conditions = self.row_conditions(view, &row);
-        let scope = record.partition();
+        let scope = record.partition_layout();
         for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
             if !index.has_entries() {
                 continue;
             }
-            let drafted = draft(index, partial.as_deref(), row.document(), &row.key, scope)?;
+            let drafted =
+                draft_entries(index, partial.as_deref(), row.document(), &row.key, scope)?;
             let Some(drafted) = drafted else { continue };
             if drafted.multikey && !index.multikey {
                 return Err(Halt::Multikey(vec![index.id]));
@@ -146,7 +172,7 @@ impl<S: Store> Engine<S> {
                 for (key, _) in &drafted.entries {
                     self.check_free(view, index, key, &row, taken).await?;
                     conditions.push(Condition::NotNewer {
-                        space: view.collection.entries(),
+                        space: view.collection.entries_space(),
                         key: key.clone(),
                         seq: view.seq,
                     });
@@ -156,46 +182,52 @@ impl<S: Store> Engine<S> {
         }
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let timeline = record.timeline_key(header.class, header.ts, &row.key);
-        all.extend(timeline.map(|key| (key, naming(&row.key))));
+        all.extend(timeline.map(|key| (key, naming_body(&row.key))));
         let rewritten = header.with_dates(&dates);
         let changed = header.dates.iter().ne(dates.iter().copied());
         let mut out = Vec::new();
         let (header, _) = expiry::Header::split(&rewritten)?;
         for (key, body) in all {
+            // Entries of other indexes stay as they are, unless the header in front of them
+            // changes.
             let new = keys::index_of(&key).is_some_and(|id| wanted.contains(&id));
             if new || changed {
-                let (space, value) = (view.collection.entries(), value(&header, &body));
+                let (space, value) = (view.collection.entries_space(), entry_value(&header, &body));
                 out.push(Mutation::Put { space, key, value });
             }
         }
+        // The document moves from the buckets of its old dates to those of the new ones.
         if changed {
-            let (before, after) = (row.header(), Entered::of(&header, row.body()));
+            let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {
-                count_sums(record, &Entered::of(&before, row.body()), -1, &mut out);
+                count_sums(record, &Counted::of_row(&before, row.body()), -1, &mut out);
             }
             count_sums(record, &after, 1, &mut out);
             let mut value = rewritten.clone();
             value.extend_from_slice(row.body());
-            let space = view.collection.rows();
+            let space = view.collection.rows_space();
             out.push(Mutation::Put { space, key: row.key.clone(), value: value.into() });
         }
-        Ok(Unit::new(conditions, move |_| out))
+        Ok(Commit::new(conditions, move |_| out))
     }
 
+    /// The row, the collection's record and the row's life are as the view showed them.
     fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {
         let record = &view.state.record;
         let catalog = keys::record(record.model, &record.namespace);
         vec![
             Condition::NotNewer {
-                space: view.collection.rows(),
+                space: view.collection.rows_space(),
                 key: row.key.clone(),
                 seq: view.seq,
             },
             Condition::NotNewer { space: Space::Catalog, key: catalog, seq: view.seq },
-            Condition::Before(row.death.ms),
+            Condition::Before(row.expires_at.ms),
         ]
     }
 
+    /// Fails when another row has this unique value, in the index or among the rows of this page,
+    /// which are not committed yet (`taken`).
     async fn check_free(
         &self,
         view: &LiveView<S>,
@@ -204,10 +236,10 @@ impl<S: Store> Engine<S> {
         row: &Row,
         taken: &mut HashMap<Bytes, Bytes>,
     ) -> Result<(), Halt> {
-        let held = view.unique(index, key).await?.map(|held| held.row_key);
+        let held = view.unique_entry(index, key).await?.map(|held| held.row_key);
         let held = held.or_else(|| taken.get(key).cloned());
         if held.is_some_and(|held| held != row.key) {
-            return Err(duplicate(index, row.document()).into());
+            return Err(duplicate_value(index, row.document()).into());
         }
         taken.insert(key.clone(), row.key.clone());
         Ok(())
@@ -215,15 +247,15 @@ impl<S: Store> Engine<S> {
 
     /// Puts built indexes in force, or takes them back. One that was changed meanwhile is left to
     /// whoever changed it.
-    async fn finish(
+    async fn finish_build(
         &self,
         collection: &Arc<Collection>,
-        wanted: Vec<Unbuilt>,
+        wanted: Vec<UnbuiltIndex>,
         built: bool,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
-            let still = unbuilt(state).filter(|(_, held)| wanted.contains(held));
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
+            let still = unbuilt_indexes(state).filter(|(_, held)| wanted.contains(held));
             let wanted: Vec<u32> = still.map(|(index, _)| index.id).collect();
             if wanted.is_empty() {
                 return Ok(None);
@@ -235,9 +267,9 @@ impl<S: Store> Engine<S> {
                     let after = index.expire_after;
                     if built {
                         index.ready = true;
-                        let timeline = index.shape == Shape::Timeline;
+                        let timeline = index.shape == IndexShape::Timeline;
                         if timeline && let Some(items) = &mut record.items {
-                            let begun = FeedBegun::at(&record.settings, stamp);
+                            let begun = FeedBegun::begun_at(&record.settings, stamp);
                             items.feed =
                                 items.feed.map(|feed| FeedSettings { begun: Some(begun), ..feed });
                         }
@@ -249,14 +281,14 @@ impl<S: Store> Engine<S> {
                         index.expire_after = None;
                     } else {
                         let name = index.name.clone();
-                        remove(record, &name, stamp, floors);
+                        remove_index(record, &name, stamp, floors);
                     }
                 }
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        match self.change(collection, &*edit).await {
-            Err(error) if error.kind == Kind::NotFound(crate::error::What::Collection) => Ok(()),
+        match self.change_record(collection, &*edit).await {
+            Err(Error { kind: Kind::NotFound(What::Collection(_)), .. }) => Ok(()),
             changed => changed.map(|_| ()),
         }
     }

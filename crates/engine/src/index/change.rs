@@ -1,17 +1,22 @@
 //! Indexes come, change and go: commits in the one order, as every change of a collection.
+//!
+//! A new index is in the record from its first commit on, but not `ready`: writers keep it, and no
+//! query reads it until it is built (`build.rs`). An index that expires documents becomes active
+//! only when every header carries its date, so that no document expires late or by half of the
+//! rule.
 
 use std::sync::Arc;
 
 use clock::Instant;
 use document::{DocRef, Document};
-use expiry::Default;
+use expiry::DefaultTtl;
 use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    catalog::{Collection, IndexSpec, Record, Shape, State},
-    engine::{Apply, Edit, Engine},
-    error::{Error, Kind, What},
+    catalog::{Collection, CollectionState, IndexShape, IndexSpec, Record},
+    engine::{Engine, RecordApply, RecordEdit},
+    error::{Error, IndexConflict, IndexRefusal, Kind, What},
     expire::apply_default,
     limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
     names::Namespace,
@@ -36,10 +41,10 @@ pub struct IndexChanged {
 }
 
 /// The failure of a write whose value another live document holds.
-pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
+pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error {
     let kind = Kind::DuplicateKey {
         index: index.name.clone(),
-        pattern: index.pattern(),
+        pattern: index.key_pattern(),
         value: refused_value(index, document),
     };
     Error::new(kind, format!("a value of unique index '{}' is taken", index.name))
@@ -48,7 +53,7 @@ pub(crate) fn duplicate(index: &IndexSpec, document: DocRef<'_>) -> Error {
 /// Whether an index that is asked for exists already. What an index is: its key, which documents
 /// are in it, and whether it is unique. What it expires can be changed; whether it is hidden does
 /// not count.
-fn exists(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
+fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
     let same_index = |held: &IndexSpec| {
         held.key == wanted.key
             && held.partial == wanted.partial
@@ -58,37 +63,28 @@ fn exists(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
     let same_options = |held: &IndexSpec| held.expire_after == wanted.expire_after;
     if let Some(held) = held.iter().find(|held| held.name == wanted.name) {
         if !same_index(held) {
-            let message = format!(
-                "An existing index has the same name as the requested index. When index names are \
-                 not specified, they are auto generated and can cause conflicts. Requested index: \
-                 {:?}, existing index: {:?}",
-                wanted.pattern(),
-                held.pattern()
-            );
-            return Err(Error::new(Kind::IndexConflict { name: true }, message));
+            let (wanted, existing) = (wanted.key_pattern(), held.key_pattern());
+            return Err(conflict(IndexConflict::NameTaken { wanted, existing }, &held.name));
         }
         if same_options(held) {
             return Ok(true);
         }
-        let message = format!(
-            "An equivalent index already exists with the same name but different options. \
-             Index: '{}'",
-            held.name
-        );
-        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+        return Err(conflict(IndexConflict::OtherOptions(held.name.clone()), &held.name));
     }
     if let Some(held) = held.iter().find(|held| same_index(held)) {
-        let message = if same_options(held) {
-            format!("Index already exists with a different name: {}", held.name)
-        } else {
-            format!(
-                "An equivalent index already exists with a different name and options. Index: '{}'",
-                held.name
-            )
+        let why = match same_options(held) {
+            true => IndexConflict::OtherName(held.name.clone()),
+            false => IndexConflict::OtherNameAndOptions(held.name.clone()),
         };
-        return Err(Error::new(Kind::IndexConflict { name: false }, message));
+        return Err(conflict(why, &held.name));
     }
     Ok(false)
+}
+
+/// The failure of an index that does not go with one that exists.
+fn conflict(why: IndexConflict, existing: &str) -> Error {
+    let message = format!("the index that is asked for does not go with index '{existing}'");
+    Error::new(Kind::IndexConflict(why), message)
 }
 
 /// The indexes that are asked for and not there yet. Fails when one of them cannot be.
@@ -99,10 +95,10 @@ pub fn missing_indexes(
 ) -> Result<Vec<IndexSpec>, Error> {
     let (mut all, mut missing) = (held.to_vec(), Vec::new());
     for spec in wanted {
-        if exists(&all, spec)? {
+        if exists_already(&all, spec)? {
             continue;
         }
-        check(spec, all.len(), namespace)?;
+        check_spec(spec, all.len(), namespace)?;
         all.push(spec.clone());
         missing.push(spec.clone());
     }
@@ -110,7 +106,7 @@ pub fn missing_indexes(
 }
 
 impl<S: Store> Engine<S> {
-    /// Makes indexes and answers how many there are before and after, that of the id included.
+    /// Makes indexes and returns how many there are before and after, that of the id included.
     /// Ids in the specifications are ignored. An index that exists already is left as it is.
     pub async fn create_indexes(
         &self,
@@ -120,52 +116,53 @@ impl<S: Store> Engine<S> {
         let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
-        let edit: Box<Edit<(usize, usize)>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &CollectionState| {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
+            // Parsed here to refuse what is wrong, and again where the commit is ordered.
             for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
                 dialect
-                    .filter(record.model, DocRef::Tree(filter))
+                    .parse_filter(record.model, DocRef::Tree(filter))
                     .map_err(|message| Error::new(Kind::Invalid, message))?;
             }
             let after = before + missing.len();
             let apply = move |record: &mut Record, stamp: Stamp| {
-                missing.iter().for_each(|spec| add(record, spec.clone(), stamp, floors));
+                missing.iter().for_each(|spec| add_index(record, spec.clone(), stamp, floors));
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, (before, after))))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, (before, after))))
         });
-        let (counts, begun) = self.change_books(collection, &*edit).await?;
+        // The indexes exist from here on; they serve queries when they are built.
+        let (counts, begun) = self.change_with_backfill(collection, &*edit).await?;
         let (before, after) = counts.unwrap_or((1, 1));
         self.build_indexes(collection, |index| names.contains(&index.name)).await?;
-        self.build_books(collection, begun).await?;
+        self.build_counters(collection, begun).await?;
         Ok((before, after))
     }
 
-    /// Drops indexes by name, and answers how many there were, that of the id included.
+    /// Drops indexes by name, and returns how many there were, that of the id included.
     pub async fn drop_indexes(
         &self,
         collection: &Arc<Collection>,
         names: Vec<String>,
     ) -> Result<usize, Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<Edit<usize>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &CollectionState| {
             for name in &names {
-                if state.record.index(name).is_none() {
-                    let message = format!("index not found with name [{name}]");
-                    return Err(Error::new(Kind::NotFound(What::Index), message));
+                if state.record.index_named(name).is_none() {
+                    return Err(no_index(name));
                 }
             }
             let names = names.clone();
             let apply = move |record: &mut Record, stamp: Stamp| {
-                names.iter().for_each(|name| remove(record, name, stamp, floors));
+                names.iter().for_each(|name| remove_index(record, name, stamp, floors));
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, state.record.indexes.len() + 1)))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, state.record.indexes.len() + 1)))
         });
-        Ok(self.change(collection, &*edit).await?.unwrap_or(1))
+        Ok(self.change_record(collection, &*edit).await?.unwrap_or(1))
     }
 
-    /// Changes an index and answers what it was. A plain index that gets `expire_after` becomes
+    /// Changes an index and returns what it was. A plain index that gets `expire_after` becomes
     /// one that expires documents, once every header carries its date.
     pub async fn change_index(
         &self,
@@ -175,22 +172,21 @@ impl<S: Store> Engine<S> {
     ) -> Result<IndexChanged, Error> {
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
-        let edit: Box<Edit<IndexChanged>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &CollectionState| {
             let name = &named;
-            let Some(held) = state.record.index(name) else {
-                let message = format!("cannot find index {name}");
-                return Err(Error::new(Kind::NotFound(What::Index), message));
+            let Some(held) = state.record.index_named(name) else {
+                return Err(no_index(name));
             };
             let was = IndexChanged { expire_after: held.expire_after, hidden: held.hidden };
             let name = name.clone();
             let apply = move |record: &mut Record, stamp: Stamp| {
                 apply_change(record, &name, change, stamp, floors);
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, was)))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, was)))
         });
-        let (changed, begun) = self.change_books(collection, &*edit).await?;
+        let (changed, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_indexes(collection, |index| index.name == name).await?;
-        self.build_books(collection, begun).await?;
+        self.build_counters(collection, begun).await?;
         changed.ok_or_else(|| Error::new(Kind::Conflict, "the index was not changed"))
     }
 
@@ -200,7 +196,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         indexes: Vec<u32>,
     ) -> Result<(), Error> {
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let missing = |index: &IndexSpec| indexes.contains(&index.id) && !index.multikey;
             if !state.record.indexes.iter().any(missing) {
                 return Ok(None);
@@ -211,29 +207,38 @@ impl<S: Store> Engine<S> {
                     index.multikey |= indexes.contains(&index.id);
                 }
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        self.change(collection, &*edit).await?;
+        self.change_record(collection, &*edit).await?;
         Ok(())
     }
 }
 
-fn check(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
+/// The failure of an operation on an index that does not exist.
+fn no_index(name: &str) -> Error {
+    let message = format!("index '{name}' does not exist");
+    Error::new(Kind::NotFound(What::Index(name.to_owned())), message)
+}
+
+/// Whether there can be an index like this beside the `held` ones, of which that of the id is not
+/// counted.
+fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<(), Error> {
     if MAX_INDEXES <= held + 1 {
-        let message = format!(
-            "add index fails, too many indexes for {} key:{}",
-            namespace,
-            document::shell(document::Value::Document(spec.pattern()).as_ref())
-        );
-        return Err(Error::new(Kind::IndexRefused, message));
+        let message = format!("collection {namespace} has too many indexes");
+        let (namespace, pattern) = (namespace.clone(), spec.key_pattern());
+        let refusal = IndexRefusal::TooMany { namespace, pattern };
+        return Err(Error::new(Kind::IndexRefused(refusal), message));
     }
     if spec.key.is_empty() || MAX_INDEX_FIELDS < spec.key.len() {
-        return Err(Error::new(Kind::IndexRefused, "an index has between 1 and 32 fields"));
+        let message = format!("an index has between 1 and {MAX_INDEX_FIELDS} fields");
+        return Err(Error::new(Kind::IndexRefused(IndexRefusal::FieldCount), message));
     }
     Ok(())
 }
 
-fn add(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
+/// Adds an index under the next id. The index of the default TTL changes the default instead of
+/// getting entries.
+fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     let id = record.next_index;
     record.next_index += 1;
     if spec.system_ttl
@@ -241,40 +246,49 @@ fn add(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     {
         apply_default(record, default_of(seconds), stamp, floors);
     }
+    // A rule that expires nothing yet; the build puts it in force.
     if !spec.system_ttl && spec.expire_after.is_some() {
         record.settings.date_rule(id);
     }
+    // Nothing has to be built for an index without entries.
     let ready = !spec.has_entries();
     record.indexes.push(IndexSpec { id, ready, multikey: false, ..spec });
 }
 
-pub(super) fn remove(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
+/// Takes an index out of a record. Its id is remembered until its entries are gone, and its rule as
+/// long as something that it made expire may be on disk.
+pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     let index = record.indexes.remove(at);
     if index.system_ttl {
         if index.expire_after.is_some() {
-            apply_default(record, Default::Off, stamp, floors);
+            apply_default(record, DefaultTtl::Off, stamp, floors);
         }
         return;
     }
+    // Its entries stay on disk until a compaction drops them; the id is never used again.
     record.dropped.push(index.id);
     if index.expire_after.is_some() {
         change_rule(record, index.id, None, stamp, floors);
     }
 }
 
+/// Changes an index in a record.
 fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
+    // Writers keep a hidden index, so it can be shown again at once.
     if let Some(hidden) = change.hidden {
         record.indexes[at].hidden = hidden;
     }
     let Some(seconds) = change.expire_after else { return };
+    // The seconds are shown at once; whether they are in force is a matter of the rule.
     let (id, system, was) = {
         let index = &mut record.indexes[at];
         (index.id, index.system_ttl, index.expire_after.replace(seconds))
     };
     if system {
         apply_default(record, default_of(seconds), stamp, floors);
+    // The rule is active: every header carries the date already.
     } else if was.is_some() && record.settings.date_rule(id).after_s.is_some() {
         change_rule(record, id, Some(seconds), stamp, floors);
     } else {
@@ -283,6 +297,7 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
     }
 }
 
+/// Changes the seconds of an index, with a floor at the stamp: what had expired stays expired.
 pub(super) fn change_rule(
     record: &mut Record,
     index: u32,
@@ -292,14 +307,15 @@ pub(super) fn change_rule(
 ) {
     let rule = record.settings.date_rule(index);
     if floors {
-        rule.change(after_s, stamp.seq, Instant::from_ms(stamp.at_ms));
+        rule.change_at(after_s, stamp.seq, Instant::from_ms(stamp.at_ms));
     } else {
         rule.after_s = after_s;
     }
 }
 
-fn default_of(seconds: i64) -> Default {
-    if seconds == -1 { Default::Infinite } else { Default::Seconds(seconds) }
+/// The default TTL that the index of the default stands for; -1 is on without seconds.
+fn default_of(seconds: i64) -> DefaultTtl {
+    if seconds == -1 { DefaultTtl::Infinite } else { DefaultTtl::Seconds(seconds) }
 }
 
 /// The specification of an index that has no id yet.
@@ -319,7 +335,7 @@ impl IndexSpec {
             multikey: false,
             ready: false,
             shown: Document::new(),
-            shape: Shape::Fields,
+            shape: IndexShape::Fields,
         }
     }
 }

@@ -1,4 +1,10 @@
 //! What a document's entries in an index are: one tuple of values per combination that arrays give.
+//!
+//! ```text
+//!  index (a, b.c)   document {a: [1, 2], b: {c: 3}}    ──▶  (1, 3) (2, 3)
+//!                   document {a: [1, 2], b: [..]}      ──▶  error: parallel arrays
+//!                   document {a: []}                   ──▶  (undefined, null)
+//! ```
 
 use bytes::Bytes;
 use document::{
@@ -10,8 +16,8 @@ use pipeline::Filter;
 
 use super::items;
 use crate::{
-    catalog::{IndexSpec, Shape},
-    entry::naming,
+    catalog::{IndexShape, IndexSpec},
+    entry::naming_body,
     error::{Error, Kind},
     keys,
     limits::MAX_ENTRIES_PER_DOCUMENT,
@@ -20,8 +26,8 @@ use crate::{
 
 /// A document's part in an index, before its commit is stamped.
 #[derive(Debug)]
-pub(crate) struct Drafted {
-    /// Keys and the bodies behind their headers, sorted by key.
+pub(crate) struct DraftedEntries {
+    /// Keys and the bodies after their headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
     /// Several entries came from arrays.
     pub(crate) multikey: bool,
@@ -31,29 +37,31 @@ pub(crate) struct Drafted {
 
 /// A document's part in an index; `None` when a partial or sparse index leaves it out. `scope` is
 /// how row keys begin where documents are items.
-pub(crate) fn draft(
+pub(crate) fn draft_entries(
     index: &IndexSpec,
     partial: Option<&Filter>,
     document: DocRef<'_>,
     row_key: &[u8],
     scope: Option<Partition>,
-) -> Result<Option<Drafted>, Error> {
+) -> Result<Option<DraftedEntries>, Error> {
     match &index.shape {
-        Shape::Fields => {}
-        Shape::Wild(policy) => return items::wild(index, policy, document, row_key).map(Some),
-        Shape::Tuple { scoped } => {
+        IndexShape::Fields => {}
+        IndexShape::Wild(policy) => {
+            return items::draft_by_policy(index, policy, document, row_key).map(Some);
+        }
+        IndexShape::Tuple { scoped } => {
             let scope = scope.filter(|_| *scoped);
-            return Ok(Some(items::tuple(index, scope, document, row_key)));
+            return Ok(Some(items::draft_tuple(index, scope, document, row_key)));
         }
         // Its entries are made of headers.
-        Shape::Timeline => return Ok(None),
+        IndexShape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial
         && !filter.matches(document, &Context::default())?
     {
         return Ok(None);
     }
-    let tuples = tuples(index, document)?;
+    let tuples = field_tuples(index, document)?;
     let Some(tuples) = tuples else { return Ok(None) };
     let multikey = tuples.multikey;
     let date = index.expire_after.and_then(|_| {
@@ -65,14 +73,16 @@ pub(crate) fn draft(
         dates.min()
     });
     let mut entries: Vec<(Bytes, Bytes)> =
-        tuples.values.iter().map(|tuple| entry(index, tuple, row_key)).collect();
+        tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row_key)).collect();
+    // Equal elements give equal entries; writers look keys up by their order.
     entries.sort();
     entries.dedup();
-    Ok(Some(Drafted { entries, multikey, date }))
+    Ok(Some(DraftedEntries { entries, multikey, date }))
 }
 
-fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
-    let mut key = keys::index(index.id);
+/// Key and body of the entry of one tuple.
+fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
+    let mut key = keys::index_prefix(index.id);
     for (value, (_, descending)) in tuple.iter().zip(&index.key) {
         encode(*value, TypeOrder::Bson, *descending, &mut key);
     }
@@ -80,17 +90,20 @@ fn entry(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, B
         return (key.into(), Bytes::copy_from_slice(row_key));
     }
     key.extend_from_slice(row_key);
-    (key.into(), naming(row_key))
+    (key.into(), naming_body(row_key))
 }
 
+/// All tuples of a document.
 struct Tuples<'a> {
+    /// One value for each field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
+    /// An array was expanded.
     multikey: bool,
 }
 
 /// Where the walk along one field of the index stands.
 #[derive(Clone, Copy, Debug)]
-enum At<'a> {
+enum FieldPosition<'a> {
     /// Its value is known.
     Value(ValueRef<'a>),
     /// Nothing is there.
@@ -101,29 +114,33 @@ enum At<'a> {
     Array(ArrayRef<'a>, &'a str),
 }
 
-fn tuples<'a>(index: &'a IndexSpec, document: DocRef<'a>) -> Result<Option<Tuples<'a>>, Error> {
-    let start = index.key.iter().map(|(path, _)| At::Inside(document, path)).collect();
+fn field_tuples<'a>(
+    index: &'a IndexSpec,
+    document: DocRef<'a>,
+) -> Result<Option<Tuples<'a>>, Error> {
+    let start = index.key.iter().map(|(path, _)| FieldPosition::Inside(document, path)).collect();
     let mut out = Tuples { values: Vec::new(), multikey: false };
     let mut all_missing = true;
-    expand(index, start, &mut out, &mut all_missing)?;
+    expand_arrays(index, start, &mut out, &mut all_missing)?;
     Ok((!(index.sparse && all_missing)).then_some(out))
 }
 
 /// Walks every field to a value or an array, then goes on once per element of the array.
-fn expand<'a>(
+fn expand_arrays<'a>(
     index: &IndexSpec,
-    fields: Vec<At<'a>>,
+    fields: Vec<FieldPosition<'a>>,
     out: &mut Tuples<'a>,
     all_missing: &mut bool,
 ) -> Result<(), Error> {
-    let fields: Vec<At<'a>> = fields.into_iter().map(advance).collect();
+    // All fields go as far as they can without choosing an element.
+    let fields: Vec<FieldPosition<'a>> = fields.into_iter().map(advance_field).collect();
     let mut arrays = fields.iter().filter_map(|at| match at {
-        At::Array(array, _) => Some(*array),
+        FieldPosition::Array(array, _) => Some(*array),
         _ => None,
     });
     let Some(array) = arrays.next() else {
         let tuple = fields.iter().map(|at| match at {
-            At::Value(value) => {
+            FieldPosition::Value(value) => {
                 *all_missing = false;
                 *value
             }
@@ -132,30 +149,34 @@ fn expand<'a>(
         out.values.push(tuple.collect());
         return check_count(index, out);
     };
+    // Two arrays would give as many entries as the product of their lengths.
     if arrays.any(|other| !same_array(array, other)) {
         let message = format!("cannot index parallel arrays in index '{}'", index.name);
         return Err(Error::new(Kind::ParallelArrays, message));
     }
     out.multikey = true;
+    // An empty array is a value of its own, and its missing elements are missing.
     if array.is_empty() {
         let next = fields.iter().map(|at| match at {
-            At::Array(_, "") => At::Value(ValueRef::Undefined),
-            At::Array(..) => At::Missing,
+            FieldPosition::Array(_, "") => FieldPosition::Value(ValueRef::Undefined),
+            FieldPosition::Array(..) => FieldPosition::Missing,
             other => *other,
         });
-        return expand(index, next.collect(), out, all_missing);
+        return expand_arrays(index, next.collect(), out, all_missing);
     }
+    // Every field in this array takes the same element; fields beside it stay as they are.
     for element in array.iter() {
         let next = fields.iter().map(|at| match at {
-            At::Array(_, "") => At::Value(element),
-            At::Array(array, rest) => into_element(*array, element, rest),
+            FieldPosition::Array(_, "") => FieldPosition::Value(element),
+            FieldPosition::Array(array, rest) => into_element(*array, element, rest),
             other => *other,
         });
-        expand(index, next.collect(), out, all_missing)?;
+        expand_arrays(index, next.collect(), out, all_missing)?;
     }
     Ok(())
 }
 
+/// Fails when a document has too many entries.
 fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     if MAX_ENTRIES_PER_DOCUMENT < out.values.len() {
         let message = format!("a document has too many entries in index '{}'", index.name);
@@ -164,6 +185,7 @@ fn check_count(index: &IndexSpec, out: &Tuples<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether it is one array that several fields of the index lie in, as for `a.b` and `a.c`.
 fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),
@@ -173,27 +195,32 @@ fn same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
 }
 
 /// Goes on with an element of an array; a position in the path names one of its elements.
-fn into_element<'a>(array: ArrayRef<'a>, element: ValueRef<'a>, rest: &'a str) -> At<'a> {
+fn into_element<'a>(
+    array: ArrayRef<'a>,
+    element: ValueRef<'a>,
+    rest: &'a str,
+) -> FieldPosition<'a> {
     let (name, behind) = rest.split_once('.').unwrap_or((rest, ""));
     let position = name.parse().ok().and_then(|position| array.get(position));
     match (position, element) {
-        (Some(value), _) if behind.is_empty() => At::Value(value),
-        (Some(ValueRef::Document(inner)), _) => At::Inside(inner, behind),
-        (Some(_), _) => At::Missing,
-        (None, ValueRef::Document(inner)) => At::Inside(inner, rest),
-        (None, _) => At::Missing,
+        (Some(value), _) if behind.is_empty() => FieldPosition::Value(value),
+        (Some(ValueRef::Document(inner)), _) => FieldPosition::Inside(inner, behind),
+        (Some(_), _) => FieldPosition::Missing,
+        (None, ValueRef::Document(inner)) => FieldPosition::Inside(inner, rest),
+        (None, _) => FieldPosition::Missing,
     }
 }
 
-fn advance(mut at: At<'_>) -> At<'_> {
-    while let At::Inside(document, path) = at {
+/// Goes along a path to its value, or to an array on the way.
+fn advance_field(mut at: FieldPosition<'_>) -> FieldPosition<'_> {
+    while let FieldPosition::Inside(document, path) = at {
         let (name, rest) = path.split_once('.').unwrap_or((path, ""));
         at = match document.get(name) {
-            None => At::Missing,
-            Some(ValueRef::Array(array)) => At::Array(array, rest),
-            Some(value) if rest.is_empty() => At::Value(value),
-            Some(ValueRef::Document(inner)) => At::Inside(inner, rest),
-            Some(_) => At::Missing,
+            None => FieldPosition::Missing,
+            Some(ValueRef::Array(array)) => FieldPosition::Array(array, rest),
+            Some(value) if rest.is_empty() => FieldPosition::Value(value),
+            Some(ValueRef::Document(inner)) => FieldPosition::Inside(inner, rest),
+            Some(_) => FieldPosition::Missing,
         };
     }
     at
@@ -201,7 +228,7 @@ fn advance(mut at: At<'_>) -> At<'_> {
 
 /// The value a unique index refuses, as a document of its paths.
 pub(crate) fn refused_value(index: &IndexSpec, document: DocRef<'_>) -> Document {
-    let Ok(Some(tuples)) = tuples(index, document) else { return Document::new() };
+    let Ok(Some(tuples)) = field_tuples(index, document) else { return Document::new() };
     let first = tuples.values.into_iter().next().unwrap_or_default();
     index.key.iter().zip(first).map(|((path, _), value)| (path.clone(), value.to_value())).collect()
 }
@@ -226,14 +253,14 @@ mod tests {
             multikey: false,
             ready: true,
             shown: Document::new(),
-            shape: crate::Shape::Fields,
+            shape: crate::IndexShape::Fields,
         }
     }
 
     fn check(paths: &[&str], document: Document, want: &str) {
         let index = spec(paths, false);
         for reference in [DocRef::Tree(&document), document.to_buf().as_ref()] {
-            let found = tuples(&index, reference);
+            let found = field_tuples(&index, reference);
             let text = match found {
                 Err(error) => format!("{:?}", error.kind),
                 Ok(None) => "left out".to_owned(),
@@ -283,7 +310,7 @@ mod tests {
             (doc! { "a": 1 }, Some(1)),
             (doc! { "b": Value::Null }, Some(1)),
         ] {
-            let drafted = draft(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
+            let drafted = draft_entries(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
             assert_eq!(drafted.map(|drafted| drafted.entries.len()), entries, "{document:?}");
         }
     }

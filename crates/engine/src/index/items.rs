@@ -1,18 +1,26 @@
 //! An item's entries: one for each value at an included path, or one for a tuple of paths. Arrays
 //! are only walked where a policy says so; nothing there is a value of its own.
+//!
+//! ```text
+//!  item {a: 1, b: [2, 2]}    policy: all
+//!    /a    1  row key        /b  array  row key        /b/[]  2  row key      (once)
+//! ```
+//!
+//! Long values are cut and closed with a checksum, objects and arrays are entries without their
+//! content. So an entry names a candidate; the item itself is looked at again.
 
 use bytes::Bytes;
 use document::{
     ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode},
 };
-use expiry::checksum;
+use expiry::body_checksum;
 use select::sarg::PathStep;
 
-use super::entries::Drafted;
+use super::entries::DraftedEntries;
 use crate::{
-    catalog::{IndexSpec, Policy, Shape},
-    entry::naming,
+    catalog::{IndexShape, IndexSpec, Policy},
+    entry::naming_body,
     error::{Error, Kind},
     keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ENTRIES_PER_ITEM},
@@ -20,73 +28,78 @@ use crate::{
 };
 
 /// The entries of an item under a policy.
-pub(super) fn wild(
+pub(super) fn draft_by_policy(
     index: &IndexSpec,
     policy: &Policy,
     document: DocRef<'_>,
     row_key: &[u8],
-) -> Result<Drafted, Error> {
-    let mut walk = Walk {
+) -> Result<DraftedEntries, Error> {
+    let mut walk = EntryWalk {
         policy,
         row_key,
-        body: naming(row_key),
+        body: naming_body(row_key),
         steps: Vec::new(),
-        path: keys::index(index.id),
+        path: keys::index_prefix(index.id),
         entries: Vec::new(),
     };
-    walk.properties(document)?;
+    walk.walk_properties(document)?;
     let mut entries = walk.entries;
     entries.sort_unstable();
     entries.dedup();
-    Ok(Drafted { entries, multikey: false, date: None })
+    Ok(DraftedEntries { entries, multikey: false, date: None })
 }
 
 /// A step of the path to a value, by a name in the document.
-enum At<'a> {
+enum WalkedStep<'a> {
     Property(&'a str),
     Elements,
 }
 
-impl PartialEq<At<'_>> for PathStep {
-    fn eq(&self, at: &At<'_>) -> bool {
+impl PartialEq<WalkedStep<'_>> for PathStep {
+    fn eq(&self, at: &WalkedStep<'_>) -> bool {
         match (self, at) {
-            (Self::Property(name), At::Property(at)) => name == at,
-            (Self::Elements, At::Elements) => true,
-            (Self::Property(_), At::Elements) | (Self::Elements, At::Property(_)) => false,
+            (Self::Property(name), WalkedStep::Property(at)) => name == at,
+            (Self::Elements, WalkedStep::Elements) => true,
+            (Self::Property(_), WalkedStep::Elements)
+            | (Self::Elements, WalkedStep::Property(_)) => false,
         }
     }
 }
 
-struct Walk<'a> {
+/// A walk over one item.
+struct EntryWalk<'a> {
     policy: &'a Policy,
     row_key: &'a [u8],
     /// The body of every entry.
     body: Bytes,
-    steps: Vec<At<'a>>,
+    steps: Vec<WalkedStep<'a>>,
     /// The beginning of the keys of entries of the steps.
     path: Vec<u8>,
     entries: Vec<(Bytes, Bytes)>,
 }
 
-impl<'a> Walk<'a> {
-    fn properties(&mut self, document: DocRef<'a>) -> Result<(), Error> {
+impl<'a> EntryWalk<'a> {
+    /// Goes through the properties of an object. Path and key are built as the walk goes down.
+    fn walk_properties(&mut self, document: DocRef<'a>) -> Result<(), Error> {
         for (name, value) in document.iter() {
             let len = self.path.len();
-            keys::property(name, &mut self.path);
-            self.steps.push(At::Property(name));
-            self.value(value)?;
+            keys::push_property(name, &mut self.path);
+            // Steps for the policy, path for the key: both shrink again on the way back.
+            self.steps.push(WalkedStep::Property(name));
+            self.walk_value(value)?;
             self.steps.pop();
             self.path.truncate(len);
         }
         Ok(())
     }
 
-    fn elements(&mut self, values: ArrayRef<'a>) -> Result<(), Error> {
+    /// Goes through the elements of an array, which have one path.
+    fn walk_elements(&mut self, values: ArrayRef<'a>) -> Result<(), Error> {
         let len = self.path.len();
-        keys::elements(&mut self.path);
-        self.steps.push(At::Elements);
+        keys::push_elements(&mut self.path);
+        self.steps.push(WalkedStep::Elements);
         for value in values.iter() {
-            self.value(value)?;
+            self.walk_value(value)?;
         }
         self.steps.pop();
         self.path.truncate(len);
@@ -107,27 +120,32 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
-        if self.policy.covers(&self.steps) {
-            let key = self.key(value);
+    /// Enters a value where the policy holds its path, and goes on below it.
+    fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
+        // The value itself, whatever lies below it.
+        if self.policy.covers_path(&self.steps) {
+            let key = self.entry_key(value);
+            // The same body for all: how long the row's key is.
             self.entries.push((key, self.body.clone()));
             self.check_count()?;
         }
         match value {
+            // Branches that the policy leaves out are not walked at all.
             ValueRef::Document(inner) if self.policy.may_cover_below(&self.steps) => {
-                self.properties(inner)
+                self.walk_properties(inner)
             }
             ValueRef::Array(values) if self.policy.may_cover_below(&self.steps) => {
-                self.elements(values)
+                self.walk_elements(values)
             }
             _ => Ok(()),
         }
     }
 
-    fn key(&mut self, value: ValueRef<'_>) -> Bytes {
+    /// The key of an entry at the path of the walk.
+    fn entry_key(&mut self, value: ValueRef<'_>) -> Bytes {
         let len = self.path.len();
         self.path.push(keys::PATH_END);
-        component(value, &mut self.path);
+        path_component(value, &mut self.path);
         let key = [self.path.as_slice(), self.row_key].concat();
         self.path.truncate(len);
         key.into()
@@ -136,7 +154,7 @@ impl<'a> Walk<'a> {
 
 /// A value in an index by path: of objects and arrays only what they are, of long values their
 /// beginning and a checksum.
-pub(crate) fn component(value: ValueRef<'_>, out: &mut Vec<u8>) {
+pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let empty = Document::new();
     let value = match value {
         ValueRef::Document(_) => ValueRef::Document(DocRef::Tree(&empty)),
@@ -146,8 +164,9 @@ pub(crate) fn component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     encode(value, TypeOrder::Json, false, out);
     let behind = start + KEPT_PATH_COMPONENT_BYTES;
+    // The checksum keeps most long values apart, so that equality by index names few candidates.
     if behind < out.len() {
-        let sum = checksum(out.get(start..).unwrap_or_default());
+        let sum = body_checksum(out.get(start..).unwrap_or_default());
         out.truncate(behind);
         out.extend_from_slice(&sum.to_be_bytes());
     }
@@ -155,29 +174,30 @@ pub(crate) fn component(value: ValueRef<'_>, out: &mut Vec<u8>) {
 
 /// The one entry of an item in an index over a tuple of paths. Where a unique one finds nothing it
 /// takes null.
-pub(super) fn tuple(
+pub(super) fn draft_tuple(
     index: &IndexSpec,
     scope: Option<Partition>,
     document: DocRef<'_>,
     row_key: &[u8],
-) -> Drafted {
-    let mut key = keys::index(index.id);
+) -> DraftedEntries {
+    let mut key = keys::index_prefix(index.id);
     if let Some(scope) = scope {
         key.extend_from_slice(keys::partition_of(row_key, scope));
     }
+    // Two items without a value are equal to a unique key, as two with null are.
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
     for (pointer, descending) in &index.key {
-        let value = value_at(document, steps(pointer)).unwrap_or(nothing);
+        let value = value_at(document, pointer_names(pointer)).unwrap_or(nothing);
         encode(value, TypeOrder::Json, *descending, &mut key);
     }
     let body = if index.unique {
         Bytes::copy_from_slice(row_key)
     } else {
         key.extend_from_slice(row_key);
-        naming(row_key)
+        naming_body(row_key)
     };
     let entry = (key.into(), body);
-    Drafted { entries: vec![entry], multikey: false, date: None }
+    DraftedEntries { entries: vec![entry], multikey: false, date: None }
 }
 
 /// The value at a path of properties.
@@ -194,7 +214,7 @@ pub(crate) fn value_at<'a>(
 }
 
 /// The names along a path as an index keeps it: `/a/b` with `~0` for `~` and `~1` for `/` in names.
-pub(crate) fn steps(pointer: &str) -> impl Iterator<Item = String> {
+pub(crate) fn pointer_names(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
 }
 
@@ -202,7 +222,12 @@ impl IndexSpec {
     /// An index over a tuple of paths of properties, each with its direction (`true`: descending);
     /// a unique one counts within a logical partition. Its first path ascends: all of them turned
     /// round it is the same index.
-    pub fn tuple(name: impl Into<String>, paths: &[(Vec<String>, bool)], unique: bool) -> Self {
+    pub fn over_tuple(
+        name: impl Into<String>,
+        paths: &[(Vec<String>, bool)],
+        unique: bool,
+    ) -> Self {
+        // All directions turned round are the same index, walked from the other end.
         let turn = paths.first().is_some_and(|(_, descending)| *descending);
         let pointer = |path: &Vec<String>| {
             let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
@@ -210,26 +235,27 @@ impl IndexSpec {
         };
         let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
         let key = key.collect();
-        Self { unique, shape: Shape::Tuple { scoped: unique }, ..Self::new(name, key) }
+        Self { unique, shape: IndexShape::Tuple { scoped: unique }, ..Self::new(name, key) }
     }
 
-    /// Whether it has items in the order of these paths, each with its direction, or in the reverse.
+    /// Whether it has items in the order of these paths, each with its direction, or in the
+    /// reverse.
     pub fn has_order(&self, paths: &[(Vec<String>, bool)]) -> bool {
-        let wanted = Self::tuple("", paths, false);
+        let wanted = Self::over_tuple("", paths, false);
         self.shape == wanted.shape && self.key == wanted.key
     }
 
     /// Whether it holds every value at a path.
-    pub(crate) fn holds(&self, path: &[PathStep]) -> bool {
+    pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
         match &self.shape {
-            Shape::Wild(policy) => policy.covers(path),
-            Shape::Fields | Shape::Tuple { .. } | Shape::Timeline => false,
+            IndexShape::Wild(policy) => policy.covers_path(path),
+            IndexShape::Fields | IndexShape::Tuple { .. } | IndexShape::Timeline => false,
         }
     }
 
     /// An index of every value that a policy includes.
-    pub fn wild(name: impl Into<String>, policy: Policy) -> Self {
-        Self { shape: Shape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
+    pub fn over_policy(name: impl Into<String>, policy: Policy) -> Self {
+        Self { shape: IndexShape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
     }
 }
 
@@ -251,8 +277,12 @@ mod tests {
             "b": doc! { "c": array![1, 1, "x", doc! { "d": Value::Null }] },
             "e": array![],
         };
-        let drafted =
-            wild(&IndexSpec::wild("w", everything()), &everything(), DocRef::Tree(&document), b"k");
+        let drafted = draft_by_policy(
+            &IndexSpec::over_policy("w", everything()),
+            &everything(),
+            DocRef::Tree(&document),
+            b"k",
+        );
         // a, b, b.c, its two different scalars, the object in it, its d, e
         assert_eq!(drafted.unwrap().entries.len(), 8);
         let mut policy = everything();
@@ -261,8 +291,12 @@ mod tests {
             below: true,
             included: false,
         });
-        let drafted =
-            wild(&IndexSpec::wild("w", policy.clone()), &policy, DocRef::Tree(&document), b"k");
+        let drafted = draft_by_policy(
+            &IndexSpec::over_policy("w", policy.clone()),
+            &policy,
+            DocRef::Tree(&document),
+            b"k",
+        );
         assert_eq!(drafted.unwrap().entries.len(), 2);
     }
 
@@ -270,12 +304,12 @@ mod tests {
     fn a_tuple_is_one_entry_and_a_unique_one_takes_nothing_as_null() {
         let paths = [(vec!["a".to_owned(), "x/y".to_owned()], false), (vec!["b".to_owned()], true)];
         let key = |unique: bool, document: Document| {
-            let index = IndexSpec::tuple("t", &paths, unique);
+            let index = IndexSpec::over_tuple("t", &paths, unique);
             let scope = Partition { hash_bytes: 2, values: 1 };
             let mut row_key = vec![7, 7];
             encode(ValueRef::String("p"), TypeOrder::Json, false, &mut row_key);
             row_key.extend_from_slice(b"rest");
-            let drafted = tuple(&index, Some(scope), DocRef::Tree(&document), &row_key);
+            let drafted = draft_tuple(&index, Some(scope), DocRef::Tree(&document), &row_key);
             drafted.entries.into_iter().next().unwrap().0
         };
         let inner = doc! { "a": doc! { "x/y": 1 } };

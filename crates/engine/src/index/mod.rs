@@ -1,11 +1,17 @@
 //! Secondary indexes: what a document's entries are, how indexes come, change and go.
+//!
+//! ```text
+//!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
+//!  change    records of indexes, each change a commit
+//!  build     adds what was there before, while writers keep the index
+//! ```
 
 mod build;
 mod change;
 mod entries;
 mod items;
 
-pub(crate) use change::duplicate;
+pub(crate) use change::duplicate_value;
 pub use change::{IndexChange, IndexChanged, missing_indexes};
-pub(crate) use entries::{Drafted, draft};
-pub(crate) use items::{component, value_at};
+pub(crate) use entries::{DraftedEntries, draft_entries};
+pub(crate) use items::{path_component, value_at};

@@ -1,14 +1,25 @@
-//! Actions that become one unit: what each of them leaves is what the next one sees.
+//! Actions that become one commit: what each of them leaves is what the next one sees.
+//!
+//! ```text
+//!  view:      A   B
+//!  actions:   replace A → upsert C → delete A → create A
+//!  pending:   A {stored, now: created}   C {now}        one put for each key that was written,
+//!  commit:    put A (a new birth), put C                one condition for each that was read
+//! ```
+//!
+//! An item is looked up once. From then on its pending state is the truth for the actions to come;
+//! the stored row is what the commit's conditions are about. A move takes an item to another key
+//! with its birth, so the row under the old key is replaced by the write of the new one.
 
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef};
-use store::{Condition, Mutation, Space, Stamp, Store, Unit};
+use store::{Commit, Condition, Mutation, Space, Stamp, Store};
 
 use super::{
-    ItemDone,
-    write::{ItemAction, ItemWrite, ItemWriter, Match},
+    outcomes::{ActionOutcome, ActionOutcomes},
+    write::{ItemAction, ItemWrite, ItemWriter, VersionMatch},
 };
 use crate::{
     error::{Error, Halt, Kind, What},
@@ -16,12 +27,12 @@ use crate::{
     keys,
     limits::MAX_READ_BYTES,
     row::{Item, Row},
-    write::{Draft, Entries, Previous},
+    write::{DocumentEntries, Previous, WriteDraft},
 };
 use expiry::Lifetime;
 
 /// An item as the actions so far leave it.
-struct Pending {
+struct PendingItem {
     /// As stored before.
     stored: Option<Row>,
     /// Whether an action so far wrote it.
@@ -29,64 +40,56 @@ struct Pending {
     /// The stored row that it goes on from: its own, or that of the key it was moved from. None
     /// where these actions made the item, or removed what was there.
     origin: Option<Row>,
-    now: Option<New>,
+    now: Option<NewVersion>,
 }
 
-impl Pending {
+impl PendingItem {
     /// Stamp of its creation, when these actions did not create it.
     fn birth(&self) -> Option<u64> {
         self.origin.as_ref().map(|row| row.birth)
     }
 }
 
-struct New {
+/// What the actions so far have made of an item.
+struct NewVersion {
     body: DocBuf,
+    /// What it asks for its life; the deadline is known with the stamp.
     lifetime: Lifetime,
-    entries: Entries,
+    /// Its index entries, without headers.
+    entries: DocumentEntries,
 }
 
 /// Actions in one view.
-pub(super) struct Batch<'a, S: Store> {
-    draft: Draft<'a, S>,
-    pending: BTreeMap<Bytes, Pending>,
-    outcomes: Vec<Outcome>,
+pub(super) struct ItemBatch<'a, S: Store> {
+    /// Builds the commits of single items.
+    draft: WriteDraft<'a, S>,
+    /// In the order of keys, which is that of positions in the commit.
+    pending: BTreeMap<Bytes, PendingItem>,
+    /// One for each action so far.
+    outcomes: Vec<ActionOutcome>,
     /// Bytes of items that were read.
     read: usize,
 }
 
-/// What became of an action, its stamp apart.
-struct Outcome {
-    key: Bytes,
-    created: bool,
-    body: Option<Bytes>,
-    /// The stored row where nothing was written.
-    read: Option<Item>,
-    birth: Option<u64>,
-    /// Its place among the items of the commit.
-    position: usize,
-    entries: usize,
-}
-
-/// What the actions answer once they are committed.
-pub(super) struct Outcomes(Vec<Outcome>);
-
-impl<'a, S: Store> Batch<'a, S> {
-    pub(super) fn new(draft: Draft<'a, S>) -> Self {
+impl<'a, S: Store> ItemBatch<'a, S> {
+    pub(super) fn new(draft: WriteDraft<'a, S>) -> Self {
         Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
     /// One action.
-    pub(super) async fn act(
+    pub(super) async fn apply_action(
         &mut self,
         write: &ItemWrite,
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
-        for ItemKey(key) in write.keys() {
+        // Before anything else, since it may halt; a halted action has changed nothing yet.
+        for ItemKey(key) in write.changed_keys() {
             self.look_up(key).await?;
         }
         let default = self.draft.view.state.record.settings.default;
-        let held = self.held(key);
+        let held = self.item_so_far(key);
+        // Against what the earlier actions left: a version that this batch wrote has no stamp yet.
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
@@ -94,19 +97,19 @@ impl<'a, S: Store> Batch<'a, S> {
             }
             (ItemAction::Create(body) | ItemAction::Upsert(body), _)
             | (ItemAction::Replace(body), Some(_)) => {
-                (body.clone(), writer.lifetime(default, body.as_ref())?)
+                (body.clone(), writer.lifetime_of(default, body.as_ref())?)
             }
             (ItemAction::Move(to, body), Some(_)) => {
-                if self.held(&to.0).is_some() {
+                if self.item_so_far(&to.0).is_some() {
                     return Err(Error::new(Kind::Exists(What::Document), "the item exists").into());
                 }
-                let lifetime = writer.lifetime(default, body.as_ref())?;
+                let lifetime = writer.lifetime_of(default, body.as_ref())?;
                 self.move_origin(key, &to.0);
-                return self.put(&to.0, body.clone(), lifetime, false).await;
+                return self.put_item(&to.0, body.clone(), lifetime, false).await;
             }
             (ItemAction::Patch(patch), Some(item)) => patch(item, default)?,
             (ItemAction::Delete, Some(_)) => {
-                self.delete(key);
+                self.delete_item(key);
                 return Ok(());
             }
             (ItemAction::Read, Some(item)) => {
@@ -116,7 +119,7 @@ impl<'a, S: Store> Batch<'a, S> {
                     let message = "the items that are read together are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
                 }
-                self.note(key, false, Some(item.body.clone()), Some(item.clone()), 0);
+                self.note_outcome(key, false, Some(item.body.clone()), Some(item.clone()), 0);
                 return Ok(());
             }
             (
@@ -131,7 +134,7 @@ impl<'a, S: Store> Batch<'a, S> {
                 return Err(error.into());
             }
         };
-        self.put(key, body, lifetime, held.is_none()).await
+        self.put_item(key, body, lifetime, held.is_none()).await
     }
 
     /// Reads what is stored under a key, once.
@@ -140,11 +143,12 @@ impl<'a, S: Store> Batch<'a, S> {
             return Ok(());
         }
         let view = self.draft.view;
-        let stored = view.get(key).await?;
+        let stored = view.get_row(key).await?;
+        // The expired row is the image in its event; writing over it would lose that.
         if stored.is_none() && view.is_unpublished(key).await? {
             return Err(Halt::Unpublished);
         }
-        let pending = Pending { origin: stored.clone(), stored, written: false, now: None };
+        let pending = PendingItem { origin: stored.clone(), stored, written: false, now: None };
         self.pending.insert(key.clone(), pending);
         Ok(())
     }
@@ -161,10 +165,10 @@ impl<'a, S: Store> Batch<'a, S> {
     }
 
     /// The item as the actions so far leave it. One they wrote has no stamp yet.
-    fn held(&self, key: &Bytes) -> Option<Item> {
+    fn item_so_far(&self, key: &Bytes) -> Option<Item> {
         let pending = self.pending.get(key)?;
         if !pending.written {
-            return pending.stored.clone().map(Item::of);
+            return pending.stored.clone().map(Item::from_row);
         }
         let new = pending.now.as_ref()?;
         let body = new.body.clone().into_bytes();
@@ -172,34 +176,37 @@ impl<'a, S: Store> Batch<'a, S> {
         Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
     }
 
-    async fn put(
+    /// An action writes this version.
+    async fn put_item(
         &mut self,
         key: &Bytes,
         body: DocBuf,
         lifetime: Lifetime,
         created: bool,
     ) -> Result<(), Halt> {
-        let entries = self.draft.entries(body.as_ref(), key)?;
+        let entries = self.draft.entries_of(body.as_ref(), key)?;
         self.check_unique(key, &entries, body.as_ref()).await?;
         let (bytes, count) = (body.clone().into_bytes(), entries.len());
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
-            pending.now = Some(New { body, lifetime, entries });
+            pending.now = Some(NewVersion { body, lifetime, entries });
         }
-        self.note(key, created, Some(bytes), None, count);
+        self.note_outcome(key, created, Some(bytes), None, count);
         Ok(())
     }
 
-    fn delete(&mut self, key: &Bytes) {
+    /// An action removes what is there.
+    fn delete_item(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;
             pending.origin = None;
             pending.now = None;
         }
-        self.note(key, false, None, None, 0);
+        self.note_outcome(key, false, None, None, 0);
     }
 
-    fn note(
+    /// Notes what an action returns.
+    fn note_outcome(
         &mut self,
         key: &Bytes,
         created: bool,
@@ -207,50 +214,54 @@ impl<'a, S: Store> Batch<'a, S> {
         read: Option<Item>,
         entries: usize,
     ) {
-        let birth = self.pending.get(key).and_then(Pending::birth);
+        let birth = self.pending.get(key).and_then(PendingItem::birth);
         let (key, position) = (key.clone(), 0);
-        self.outcomes.push(Outcome { key, created, body, read, birth, position, entries });
+        self.outcomes.push(ActionOutcome { key, created, body, read, birth, position, entries });
     }
 
     /// Fails when another live item holds a unique value, as the actions so far leave it.
     async fn check_unique(
         &self,
         key: &Bytes,
-        entries: &Entries,
+        entries: &DocumentEntries,
         document: DocRef<'_>,
     ) -> Result<(), Halt> {
         for unique in &entries.unique {
+            // A value may be claimed by an item of this batch that is not stored yet.
             let others = self.pending.iter().filter(|(other, _)| *other != key);
             let mut claims = others.filter_map(|(_, pending)| pending.now.as_ref());
             let claimed = claims.any(|new| new.entries.unique.contains(unique));
             let index = self.draft.unique_index(unique);
             let Some(index) = index else { continue };
-            let held = self.draft.view.unique(index, unique).await?;
+            let held = self.draft.view.unique_entry(index, unique).await?;
             let held = held.is_some_and(|held| {
-                let rewritten = |pending: &Pending| pending.written;
+                // The stored holder has given the value up, if this batch wrote it: its new entries
+                // are among the claims.
+                let rewritten = |pending: &PendingItem| pending.written;
                 held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
             });
             if claimed || held {
-                return Err(crate::index::duplicate(index, document).into());
+                return Err(crate::index::duplicate_value(index, document).into());
             }
         }
         Ok(())
     }
 
-    /// The unit of all actions; none when they only read.
-    pub(super) async fn unit(self) -> Result<(Option<Unit>, Outcomes), Halt> {
+    /// The commit of all actions; none when they only read.
+    pub(super) async fn into_commit(self) -> Result<(Option<Commit>, ActionOutcomes), Halt> {
         let Self { draft, pending, outcomes, read: _ } = self;
-        let outcomes = Outcomes(outcomes);
+        let outcomes = ActionOutcomes(outcomes);
         if !pending.values().any(|pending| pending.written) {
             return Ok((None, outcomes));
         }
-        let mut units = Vec::with_capacity(pending.len());
-        let outcomes = outcomes.placed(&pending);
-        let moved = moved(&pending);
+        let mut commits = Vec::with_capacity(pending.len());
+        let outcomes = outcomes.with_positions(&pending);
+        let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
-            let Pending { stored, written, origin, now } = pending;
+            let PendingItem { stored, written, origin, now } = pending;
+            // Only read, or made and removed again: nothing is written, but it has to be still so.
             if !written || (stored.is_none() && now.is_none()) {
-                units.push(untouched(&draft, &key, stored));
+                commits.push(unchanged_commit(&draft, &key, stored));
                 continue;
             }
             // The row of an item that has another key now goes with that key's write.
@@ -261,58 +272,64 @@ impl<'a, S: Store> Batch<'a, S> {
                 (None, own) => (None, own),
             };
             let gone = match gone {
-                Some(row) => Some(draft.previous(row).await?),
+                Some(row) => Some(draft.previous_version(row).await?),
                 None => None,
             };
-            let Some(New { body, lifetime, entries }) = now else {
-                units.extend(gone.map(|gone| draft.remove(gone)));
+            let Some(NewVersion { body, lifetime, entries }) = now else {
+                commits.extend(gone.map(|gone| draft.remove_document(gone)));
                 continue;
             };
             let previous = match previous {
                 Some(row) => {
                     // What another item has left here is removed.
-                    units.extend(gone.map(|gone| draft.remove(gone)));
-                    Some(draft.previous(row).await?)
+                    commits.extend(gone.map(|gone| draft.remove_document(gone)));
+                    Some(draft.previous_version(row).await?)
                 }
                 // Another item in the place of one that was removed.
                 None => gone.map(Previous::without_birth),
             };
             let position = Some(position);
-            units.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
+            commits.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);
         }
-        Ok((Some(together(units)), outcomes))
+        Ok((Some(merge_commits(commits)), outcomes))
     }
 }
 
 /// Keys whose stored rows are those of items that have another key now.
-fn moved(pending: &BTreeMap<Bytes, Pending>) -> HashSet<Bytes> {
+fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
     let origins = pending.iter().filter_map(|(key, pending)| Some((key, pending.origin.as_ref()?)));
     origins.filter(|(key, row)| row.key != *key).map(|(_, row)| row.key.clone()).collect()
 }
 
 /// What was only read, or came and went, has to be as it was.
-fn untouched<S: Store>(draft: &Draft<'_, S>, key: &Bytes, stored: Option<Row>) -> Unit {
-    let mut conditions = draft.conditions(key);
-    conditions.extend(stored.map(|row| Condition::Before(row.death.ms)));
-    Unit::new(conditions, |_| Vec::new())
+fn unchanged_commit<S: Store>(
+    draft: &WriteDraft<'_, S>,
+    key: &Bytes,
+    stored: Option<Row>,
+) -> Commit {
+    let mut conditions = draft.row_conditions(key);
+    conditions.extend(stored.map(|row| Condition::Before(row.expires_at.ms)));
+    Commit::new(conditions, |_| Vec::new())
 }
 
-/// Several units as one. A key that one removes and another puts is put.
-fn together(mut units: Vec<Unit>) -> Unit {
-    if units.len() == 1
-        && let Some(unit) = units.pop()
+/// Several commits as one. A key that one removes and another puts is put.
+fn merge_commits(mut commits: Vec<Commit>) -> Commit {
+    if commits.len() == 1
+        && let Some(commit) = commits.pop()
     {
-        return unit;
+        return commit;
     }
-    let frees = units.iter().all(|unit| unit.frees);
+    // On a full disk only batches that give space back as a whole are taken.
+    let frees = commits.iter().all(|commit| commit.frees);
     let mut conditions = Vec::new();
-    let mut writes = Vec::with_capacity(units.len());
-    for unit in units {
-        conditions.extend(unit.conditions);
-        writes.push(unit.write);
+    let mut writes = Vec::with_capacity(commits.len());
+    for commit in commits {
+        conditions.extend(commit.conditions);
+        writes.push(commit.write);
     }
-    let unit = Unit::new(conditions, move |stamp: Stamp| {
+    let commit = Commit::new(conditions, move |stamp: Stamp| {
         let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
+        // An item that moves onto the key of a removed one, or takes over its unique value.
         let put: HashSet<(Space, Bytes)> = out
             .iter()
             .filter_map(|mutation| match mutation {
@@ -327,7 +344,7 @@ fn together(mut units: Vec<Unit>) -> Unit {
         number_events(&mut out, stamp.seq);
         out
     });
-    Unit { frees, ..unit }
+    Commit { frees, ..commit }
 }
 
 /// Each write put its event in the first place of the commit.
@@ -344,45 +361,11 @@ fn number_events(out: &mut [Mutation], stamp: u64) {
     }
 }
 
-fn check_version(wanted: Match, held: Option<&Item>) -> Result<(), Error> {
+/// Fails when what is there is not the version that the action is about.
+fn check_version(wanted: VersionMatch, held: Option<&Item>) -> Result<(), Error> {
     // Where there is nothing the action itself says so, or makes it.
-    if held.is_none_or(|item| wanted.is(item.stamp)) {
+    if held.is_none_or(|item| wanted.matches_stamp(item.stamp)) {
         return Ok(());
     }
     Err(Error::new(Kind::Precondition, "the item is another version"))
-}
-
-impl Outcomes {
-    /// With the places that items have in the commit.
-    fn placed(mut self, pending: &BTreeMap<Bytes, Pending>) -> Self {
-        for outcome in &mut self.0 {
-            let before = pending.range::<Bytes, _>(..&outcome.key);
-            outcome.position = before.count();
-        }
-        self
-    }
-
-    /// What each action answers after a commit with this stamp.
-    pub(super) fn done(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
-        let done = |outcome: Outcome| {
-            let item = match (outcome.read, outcome.body, stamp) {
-                // One that was read behind a write of the same unit has its stamp.
-                (Some(item), _, Some(stamp)) if item.stamp == 0 => {
-                    Some(stamped(item.key, item.body, outcome.birth, outcome.position, stamp))
-                }
-                (Some(item), ..) => Some(item),
-                (None, Some(body), Some(stamp)) => {
-                    Some(stamped(outcome.key, body, outcome.birth, outcome.position, stamp))
-                }
-                (None, ..) => None,
-            };
-            ItemDone { created: outcome.created, item, entries: outcome.entries }
-        };
-        self.0.into_iter().map(done).collect()
-    }
-}
-
-fn stamped(key: Bytes, body: Bytes, birth: Option<u64>, position: usize, stamp: Stamp) -> Item {
-    let birth = birth.unwrap_or_else(|| crate::write::birth(stamp.seq, position));
-    Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
 }

@@ -1,5 +1,13 @@
 //! Which items can meet a condition, as the indexes that hold its paths say: keys of rows in their
 //! order. `None` where no index helps, or too many items would be named.
+//!
+//! ```text
+//!  a = 1 and (b = 2 or c > 3)
+//!    And: the narrowest part that an index knows; here a = 1      (every item is checked again)
+//!    Or:  the union of all parts, each of which an index must know
+//! ```
+//!
+//! An index only ever leaves items out, so the answer is the same with and without it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,54 +15,58 @@ use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
 use select::sarg::{PathStep, Sarg, ValueTest};
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
-use super::scan::{Scanned, Used};
+use super::scan::{IndexUse, Scanned};
 use crate::{
-    access::successor,
+    access::prefix_successor,
     catalog::IndexSpec,
     error::Halt,
-    index::component,
+    index::path_component,
     keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_CANDIDATES},
     view::{LiveView, Pages, charge_keys},
 };
 
 /// Keys that a part of a condition leaves, or that nothing is known.
-type Found = Option<BTreeSet<Bytes>>;
+type CandidateKeys = Option<BTreeSet<Bytes>>;
 
 /// The keys within a range of all items that can meet a condition.
-pub(super) async fn find<S: Store>(
+pub(super) async fn find_candidates<S: Store>(
     view: &LiveView<S>,
     sarg: &Sarg,
-    range: &Range,
+    range: &KeyRange,
     context: &Context,
     scanned: &mut Scanned,
 ) -> Result<Option<VecDeque<Bytes>>, Halt> {
     if matches!(sarg, Sarg::All) {
         return Ok(None);
     }
-    let mut search = Search { view, range, context, scanned };
-    Ok(search.of(sarg).await?.map(|keys| keys.into_iter().collect()))
+    let mut search = CandidateSearch { view, range, context, scanned };
+    Ok(search.keys_meeting(sarg).await?.map(|keys| keys.into_iter().collect()))
 }
 
-struct Search<'a, S: Store> {
+/// One condition being looked up in one view.
+struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
-    range: &'a Range,
+    range: &'a KeyRange,
     context: &'a Context,
     scanned: &'a mut Scanned,
 }
 
-impl<S: Store> Search<'_, S> {
-    async fn of(&mut self, sarg: &Sarg) -> Result<Found, Halt> {
+impl<S: Store> CandidateSearch<'_, S> {
+    /// Keys of all items that can meet a condition.
+    async fn keys_meeting(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
         match sarg {
             Sarg::All => Ok(None),
             Sarg::Never => Ok(Some(BTreeSet::new())),
-            Sarg::Test(path, test) => self.test(path, test).await,
+            Sarg::Test(path, test) => self.keys_passing(path, test).await,
             Sarg::Or(parts) => {
                 let mut all = BTreeSet::new();
                 for part in parts {
-                    let Some(found) = Box::pin(self.of(part)).await? else { return Ok(None) };
+                    let Some(found) = Box::pin(self.keys_meeting(part)).await? else {
+                        return Ok(None);
+                    };
                     all.extend(found);
                     if MAX_CANDIDATES < all.len() {
                         return Ok(None);
@@ -66,9 +78,9 @@ impl<S: Store> Search<'_, S> {
                 // The narrowest kinds of tests first; the first one that helps is enough, since
                 // every item is looked at again.
                 let mut parts: Vec<&Sarg> = parts.iter().collect();
-                parts.sort_by_key(|part| width(part));
+                parts.sort_by_key(|part| usual_width(part));
                 for part in parts {
-                    let found = Box::pin(self.of(part)).await?;
+                    let found = Box::pin(self.keys_meeting(part)).await?;
                     if found.is_some() {
                         return Ok(found);
                     }
@@ -78,31 +90,36 @@ impl<S: Store> Search<'_, S> {
         }
     }
 
-    async fn test(&mut self, path: &[PathStep], test: &ValueTest) -> Result<Found, Halt> {
+    /// Keys of all items whose value at a path passes a test, by an index that holds the path.
+    async fn keys_passing(
+        &mut self,
+        path: &[PathStep],
+        test: &ValueTest,
+    ) -> Result<CandidateKeys, Halt> {
         let indexes = &self.view.state.record.indexes;
-        let holding = |index: &&IndexSpec| index.ready && index.holds(path);
+        let holding = |index: &&IndexSpec| index.ready && index.holds_path(path);
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
         let mut found = BTreeSet::new();
-        for range in ranges(&keys::item_path(index.id, path), test) {
-            if !self.walk(index, range, &mut found).await? {
+        for range in test_ranges(&keys::item_path(index.id, path), test) {
+            if !self.collect_range(index, range, &mut found).await? {
                 return Ok(None);
             }
         }
-        let used = Used::Path(path.to_vec());
+        let used = IndexUse::Path(path.to_vec());
         if !self.scanned.indexes.contains(&used) {
             self.scanned.indexes.push(used);
         }
         Ok(Some(found))
     }
 
-    /// Adds the keys of a range of entries; answers whether they were not too many.
-    async fn walk(
+    /// Adds the keys of a range of entries; returns whether they were not too many.
+    async fn collect_range(
         &mut self,
         index: &IndexSpec,
-        range: Range,
+        range: KeyRange,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
-        let mut pages = Pages::of(range).growing();
+        let mut pages = Pages::of(range).growing_slowly();
         let mut looked = 0;
         while let Some(page) = self.view.next_entries(index, &mut pages).await? {
             charge_keys(self.context, page.examined).await?;
@@ -113,6 +130,7 @@ impl<S: Store> Search<'_, S> {
                 self.range.start.as_slice() <= key.as_ref()
                     && self.range.end.as_ref().is_none_or(|end| key.as_ref() < end.as_slice())
             }));
+            // A walk over the rows is cheaper than so many point reads.
             if MAX_CANDIDATES < looked {
                 return Ok(false);
             }
@@ -122,7 +140,7 @@ impl<S: Store> Search<'_, S> {
 }
 
 /// How many items a test of a kind usually leaves.
-pub(super) fn width(sarg: &Sarg) -> u8 {
+pub(super) fn usual_width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
         Sarg::Test(_, ValueTest::Equal(_)) => 1,
@@ -137,22 +155,27 @@ pub(super) fn width(sarg: &Sarg) -> u8 {
 }
 
 /// Where the entries of values that pass a test are, in their order.
-pub(super) fn ranges(prefix: &[u8], test: &ValueTest) -> Vec<Range> {
+pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
     let after = |part: &[u8]| [prefix, part].concat();
-    let within = |start: Vec<u8>, end: Vec<u8>| Range { start, end: Some(end) };
+    let within = |start: Vec<u8>, end: Vec<u8>| KeyRange { start, end: Some(end) };
     match test {
-        ValueTest::Equal(value) => vec![Range::prefix(&after(&point(value.as_ref())))],
+        ValueTest::Equal(value) => {
+            vec![KeyRange::with_prefix(&after(&kept_component(value.as_ref())))]
+        }
         ValueTest::In(values) => {
             let points: BTreeSet<Vec<u8>> =
-                values.iter().map(|value| point(value.as_ref())).collect();
-            points.iter().map(|point| Range::prefix(&after(point))).collect()
+                values.iter().map(|value| kept_component(value.as_ref())).collect();
+            points.iter().map(|point| KeyRange::with_prefix(&after(point))).collect()
         }
         ValueTest::Range { lower, upper } => {
+            // Comparisons never cross types: the other end is that of the type.
             let any = lower.as_ref().or(upper.as_ref());
-            let Some((one, _)) = any else { return vec![Range::prefix(prefix)] };
-            let class = vec![class(one.as_ref())];
+            let Some((one, _)) = any else { return vec![KeyRange::with_prefix(prefix)] };
+            let class = vec![type_byte(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
-                let mut edge = point(value);
+                let mut edge = kept_component(value);
+                // Of a long value only its beginning is in the index: an excluded bound is included
+                // then.
                 let cut = KEPT_PATH_COMPONENT_BYTES < edge.len();
                 edge.truncate(KEPT_PATH_COMPONENT_BYTES);
                 (edge, cut)
@@ -161,37 +184,38 @@ pub(super) fn ranges(prefix: &[u8], test: &ValueTest) -> Vec<Range> {
                 None => class.clone(),
                 Some((value, included)) => match edge(value.as_ref()) {
                     (edge, cut) if *included || cut => edge,
-                    (edge, _) => successor(&edge),
+                    (edge, _) => prefix_successor(&edge),
                 },
             };
             let end = match upper {
-                None => successor(&class),
+                None => prefix_successor(&class),
                 Some((value, included)) => match edge(value.as_ref()) {
-                    (edge, cut) if *included || cut => successor(&edge),
+                    (edge, cut) if *included || cut => prefix_successor(&edge),
                     (edge, _) => edge,
                 },
             };
             vec![within(after(&start), after(&end))]
         }
         ValueTest::Prefix(text) => {
-            let mut start = point(ValueRef::String(text));
+            let mut start = kept_component(ValueRef::String(text));
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
-            vec![Range::prefix(&after(&start))]
+            vec![KeyRange::with_prefix(&after(&start))]
         }
-        ValueTest::Text => vec![Range::prefix(&after(&[class(ValueRef::String(""))]))],
-        ValueTest::Defined => vec![Range::prefix(prefix)],
+        ValueTest::Text => vec![KeyRange::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
+        ValueTest::Defined => vec![KeyRange::with_prefix(prefix)],
     }
 }
 
-fn point(value: ValueRef<'_>) -> Vec<u8> {
+/// A value as index entries have it.
+fn kept_component(value: ValueRef<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    component(value, &mut out);
+    path_component(value, &mut out);
     out
 }
 
 /// The first byte of all values of a type. Both truth values are of one type.
-pub(super) fn class(value: ValueRef<'_>) -> u8 {
-    point(value).first().copied().unwrap_or_default()
+pub(super) fn type_byte(value: ValueRef<'_>) -> u8 {
+    kept_component(value).first().copied().unwrap_or_default()
 }

@@ -1,10 +1,13 @@
 //! The change feed, latest version of each item: an index by the stamp of the last write, so that
-//! it never shows what is dead, overwritten or removed.
+//! it never shows what has expired or was overwritten or removed.
+//!
+//! A page ends between two commits, never within one: a reader goes on after a stamp, and would
+//! miss the rest of a commit that was cut in two.
 
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
     catalog::{Collection, IndexSpec},
@@ -21,8 +24,8 @@ use crate::{
 
 /// Which changes are wanted.
 #[derive(Clone, Debug)]
-pub struct Changes {
-    /// Those of commits behind this one.
+pub struct ChangesWanted {
+    /// Those of commits after this one.
     pub after: u64,
     /// And not before this second.
     pub since_s: i64,
@@ -36,10 +39,10 @@ pub struct Changes {
 
 /// A page of changes in the order of commits.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct ChangePage {
     /// Items as they are now.
     pub items: Vec<Item>,
-    /// Go on behind this commit.
+    /// Go on after this commit.
     pub next: u64,
     /// Whether there may be more already.
     pub more: bool,
@@ -49,52 +52,60 @@ pub struct Change {
 
 impl<S: Store> Engine<S> {
     /// A page of changes.
-    pub async fn changes(
+    pub async fn item_changes(
         &self,
         collection: &Arc<Collection>,
-        wanted: &Changes,
+        wanted: &ChangesWanted,
         context: &Context,
-    ) -> Result<Change, Error> {
-        let change = read_in_view!(self, collection, |view| view.changes(wanted, context).await);
+    ) -> Result<ChangePage, Error> {
+        let change =
+            read_in_view!(self, collection, |view| view.read_changes(wanted, context).await);
         Ok(change?.0)
     }
 }
 
 /// The order of changes as an index.
-pub(crate) fn index() -> IndexSpec {
+pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn changes(&self, wanted: &Changes, context: &Context) -> Result<Change, Halt> {
-        let index = index();
-        let mut found = Change { next: wanted.after, seq: self.seq, ..Change::default() };
+    /// The next page in this view.
+    async fn read_changes(
+        &self,
+        wanted: &ChangesWanted,
+        context: &Context,
+    ) -> Result<ChangePage, Halt> {
+        let index = changes_index();
+        let mut found = ChangePage { next: wanted.after, seq: self.seq, ..ChangePage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        // The snapshot may hold more than is certain: an item that was written there is nowhere else.
-        let mut pages = Pages::of(Range {
+        // The snapshot may hold more than is certain: an item that was written there is nowhere
+        // else.
+        let mut pages = Pages::of(KeyRange {
             start: keys::changes_after(wanted.after.saturating_add(1)),
-            ..Range::prefix(&keys::index(keys::CHANGES))
+            ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))
         });
         while let Some(page) = self.next_entries(&index, &mut pages).await? {
             charge_keys(context, page.examined).await?;
             for entry in page.items {
                 let full = wanted.items <= found.items.len() || wanted.bytes <= bytes;
+                // The commit that filled the page is complete.
                 if full && last != entry.stamp {
-                    return Ok(Change { next: last, more: true, ..found });
+                    return Ok(ChangePage { next: last, more: true, ..found });
                 }
                 last = entry.stamp;
-                if !wanted.range.holds(&entry.row_key) {
+                if !wanted.range.contains_key(&entry.row_key) {
                     continue;
                 }
                 let row = self.row_of(&entry).await?;
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                let item = Item::of(row);
+                let item = Item::from_row(row);
                 if wanted.since_s <= item.ts {
                     bytes += item.body.len();
                     found.items.push(item);
                 }
             }
         }
-        Ok(Change { next: self.seq.max(last), ..found })
+        Ok(ChangePage { next: self.seq.max(last), ..found })
     }
 }

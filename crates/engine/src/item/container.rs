@@ -1,4 +1,9 @@
 //! Containers: collections of items come and change, each with its definition in one commit.
+//!
+//! A change of the definition is in force at once but for two things, which need work on what is
+//! stored: indexes of paths that were not indexed before, and a feed, which begins when every item
+//! that is there is in its timeline. Where a container has a feed, expirations that are due by the
+//! old definition are published before it changes (`feed/publish.rs`).
 
 use std::sync::Arc;
 
@@ -7,25 +12,27 @@ use store::{Stamp, Store};
 
 use crate::{
     catalog::{
-        Books, Collection, FeedBegun, FeedSettings, IndexSpec, ItemSettings, Record, Shape, State,
+        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
+        ItemSettings, Record,
     },
-    engine::{Apply, Edit, Engine},
+    engine::{Engine, RecordApply, RecordEdit},
     error::{Error, Kind},
     expire::apply_default,
     names::{Model, Namespace, Partition},
 };
-use expiry::Default as DefaultTtl;
+use expiry::DefaultTtl;
 
 /// What a container is, beside its items.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub struct ContainerDefinition {
     /// Its default TTL.
     pub default: DefaultTtl,
     /// How row keys begin; never changes.
     pub partition: Partition,
     /// Its indexes, by name; unique ones never change.
     pub indexes: Vec<IndexSpec>,
-    /// How long a feed of all versions and deaths keeps its events, seconds; `None`: no such feed.
+    /// How long a feed of all versions and expirations keeps its events, seconds; `None`: no such
+    /// feed.
     pub retention_s: Option<i64>,
     /// What the door keeps with it.
     pub options: Document,
@@ -36,7 +43,7 @@ impl<S: Store> Engine<S> {
     pub async fn create_container(
         &self,
         namespace: &Namespace,
-        definition: &Definition,
+        definition: &ContainerDefinition,
     ) -> Result<Arc<Collection>, Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
@@ -51,11 +58,11 @@ impl<S: Store> Engine<S> {
             });
             for spec in &wanted.indexes {
                 // There is nothing yet that would have to be added.
-                add(record, spec, true);
+                add_index(record, spec, true);
             }
             if wanted.default != DefaultTtl::Off {
                 apply_default(record, wanted.default, stamp, floors);
-                record.books = Books::Ready(stamp.seq);
+                record.counters = CounterState::Ready(stamp.seq);
             }
             set_feed(record, wanted.retention_s, stamp, true);
         };
@@ -67,12 +74,13 @@ impl<S: Store> Engine<S> {
     pub async fn replace_container(
         &self,
         collection: &Arc<Collection>,
-        definition: &Definition,
+        definition: &ContainerDefinition,
         version: Option<u64>,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
-        let edit: Box<Edit<()>> = Box::new(move |state: &State| {
+        // Checked where the change is made, so that no other change comes in between.
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
                 let message = "the container is another version";
@@ -80,18 +88,18 @@ impl<S: Store> Engine<S> {
             }
             let wanted = wanted.clone();
             let apply = move |record: &mut Record, stamp: Stamp| {
-                replace(record, &wanted, stamp, floors);
+                replace_definition(record, &wanted, stamp, floors);
             };
-            Ok(Some((Arc::new(apply) as Arc<Apply>, ())))
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
-        let begun = if collection.state().record.feed().is_some() {
+        let begun = if collection.state().record.running_feed().is_some() {
             self.change_published(collection, &*edit).await?
         } else {
-            self.change_books(collection, &*edit).await?.1
+            self.change_with_backfill(collection, &*edit).await?.1
         };
-        self.build_books(collection, begun).await?;
+        self.build_counters(collection, begun).await?;
         // A feed begins when every item that is there is in its timeline.
-        self.build_indexes(collection, |index| index.shape == Shape::Timeline).await
+        self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
     }
 
     /// Completes the indexes of a container that are not in force yet.
@@ -100,7 +108,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn replace(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool) {
+/// Puts a new definition into a record. Indexes that are still wanted stay as they are; unique ones
+/// never change.
+fn replace_definition(
+    record: &mut Record,
+    wanted: &ContainerDefinition,
+    stamp: Stamp,
+    floors: bool,
+) {
     record.options = wanted.options.clone();
     if let Some(items) = &mut record.items {
         items.changed = stamp.seq;
@@ -111,16 +126,17 @@ fn replace(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool)
     };
     let stays = |held: &IndexSpec| {
         held.unique
-            || held.shape == Shape::Timeline
+            || held.shape == IndexShape::Timeline
             || wanted.indexes.iter().any(|spec| same(held, spec))
     };
     let gone: Vec<u32> =
         record.indexes.iter().filter(|held| !stays(held)).map(|held| held.id).collect();
     record.indexes.retain(|held| !gone.contains(&held.id));
+    // Compaction frees their entries.
     record.dropped.extend(gone);
     for spec in &wanted.indexes {
         if !spec.unique && !record.indexes.iter().any(|held| same(held, spec)) {
-            add(record, spec, false);
+            add_index(record, spec, false);
         }
     }
     if record.settings.default != wanted.default {
@@ -140,25 +156,27 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
         (None, None) => {}
         (None, feed) => {
             *feed = None;
-            let gone = record.indexes.iter().filter(|index| index.shape == Shape::Timeline);
+            let gone = record.indexes.iter().filter(|index| index.shape == IndexShape::Timeline);
             record.dropped.extend(gone.map(|index| index.id));
-            record.indexes.retain(|index| index.shape != Shape::Timeline);
+            record.indexes.retain(|index| index.shape != IndexShape::Timeline);
         }
         (Some(retention_s), Some(feed)) => {
+            // A longer retention brings nothing back.
             feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
             feed.retention_s = retention_s;
         }
         (Some(retention_s), feed) => {
-            let begun = empty.then(|| FeedBegun::at(&record.settings, stamp));
+            let begun = empty.then(|| FeedBegun::begun_at(&record.settings, stamp));
             *feed = Some(FeedSettings { retention_s, floor_s: i64::MIN, begun });
             let timeline = IndexSpec::new("timeline", Vec::new());
-            add(record, &IndexSpec { shape: Shape::Timeline, ..timeline }, empty);
+            add_index(record, &IndexSpec { shape: IndexShape::Timeline, ..timeline }, empty);
         }
     }
 }
 
-fn add(record: &mut Record, spec: &IndexSpec, ready: bool) {
-    debug_assert!(spec.shape != Shape::Fields);
+/// Adds an index under the next id; `ready` where there is nothing to build.
+fn add_index(record: &mut Record, spec: &IndexSpec, ready: bool) {
+    debug_assert!(spec.shape != IndexShape::Fields);
     let id = record.next_index;
     record.next_index += 1;
     record.indexes.push(IndexSpec { id, ready, ..spec.clone() });

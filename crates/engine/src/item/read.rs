@@ -1,4 +1,4 @@
-//! Reads one item.
+//! Reads one item by its key: one view, one point read. The shortest way through the engine.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::{
 
 impl<S: Store> Engine<S> {
     /// One live item, and the `seq` of the commits that the answer certainly knows.
-    pub async fn item(
+    pub async fn read_item(
         &self,
         collection: &Arc<Collection>,
         key: &ItemKey,
     ) -> Result<(Option<Item>, u64), Error> {
-        let read = read_in_view!(self, collection, |view| view.get(&key.0).await);
+        let read = read_in_view!(self, collection, |view| view.get_row(&key.0).await);
         let (row, view) = read?;
-        Ok((row.map(Item::of), view.seq))
+        Ok((row.map(Item::from_row), view.seq))
     }
 }

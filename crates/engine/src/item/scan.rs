@@ -1,5 +1,16 @@
 //! A walk over items in one view: in the order of their keys, of which an index may leave out what
 //! cannot meet a condition, so that the answer is the same with and without it.
+//!
+//! ```text
+//!  scan ── an order of one path? ────▶ index_order ──(too many alike)──▶ rows
+//!       ── a condition on a path? ───▶ candidates ──▶ point reads
+//!       ── few items, no order? ─────▶ births
+//!       ── an order of several? ─────▶ composite_order
+//!       ── else ─────────────────────▶ rows of the range
+//! ```
+//!
+//! The sink is told which order it gets ([`ItemSink::begin`]), and told again when the walk begins
+//! anew in another view: it forgets what it has then.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -9,13 +20,13 @@ use select::{
     sarg::{PathStep, Sarg},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
-    along::{self, Way},
-    births::Source,
+    births::BirthSource,
     candidates,
-    ordered::{self, Ordered},
+    composite_order::{self, CompositeScan},
+    index_order::{self, WalkOutcome},
 };
 use crate::{
     catalog::Collection,
@@ -36,10 +47,10 @@ pub struct Scan {
     pub range: ItemRange,
     /// Only items that may meet this are wanted.
     pub sarg: Sarg,
-    /// Only items behind this key, or behind this place in the order of births.
+    /// Only items after this key, or after this place in the order of births.
     pub after: Option<Vec<u8>>,
     /// Whether items come in the order in which they were made. It is not for what has an `order`.
-    pub births: Births,
+    pub births: BirthOrder,
     /// The order that would spare sorting: paths of properties, each with its direction (`true`:
     /// descending).
     pub order: Vec<(Vec<String>, bool)>,
@@ -58,7 +69,7 @@ impl Scan {
             range,
             sarg: Sarg::All,
             after: None,
-            births: Births::Never,
+            births: BirthOrder::Never,
             order: Vec::new(),
             seek: None,
             no_index: false,
@@ -68,7 +79,7 @@ impl Scan {
 
 /// Whether a walk goes in the order in which items were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Births {
+pub enum BirthOrder {
     /// It goes in the order of keys.
     Never,
     /// It does in a container of few items.
@@ -79,7 +90,7 @@ pub enum Births {
 
 /// The order in which items come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comes {
+pub enum ScanOrder {
     /// That of their keys.
     ByKey,
     /// That in which they were made.
@@ -89,9 +100,9 @@ pub enum Comes {
 }
 
 /// Who takes the items of a walk.
-pub trait Sink: Send {
+pub trait ItemSink: Send {
     /// A walk begins, or begins again in a new view: what was taken so far does not count.
-    fn begin(&mut self, comes: Comes) -> Result<(), Error>;
+    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error>;
 
     /// The next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
@@ -99,7 +110,7 @@ pub trait Sink: Send {
 
 /// What a walk read of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Used {
+pub enum IndexUse {
     /// Entries of the values at a path.
     Path(Vec<PathStep>),
     /// All of the index of this name, for its order.
@@ -112,7 +123,7 @@ pub struct Scanned {
     /// The commits it certainly knew.
     pub seq: u64,
     /// What was read of indexes.
-    pub indexes: Vec<Used>,
+    pub indexes: Vec<IndexUse>,
     /// Index entries looked at.
     pub entries: u64,
     /// Items looked at.
@@ -125,63 +136,72 @@ pub struct Scanned {
 
 impl<S: Store> Engine<S> {
     /// Walks items in one view.
-    pub async fn scan(
+    pub async fn scan_items(
         &self,
         collection: &Arc<Collection>,
         scan: &Scan,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
     ) -> Result<Scanned, Error> {
-        let walked = read_in_view!(self, collection, |view| view.scan(scan, context, sink).await);
+        let walked =
+            read_in_view!(self, collection, |view| view.scan_in_view(scan, context, sink).await);
         let (scanned, view) = walked?;
         Ok(Scanned { seq: view.seq, ..scanned })
     }
 }
 
 impl<S: Store> LiveView<S> {
-    async fn scan(
+    /// Walks in this view; see the module for the choice of ways.
+    async fn scan_in_view(
         &self,
         scan: &Scan,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
     ) -> Result<Scanned, Halt> {
         let mut scanned = Scanned::default();
+        // Of rows; index scans have ranges of their own.
         let mut range = scan.range.0.clone();
         let births = match scan.births {
-            Births::Never => false,
-            Births::WhereFew => self.has_few().await?,
-            Births::Always => true,
+            BirthOrder::Never => false,
+            // Once: the next page asks for `Always`, so that it goes on in the order of the first.
+            BirthOrder::WhereFew => self.has_few().await?,
+            BirthOrder::Always => true,
         };
+        // A token of the order of keys; in the order of births it is a birth.
         if let Some(after) = scan.after.as_ref().filter(|_| !births) {
-            let behind = range.after(after, Direction::Forward);
+            let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
         }
         if !scan.no_index
-            && let Some(along) = along::find(&self.state.record, scan)
+            && let Some(along) = index_order::plan_index_order(&self.state.record, scan)
         {
-            sink.begin(Comes::AsAsked)?;
-            match along::walk(self, &along, context, sink, &mut scanned).await? {
-                Way::On | Way::Enough => return Ok(scanned),
-                Way::Astray => sink.begin(Comes::ByKey)?,
+            sink.begin(ScanOrder::AsAsked)?;
+            match index_order::walk_index_order(self, &along, context, sink, &mut scanned).await? {
+                WalkOutcome::On | WalkOutcome::Enough => return Ok(scanned),
+                WalkOutcome::Fallback => sink.begin(ScanOrder::ByKey)?,
             }
             self.scan_rows(range, context, sink, &mut scanned).await?;
             return Ok(scanned);
         }
         let found = match scan.no_index {
             true => None,
-            false => candidates::find(self, &scan.sarg, &range, context, &mut scanned).await?,
+            false => {
+                candidates::find_candidates(self, &scan.sarg, &range, context, &mut scanned).await?
+            }
         };
         if births {
-            sink.begin(Comes::ByBirth)?;
-            let source = found.as_ref().map_or(Source::Range(&range), Source::Keys);
+            sink.begin(ScanOrder::ByBirth)?;
+            // An index may have left few of the items.
+            let source = found.as_ref().map_or(BirthSource::Range(&range), BirthSource::Keys);
             self.scan_births(source, scan.after.as_deref(), context, sink, &mut scanned).await?;
             return Ok(scanned);
         }
+        // Candidates are few and come by key: the evaluator sorts them.
         let ordered = match (&found, scan.no_index) {
-            (None, false) => ordered::find(&self.state.record, scan),
+            (None, false) => composite_order::plan_composite(&self.state.record, scan),
             _ => None,
         };
-        sink.begin(if ordered.is_some() { Comes::AsAsked } else { Comes::ByKey })?;
+        sink.begin(if ordered.is_some() { ScanOrder::AsAsked } else { ScanOrder::ByKey })?;
         match (found, ordered) {
             (Some(keys), _) => self.scan_keys(keys, context, sink, &mut scanned).await?,
             (None, Some(ordered)) => {
@@ -195,20 +215,20 @@ impl<S: Store> LiveView<S> {
     /// Items in the order of an index that holds all of them.
     async fn scan_ordered(
         &self,
-        ordered: &Ordered<'_>,
+        ordered: &CompositeScan<'_>,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
-        scanned.indexes.push(Used::Order(ordered.index.name.clone()));
+        scanned.indexes.push(IndexUse::Order(ordered.index.name.clone()));
         let pages = Pages::of(ordered.range.clone()).in_direction(ordered.direction);
-        let mut pages = pages.growing();
+        let mut pages = pages.growing_slowly();
         while let Some(page) = self.next_entries(ordered.index, &mut pages).await? {
             charge_keys(context, page.examined).await?;
             for entry in page.items {
                 scanned.entries += 1;
                 let row = self.row_of(&entry).await?;
-                if take(row, context, sink, scanned).await? == Flow::Enough {
+                if give_item(row, context, sink, scanned).await? == Flow::Enough {
                     return Ok(());
                 }
             }
@@ -217,17 +237,19 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
+    /// Items with these keys, which an index has named in this view.
     async fn scan_keys(
         &self,
         keys: VecDeque<Bytes>,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
         for key in keys {
-            let row = self.get(&key).await?;
+            let row = self.get_row(&key).await?;
+            // The entry was live in this view, and so its row is.
             let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
-            if take(row, context, sink, scanned).await? == Flow::Enough {
+            if give_item(row, context, sink, scanned).await? == Flow::Enough {
                 return Ok(());
             }
         }
@@ -235,19 +257,20 @@ impl<S: Store> LiveView<S> {
         Ok(())
     }
 
+    /// Items in the order of their keys.
     async fn scan_rows(
         &self,
-        range: Range,
+        range: KeyRange,
         context: &Context,
-        sink: &mut dyn Sink,
+        sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
         // Many walks want few items.
-        let mut pages = Pages::of(range).growing();
+        let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {
             charge_keys(context, page.examined).await?;
             for row in page.items {
-                if take(row, context, sink, scanned).await? == Flow::Enough {
+                if give_item(row, context, sink, scanned).await? == Flow::Enough {
                     return Ok(());
                 }
             }
@@ -258,14 +281,15 @@ impl<S: Store> LiveView<S> {
 }
 
 /// Gives an item to who takes them.
-pub(super) async fn take(
+pub(super) async fn give_item(
     row: Row,
     context: &Context,
-    sink: &mut dyn Sink,
+    sink: &mut dyn ItemSink,
     scanned: &mut Scanned,
 ) -> Result<Flow, Halt> {
+    // Counted before the filter: request units are charged for what was read.
     scanned.items += 1;
     scanned.bytes += row.body().len() as u64;
     yield_if_due(context, ROW_WORK + row.body().len()).await?;
-    Ok(sink.item(&Item::of(row))?)
+    Ok(sink.item(&Item::from_row(row))?)
 }

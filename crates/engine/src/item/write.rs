@@ -1,5 +1,6 @@
-//! Writes of items: any number of actions as one atomic unit, each seeing those before it. What
-//! was judged in a view is a condition of the commit; what is refused is looked at again.
+//! Writes of items: any number of actions as one atomic commit, each seeing those before it. What
+//! was decided in a view is a condition of the commit; what is refused is tried again in a new
+//! view, from the first action on.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use document::{DocBuf, DocRef};
 use evaluation::Context;
 use store::{Outcome, Store};
 
-use super::batch::Batch;
+use super::batch::ItemBatch;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -18,15 +19,15 @@ use crate::{
     retry::read_in_view,
     row::Item,
     view::{LiveView, Pages},
-    write::Draft,
+    write::WriteDraft,
     yielding::yield_if_due,
 };
-use expiry::Default as DefaultTtl;
+use expiry::DefaultTtl;
 use expiry::Lifetime;
 
 /// Which version an action is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
+pub enum VersionMatch {
     /// Any.
     Any,
     /// The one with this stamp.
@@ -35,8 +36,9 @@ pub enum Match {
     Nothing,
 }
 
-impl Match {
-    pub(super) fn is(self, stamp: u64) -> bool {
+impl VersionMatch {
+    /// Whether it is the version with this stamp.
+    pub(super) fn matches_stamp(self, stamp: u64) -> bool {
         match self {
             Self::Any => true,
             Self::Stamp(wanted) => stamp == wanted,
@@ -90,12 +92,12 @@ pub struct ItemWrite {
     /// What is done with it.
     pub action: ItemAction,
     /// Only when it is this version.
-    pub if_match: Match,
+    pub if_match: VersionMatch,
 }
 
 impl ItemWrite {
     /// Keys of the items that it may change.
-    pub fn keys(&self) -> impl Iterator<Item = &ItemKey> {
+    pub fn changed_keys(&self) -> impl Iterator<Item = &ItemKey> {
         let other = match &self.action {
             ItemAction::Move(to, _) => Some(to),
             _ => None,
@@ -107,7 +109,7 @@ impl ItemWrite {
 /// What the door says about documents that are about to be written.
 pub trait ItemWriter: Send + Sync {
     /// Checks a document against the default TTL in force and says what it asks for its life.
-    fn lifetime(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
+    fn lifetime_of(&self, default: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error>;
 }
 
 /// What became of an action.
@@ -131,7 +133,7 @@ pub struct ItemFailure {
 }
 
 impl<S: Store> Engine<S> {
-    /// Does all of these actions or none. Answers what became of each and the stamp of the commit
+    /// Does all of these actions or none. Returns what became of each and the stamp of the commit
     /// (of the view, when nothing was written).
     pub async fn write_items(
         &self,
@@ -146,21 +148,21 @@ impl<S: Store> Engine<S> {
         }
         let mut attempts = Attempts::new("too many writers of the same items");
         loop {
-            attempts.begin().map_err(failed)?;
+            attempts.begin_next().map_err(failed)?;
             let view = self.view(collection).await.map_err(failed)?;
-            let mut batch = Batch::new(Draft::of(&view));
+            let mut batch = ItemBatch::new(WriteDraft::of(&view));
             let mut halted = None;
             for (at, write) in writes.iter().enumerate() {
-                if let Err(halt) = batch.act(write, writer).await {
+                if let Err(halt) = batch.apply_action(write, writer).await {
                     halted = Some((at, halt));
                     break;
                 }
             }
             let built = match halted {
                 Some(halted) => Err(halted),
-                None => batch.unit().await.map_err(|halt| (0, halt)),
+                None => batch.into_commit().await.map_err(|halt| (0, halt)),
             };
-            let (unit, pending) = match built {
+            let (commit, pending) = match built {
                 Ok(built) => built,
                 Err((at, halt)) => {
                     let resolved = self.resolve(&view, halt).await;
@@ -170,11 +172,12 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
-            let Some(unit) = unit else { return Ok((pending.done(None), seq)) };
-            let outcomes = self.inner.store().commit(vec![unit]).await;
+            // Nothing was written: the answer is that of the view.
+            let Some(commit) = commit else { return Ok((pending.into_results(None), seq)) };
+            let outcomes = self.inner.store().commit(vec![commit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
-                    return Ok((pending.done(Some(*stamp)), stamp.seq));
+                    return Ok((pending.into_results(Some(*stamp)), stamp.seq));
                 }
                 _ => continue,
             }
@@ -183,13 +186,15 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes every item of a part of a container, and answers how many there were.
+    /// Removes every item of a part of a container, and returns how many there were.
     pub async fn remove_range(
         &self,
         collection: &Arc<Collection>,
         range: &ItemRange,
         context: &Context,
     ) -> Result<usize, Error> {
+        // A page is done when nothing of it was refused; then the next one, with all attempts
+        // again.
         let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
         let mut attempts = Attempts::new("too many writers of what is removed");
         while !pages.is_done() {
@@ -201,10 +206,10 @@ impl<S: Store> Engine<S> {
             match cleaned?.0 {
                 true => {
                     pages = next;
-                    attempts.restart();
+                    attempts.start_over();
                 }
                 // What was refused is still there: the same page again.
-                false => attempts.begin()?,
+                false => attempts.begin_next()?,
             }
         }
         Ok(removed)
@@ -219,15 +224,15 @@ impl<S: Store> Engine<S> {
         removed: &mut usize,
     ) -> Result<bool, Halt> {
         let Some(page) = view.next_rows(pages).await? else { return Ok(true) };
-        let draft = Draft::of(view);
-        let mut units = Vec::with_capacity(page.items.len());
+        let draft = WriteDraft::of(view);
+        let mut commits = Vec::with_capacity(page.items.len());
         for row in page.items {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            units.push(draft.remove(draft.previous(row).await?));
+            commits.push(draft.remove_document(draft.previous_version(row).await?));
         }
         let mut refused = false;
-        if !units.is_empty() {
-            for outcome in self.inner.store().commit(units).await? {
+        if !commits.is_empty() {
+            for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => *removed += 1,
                     Outcome::Refused(_) => refused = true,

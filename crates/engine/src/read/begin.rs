@@ -1,4 +1,5 @@
-//! Cursors at their beginning: what a query needs is gathered here, and nothing is read.
+//! Cursors at their beginning: what a query needs is gathered here, and nothing is read. The views
+//! are opened when the first batch is asked for, so that its instant is not older than the request.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,7 +18,7 @@ use crate::{
 
 impl<S: Store> Engine<S> {
     /// Starts a query on a collection; one that does not exist has no documents.
-    pub fn query(
+    pub fn begin_query(
         &self,
         model: Model,
         namespace: &Namespace,
@@ -25,16 +26,18 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        let others = other::names(&plan.stages, &namespace.database);
-        let mut cursor = self.cursor(model, namespace, collection, plan, context);
+        // All collections of a query are opened together, so they have to be known before the first
+        // read.
+        let others = other::namespaces_read(&plan.stages, &namespace.database);
+        let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
         cursor.others = others;
         let state = cursor.collection.as_ref().map(|collection| collection.state());
-        cursor.plan(state.as_deref())?;
+        cursor.plan_query(state.as_deref())?;
         Ok(cursor)
     }
 
     /// A query that is not planned yet.
-    pub(super) fn cursor(
+    pub(super) fn unplanned_cursor(
         &self,
         model: Model,
         namespace: &Namespace,

@@ -1,6 +1,6 @@
-//! A query over several batches. Each batch is read in one view at one instant; a walk goes on after
-//! its last key, and a document that was read in an earlier view is checked again before it is
-//! returned.
+//! A query over several batches. Each batch is read in one view at one instant; between two batches
+//! the cursor holds no view, so that a forgotten cursor keeps neither the reaper nor compaction
+//! back.
 //!
 //! ```text
 //!             Finder ──rows──▶ Walking ─────────────────┐
@@ -8,6 +8,15 @@
 //!   path that the filter       Running                  │    (what did not fit,
 //!   matches)        └──rows──▶ (stages: sort, group …) ─┘     and rows read ahead)
 //! ```
+//!
+//! A walk goes on after its last key. What was live when it was read may expire before it is
+//! returned: rows wait in `held_back`, and stages hold rows over many batches. So every document
+//! carries the number of the view that found it live, and a batch of a later view looks its stored
+//! documents up again first (`fill.rs`).
+//!
+//! The first batch begins again as a whole when its view met a commit in flight: nothing was
+//! returned yet, and so all of it can have one instant. A later batch returns what it has by then,
+//! or waits and goes on where it was.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -19,7 +28,7 @@ use store::Store;
 use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, State},
+    catalog::{Collection, CollectionState},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{CURSOR_BYTES, SEEN_BYTES},
@@ -31,15 +40,19 @@ use crate::{
 pub struct Cursor<S: Store> {
     pub(super) engine: Engine<S>,
     pub(super) model: Model,
+    /// Where stages look for other collections that are named without a database.
     pub(super) database: String,
+    /// `None` where no collection has the name: the query then finds nothing.
     pub(super) collection: Option<Arc<Collection>>,
     /// Which of the views it walks.
     pub(super) place: u32,
     /// Collections that the stages read besides.
     pub(super) others: Vec<Namespace>,
+    /// The filter, the order and the hint that the finder is planned from.
     pub(super) find: Find,
     /// The stages that were asked for; those that the plan needs are in `work`.
     pub(super) asked: Vec<Stage>,
+    /// The operation: its effort, time limit and memory.
     pub(super) context: Arc<Context>,
     /// Finds rows; `None` where there is no collection.
     pub(super) finder: Option<Finder>,
@@ -59,7 +72,7 @@ pub struct Cursor<S: Store> {
 
 /// What becomes of the rows that are found.
 pub(super) enum Work {
-    /// They are returned as they are stored, at most so many more where there is a limit.
+    /// They are returned as they are stored, at most this many more where there is a limit.
     Walking { remaining: Option<u64> },
     /// Stages make documents of them.
     Running(Box<Running>),
@@ -67,7 +80,9 @@ pub(super) enum Work {
 
 /// Stages at work.
 pub(super) struct Running {
+    /// The stages as planned, which `exec` was made from.
     pub(super) stages: Arc<[Stage]>,
+    /// The machine that takes rows and makes documents of them.
     pub(super) exec: Exec,
     /// Every row was given to the stages.
     pub(super) input_ended: bool,
@@ -81,13 +96,14 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 
 impl<S: Store> Cursor<S> {
     /// Plans the query and puts the cursor at its beginning.
-    pub(super) fn plan(&mut self, state: Option<&State>) -> Result<(), Error> {
+    pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find)?),
             None => None,
         };
         let mut stages = self.asked.clone();
-        // An access path that gives the order of the first sort stands in its place.
+        // An access path that gives the order of the first sort stands in its place. A limit
+        // belongs to the sort (the stages keep no more rows than that): it stays without it.
         let sorted = self.finder.as_ref().is_some_and(Finder::is_sorted);
         if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
             match *limit {
@@ -115,12 +131,12 @@ impl<S: Store> Cursor<S> {
 
     /// Stored documents get a last field `_ts`: the second since 1970 in which they were written.
     /// Documents that stages made do not.
-    pub fn date(&mut self) {
+    pub fn add_write_second(&mut self) {
         self.with_second = true;
     }
 
     /// Whether a sort is left to the stages because no index gives its order.
-    pub fn sorts(&self) -> bool {
+    pub fn sorts_in_stages(&self) -> bool {
         match &self.work {
             Work::Walking { .. } => false,
             Work::Running(running) => matches!(running.stages.first(), Some(Stage::Sort { .. })),
@@ -133,72 +149,76 @@ impl<S: Store> Cursor<S> {
     ///
     /// [`Kind::Gone`] when the collection was dropped, or an index that the walk is on; what the
     /// stages fail with; [`Kind::Conflict`] when the view could never tell what is live.
-    pub async fn next(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
+    pub async fn next_batch(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
+        // Views are opened in the loop; whether this is the first batch is known before it only.
         let is_first = self.view == 0;
-        let mut batch = Batch::of(&self.context);
+        let mut batch = Batch::of_operation(&self.context);
         let mut attempts = Attempts::new("a query met too many changes of what it reads");
         let mut again = false;
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let views = self.open_views().await?;
             let state = views.main().map(|view| Arc::clone(&view.state));
+            // The plan names an index and ranges of its keys. It is good for any view in which that
+            // index means the same documents.
             let is_good = match (&self.finder, &state) {
-                (Some(finder), Some(state)) => finder.is_good(state),
+                (Some(finder), Some(state)) => finder.is_still_valid(state),
                 (finder, _) => finder.is_none(),
             };
             if is_first {
                 if again || !is_good {
                     // Nothing was returned yet: begin again, so that the batch has one instant.
-                    batch = Batch::of(&self.context);
-                    self.plan(state.as_deref())?;
+                    batch = Batch::of_operation(&self.context);
+                    self.plan_query(state.as_deref())?;
                 }
                 self.first_view = self.view;
             } else if !is_good {
                 let message = "an index was dropped or changed while a cursor was reading it";
                 return Err(Error::new(Kind::Gone, message));
             } else {
-                self.resume();
+                self.resume_in_view();
             }
-            match self.fill(&views, limit, &mut batch).await {
+            match self.fill_batch(&views, limit, &mut batch).await {
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
                 // What there is can be returned; the next batch looks again.
                 Err(Halt::InFlight) if !is_first && !batch.documents.is_empty() => {}
+                // One wait is enough for all views, which were opened together.
                 Err(Halt::InFlight) => {
                     views.wait_for_in_flight(&self.engine.inner.views).await;
                     again = true;
                     continue;
                 }
-                Err(halt) => return Err(failed(halt)),
+                Err(halt) => return Err(halt_error(halt)),
             }
-            self.pause()?;
+            self.pause_between_batches()?;
             return Ok(batch);
         }
     }
 
     /// Goes on in a new view: what was read ahead in an earlier one is read again.
-    fn resume(&mut self) {
-        self.finder.iter_mut().for_each(Finder::resume);
+    fn resume_in_view(&mut self) {
+        self.finder.iter_mut().for_each(Finder::resume_after_last);
         if let Work::Running(running) = &mut self.work {
             running.exec.resume();
         }
     }
 
     /// Nobody asks for a while: what can be read again is let go, the rest is counted.
-    fn pause(&mut self) -> Result<(), Error> {
+    fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
         self.context.holding.release_expression();
         let held = self.held_back.iter().map(|held| held.document.len() + SEEN_BYTES);
         Ok(self.share.set(CURSOR_BYTES + held.sum::<usize>())?)
     }
 
-    /// Holds so many bytes more as long as the cursor is there: what was asked takes memory too.
-    pub fn keep(&self, bytes: usize) -> Result<(), Error> {
+    /// Holds this many bytes more as long as the cursor is there: what was asked takes memory too.
+    pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
         Ok(self.context.holding.keep_for_operation(bytes)?)
     }
 
     /// Bytes that the operation holds.
-    pub fn memory(&self) -> usize {
+    pub fn memory_used(&self) -> usize {
         self.context.holding.used_bytes()
     }
 
@@ -216,7 +236,9 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-fn failed(halt: Halt) -> Error {
+/// The error of a batch that cannot be read. [`Halt::InFlight`] is handled by the caller, and the
+/// others come from writes alone.
+fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
         // Reads meet neither.

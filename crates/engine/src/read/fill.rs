@@ -1,5 +1,15 @@
 //! Fills a batch: takes the next document from what was held back, from the walk or from the
 //! stages, checks it again where it was read in an earlier view, and puts it into the batch.
+//!
+//! ```text
+//!  next_document ──▶ check_again ──▶ put_in_batch ──▶ batch
+//!    held_back          │ expired       │ no room
+//!    walk_rows          ▼               ▼
+//!    run_stages      left out        held_back (first in line)
+//! ```
+//!
+//! Nothing is lost on the way: a document that cannot be checked in this view, or for which there
+//! is no room, goes back to the front of `held_back`, and its turn is the first in the next batch.
 
 use bytes::Bytes;
 use document::DocBuf;
@@ -22,12 +32,13 @@ use crate::{
 
 impl<S: Store> Cursor<S> {
     /// Adds documents to a batch until it is full or there are no more.
-    pub(super) async fn fill(
+    pub(super) async fn fill_batch(
         &mut self,
         views: &Views<S>,
         limit: BatchLimit,
         batch: &mut Batch,
     ) -> Result<(), Halt> {
+        // A batch that met a commit in flight is filled further in the next view.
         let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
         while batch.documents.len() < limit.documents {
             let wanted = limit.documents - batch.documents.len();
@@ -36,7 +47,7 @@ impl<S: Store> Cursor<S> {
                 return Ok(());
             };
             let Some(held) = self.check_again(views, held).await? else { continue };
-            if !self.put(batch, limit, &mut bytes, held)? {
+            if !self.put_in_batch(batch, limit, &mut bytes, held)? {
                 return Ok(());
             }
         }
@@ -63,15 +74,16 @@ impl<S: Store> Cursor<S> {
         if let Some(held) = self.held_back.pop_front() {
             return Ok(Some(held));
         }
+        // The work is taken out, since both ways need the cursor as a whole; it is put back below.
         let walking = Work::Walking { remaining: None };
         match std::mem::replace(&mut self.work, walking) {
             Work::Walking { remaining } => {
                 self.work = Work::Walking { remaining };
-                self.walk(views, wanted, remaining).await
+                self.walk_rows(views, wanted, remaining).await
             }
             Work::Running(mut running) => {
                 // The stages ask the cursor for rows, so they are taken out of it meanwhile.
-                let next = self.run(&mut running, views, wanted).await;
+                let next = self.run_stages(&mut running, views, wanted).await;
                 self.work = Work::Running(running);
                 next
             }
@@ -90,7 +102,7 @@ impl<S: Store> Cursor<S> {
         }
         match expired_in(views, &held).await {
             Ok(expired) if expired.is_empty() => Ok(Some(held)),
-            Ok(expired) => Ok(held.without(&expired)?),
+            Ok(expired) => Ok(held.without_expired(&expired)?),
             Err(halt) => {
                 // It is checked again in the next view.
                 self.held_back.push_front(held);
@@ -99,9 +111,9 @@ impl<S: Store> Cursor<S> {
         }
     }
 
-    /// Puts a document into the batch, or holds it back. Returns whether there was room for it; there
-    /// always is for the first.
-    fn put(
+    /// Puts a document into the batch, or holds it back. Returns whether there was room for it;
+    /// there always is for the first.
+    fn put_in_batch(
         &mut self,
         batch: &mut Batch,
         limit: BatchLimit,
@@ -132,6 +144,11 @@ impl<S: Store> Cursor<S> {
     }
 
     /// Whether a limit among the stages is used up, so that no further batch is needed to say so.
+    ///
+    /// A client asks for a limited number of documents and expects the last batch to say that it is
+    /// the last. The stages are asked for one more document for that, but only where this reads
+    /// nothing: all of them have to be of the kinds that work row by row or on rows they have
+    /// already.
     fn is_spent(&mut self) -> Result<bool, Halt> {
         let Work::Running(running) = &mut self.work else { return Ok(false) };
         let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));
@@ -145,13 +162,14 @@ impl<S: Store> Cursor<S> {
                     | Stage::Sort { .. }
             )
         };
+        // What is held back comes first, so there is a next batch anyway.
         if !limited || !self.held_back.is_empty() || !running.stages.iter().all(cheap) {
             return Ok(false);
         }
         match running.exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                self.held_back.push_back(made(row, self.first_view));
+                self.held_back.push_back(from_stages(row, self.first_view));
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -159,31 +177,34 @@ impl<S: Store> Cursor<S> {
     }
 
     /// The next row as it is stored, and more that were read with it.
-    async fn walk(
+    async fn walk_rows(
         &mut self,
         views: &Views<S>,
         wanted: usize,
         remaining: Option<u64>,
     ) -> Result<Option<HeldBack>, Halt> {
         let (place, dated, checked_in) = (self.place, self.with_second, self.view);
-        let (Some(view), Some(finder)) = (views.at(place), &mut self.finder) else {
+        let (Some(view), Some(finder)) = (views.view_at(place), &mut self.finder) else {
             return Ok(None);
         };
+        // A killed operation, or one whose time is over, ends between two pages.
         self.context.budget.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let rows = finder.take(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
+        let rows =
+            finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
-            source: Source::stored_at(Some(origin::of(&row, place))),
+            source: Source::stored_at(Some(origin::of_row(&row, place))),
             document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
             checked_in,
         });
+        // The others wait in front of the batch; they count as checked in this view.
         let first = held.next();
         self.held_back.extend(held);
         Ok(first)
     }
 
     /// The next document that the stages make.
-    async fn run(
+    async fn run_stages(
         &mut self,
         running: &mut Running,
         views: &Views<S>,
@@ -191,11 +212,11 @@ impl<S: Store> Cursor<S> {
     ) -> Result<Option<HeldBack>, Halt> {
         loop {
             match running.exec.next()? {
-                Next::Row(row) => return Ok(Some(made(row, self.first_view))),
+                Next::Row(row) => return Ok(Some(from_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
                     // The stage counts them for itself.
-                    let (rows, _held) = self.answer(views, request).await?;
+                    let (rows, _held) = self.rows_for_stage(views, request).await?;
                     running.exec.supply(rows)?;
                 }
                 Next::Pause => {
@@ -204,14 +225,14 @@ impl<S: Store> Cursor<S> {
                 }
                 Next::NeedInput => {
                     self.context.budget.check()?;
-                    self.feed(running, views, wanted).await?;
+                    self.feed_stages(running, views, wanted).await?;
                 }
             }
         }
     }
 
     /// Gives the stages a page of rows.
-    async fn feed(
+    async fn feed_stages(
         &mut self,
         running: &mut Running,
         views: &Views<S>,
@@ -219,7 +240,7 @@ impl<S: Store> Cursor<S> {
     ) -> Result<(), Halt> {
         let place = self.place;
         let (Some(view), Some(finder), false) =
-            (views.at(place), &mut self.finder, running.input_ended)
+            (views.view_at(place), &mut self.finder, running.input_ended)
         else {
             running.exec.finish_input();
             return Ok(());
@@ -227,14 +248,16 @@ impl<S: Store> Cursor<S> {
         // Stages that hold nothing are given no more than the batch needs.
         let streaming = exec::is_streaming(&running.stages);
         let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
-        let rows = finder.take(view, &self.context, wanted).await?;
+        let rows = finder.take_matching(view, &self.context, wanted).await?;
         if rows.is_empty() {
             running.input_ended = true;
             running.exec.finish_input();
         }
+        // Origins are only made where they can matter: they cost a copy of each row's key and
+        // header.
         let carried = carries_origin(&running.stages);
         for row in rows {
-            let origin = carried.then(|| origin::of(&row, place));
+            let origin = carried.then(|| origin::of_row(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
             running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;
         }
@@ -243,11 +266,13 @@ impl<S: Store> Cursor<S> {
 }
 
 /// A document that came out of stages, which may have held what it is made of since the first view.
-fn made(row: exec::Row, first_view: u64) -> HeldBack {
+fn from_stages(row: exec::Row, first_view: u64) -> HeldBack {
     HeldBack { document: row.document.into_bytes(), source: row.source, checked_in: first_view }
 }
 
 /// Whether stored documents can come out of the stages, so that it matters where they are from.
+/// The stages listed here make documents of their own: a group's sum stays right when a document
+/// that went into it expires later, since it was live at the instant it was read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
         matches!(

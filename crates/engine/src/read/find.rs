@@ -1,4 +1,5 @@
-//! What a query looks for and how it wants to be found, and what it says about its plan.
+//! What a query looks for and how it wants to be found, and what it says about its plan. The plan
+//! itself is made in `access`.
 
 use std::sync::Arc;
 
@@ -53,8 +54,8 @@ pub struct Explain {
     pub sorted: bool,
     /// Backward.
     pub backward: bool,
-    /// Entries looked at so far, dead ones left out.
+    /// Entries looked at so far, expired ones left out.
     pub keys_examined: u64,
-    /// Documents looked at so far, dead ones left out.
+    /// Documents looked at so far, expired ones left out.
     pub documents_examined: u64,
 }

@@ -1,5 +1,18 @@
-//! Walks the candidates of an access path in a view and keeps those the filter means. It remembers
-//! where it is, so that it can go on in a later view.
+//! Walks the candidates of an access path in a view and returns the rows that the filter matches.
+//! It remembers where it is, so that it can go on in a later view.
+//!
+//! ```text
+//!  ranges:      [────────)   [─────────)   [──────)      `at` is the range being walked
+//!                   │  └ last: the last candidate that was used
+//!                   └ ahead: read with the page, not used yet
+//! ```
+//!
+//! Three kinds of candidates have one path through this file: ids are looked up one by one, rows
+//! and index entries come in pages. An entry leads to its row; an index with arrays may name a row
+//! several times, and `seen` returns it once.
+//!
+//! What a view cannot tell ([`Halt::InFlight`]) stops the walk in front of that candidate. Rows
+//! that were found by then are returned, since they are certain.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -10,12 +23,12 @@ use bytes::Bytes;
 use evaluation::Context;
 use memory::Share;
 use pipeline::Filter;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::{Explain, Find, IndexTraits};
 use crate::{
-    access::{Access, Chosen, choose},
-    catalog::State,
+    access::{Access, ChosenAccess, choose_access},
+    catalog::CollectionState,
     error::{Error, Halt},
     limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
     row::{Entry, Row},
@@ -23,15 +36,20 @@ use crate::{
     yielding::yield_if_due,
 };
 
+/// What may match: the filter is checked on the row itself.
 #[derive(Clone, Debug)]
 enum Candidate {
+    /// A row of a page.
     Row(Row),
+    /// An index entry, whose row is not read yet.
     Entry(Entry),
+    /// The key of a row that may not exist.
     Id(Vec<u8>),
 }
 
 impl Candidate {
-    fn key(&self) -> Bytes {
+    /// Where it is in the walk: a later view goes on after this key.
+    fn walk_key(&self) -> Bytes {
         match self {
             Self::Row(row) => row.key.clone(),
             Self::Entry(entry) => entry.key.clone(),
@@ -43,6 +61,7 @@ impl Candidate {
 /// How far the walk over one range has got.
 #[derive(Debug)]
 enum Progress {
+    /// Its first page was not read.
     NotBegun,
     /// Possibly to its end, which is met when what was read ahead is used up.
     Walking(Pages),
@@ -51,9 +70,12 @@ enum Progress {
 /// A walk over candidates.
 #[derive(Debug)]
 pub(crate) struct Finder {
+    /// Checked on every row: the access path only has to cover it.
     filter: Arc<Filter>,
-    chosen: Chosen,
+    /// The access path, its direction, and whether it gives the order of the sort.
+    chosen: ChosenAccess,
     /// Index definitions may change between views; a plan is only good while they do not.
+    /// The stamp of the collection's creation: another one of the same name is another collection.
     created: u64,
     /// The range being walked.
     at: usize,
@@ -67,13 +89,14 @@ pub(crate) struct Finder {
     seen: Option<HashSet<Box<[u8]>>>,
     /// What these hold, from the first walk on.
     held: Option<Share>,
+    /// What is told about the plan, and how much was looked at.
     pub(crate) explain: Explain,
 }
 
 impl Finder {
     /// Plans a walk.
-    pub(crate) fn new(state: &State, find: &Find) -> Result<Self, Error> {
-        let chosen = choose(state, &find.filter, find.sort.as_ref(), &find.hint)?;
+    pub(crate) fn new(state: &CollectionState, find: &Find) -> Result<Self, Error> {
+        let chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
         let mut explain = Explain {
             sorted: chosen.sorted,
             backward: chosen.direction == store::Direction::Backward,
@@ -85,7 +108,7 @@ impl Finder {
             Access::Rows(_) => {}
             Access::Index { index, .. } => {
                 explain.index = Some(index.name.clone());
-                explain.pattern = index.pattern();
+                explain.pattern = index.key_pattern();
                 explain.traits = IndexTraits {
                     unique: index.unique,
                     sparse: index.sparse,
@@ -115,8 +138,10 @@ impl Finder {
     }
 
     /// Whether the collection is still the one, and the index still there, that was planned for.
-    pub(crate) fn is_good(&self, state: &State) -> bool {
+    pub(crate) fn is_still_valid(&self, state: &CollectionState) -> bool {
         self.created == state.record.created
+            // An index that got its first arrays may name a row several times, which this walk,
+            // planned without `seen`, would return as often.
             && match &self.chosen.access {
                 Access::Index { index, .. } => state
                     .record
@@ -132,18 +157,21 @@ impl Finder {
         self.ahead = VecDeque::new();
     }
 
-    /// Goes on behind the last candidate in another view: what was read ahead is read again.
-    pub(crate) fn resume(&mut self) {
+    /// Goes on after the last candidate in another view: what was read ahead is read again.
+    pub(crate) fn resume_after_last(&mut self) {
         self.forget_read_ahead();
-        self.progress = match (&self.last, self.range(self.at)) {
-            (Some(last), Some(range)) => {
-                Progress::Walking(self.pages(range.after(last, self.chosen.direction)))
-            }
+        // A page may have been read to its end without being used: the walk goes on after the last
+        // candidate that was used, not after the last that was read.
+        self.progress = match (&self.last, self.range_at(self.at)) {
+            (Some(last), Some(range)) => Progress::Walking(
+                self.pages_over(range.remaining_after(last, self.chosen.direction)),
+            ),
             _ => Progress::NotBegun,
         };
     }
 
-    fn range(&self, at: usize) -> Option<&Range> {
+    /// The range at a position; `None` after the last one, and for ids.
+    fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
             Access::Ids(_) => None,
             Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
@@ -151,7 +179,7 @@ impl Finder {
     }
 
     /// Up to `wanted` rows that the filter means, fewer where they are large; none at the end.
-    pub(crate) async fn take<S: Store>(
+    pub(crate) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
@@ -160,15 +188,17 @@ impl Finder {
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
-            let next = match self.next(view, context, wanted - found.len()).await {
+            // Not more than is wanted: a page of the store costs more than what is used of it.
+            let next = match self.next_candidate(view, context, wanted - found.len()).await {
                 Err(Halt::InFlight) if !found.is_empty() => break,
                 next => next?,
             };
             let Some(candidate) = next else { break };
-            let key = candidate.key();
+            let key = candidate.walk_key();
             let row = match candidate {
                 Candidate::Row(row) => Some(row),
-                candidate => match self.row(view, &candidate, context).await {
+                candidate => match self.fetch_row(view, &candidate, context).await {
+                    // The candidate was taken from the queue; without its row it is not dealt with.
                     Err(Halt::InFlight) => {
                         self.put_back(candidate);
                         if found.is_empty() {
@@ -187,14 +217,16 @@ impl Finder {
                     found.push(row);
                 }
             }
+            // Only now: a candidate that could not be checked must come again in the next view.
             self.last = Some(key);
         }
         Ok(found)
     }
 
-    /// What could not be judged in this view is the next candidate of a later one.
+    /// What this view cannot tell of is the next candidate of a later one.
     fn put_back(&mut self, candidate: Candidate) {
         match (&candidate, &mut self.seen) {
+            // Ids are not queued; their position is the number of those that were used.
             (Candidate::Id(_), _) => {
                 self.at -= 1;
                 return;
@@ -207,7 +239,8 @@ impl Finder {
         self.ahead.push_front(candidate);
     }
 
-    async fn row<S: Store>(
+    /// The row of a candidate; `None` where there is no live one, or it was returned before.
+    async fn fetch_row<S: Store>(
         &mut self,
         view: &LiveView<S>,
         candidate: &Candidate,
@@ -215,7 +248,7 @@ impl Finder {
     ) -> Result<Option<Row>, Halt> {
         match candidate {
             Candidate::Row(row) => Ok(Some(row.clone())),
-            Candidate::Id(key) => view.get(key).await,
+            Candidate::Id(key) => view.get_row(key).await,
             Candidate::Entry(entry) => {
                 self.explain.keys_examined += 1;
                 if let Some(seen) = &mut self.seen {
@@ -231,7 +264,9 @@ impl Finder {
         }
     }
 
-    async fn next<S: Store>(
+    /// The next candidate in the order of the walk; `None` at the end. Reads a page when the last
+    /// one is used up, small where little is wanted.
+    async fn next_candidate<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
@@ -246,10 +281,12 @@ impl Finder {
                 self.at += 1;
                 return Ok(id.map(Candidate::Id));
             }
+            // Cloned, and put back once the page is there: a read that fails or stops has not moved
+            // the walk.
             let mut pages = match &self.progress {
                 Progress::Walking(pages) => pages.clone(),
-                Progress::NotBegun => match self.range(self.at) {
-                    Some(whole) => self.pages(whole.clone()),
+                Progress::NotBegun => match self.range_at(self.at) {
+                    Some(whole) => self.pages_over(whole.clone()),
                     None => return Ok(None),
                 },
             };
@@ -268,7 +305,7 @@ impl Finder {
     }
 
     /// A walk over what is left of a range.
-    fn pages(&self, range: Range) -> Pages {
+    fn pages_over(&self, range: KeyRange) -> Pages {
         Pages::of(range).in_direction(self.chosen.direction)
     }
 

@@ -1,4 +1,9 @@
 //! Documents that a query holds back between batches, and what of them is still live.
+//!
+//! A document may be made of several stored ones (a join brings in documents of other collections).
+//! Its [`Source`] names them by their origins: the collection's place among the views, the row's
+//! key, and the header it was read with. When one of them has expired, the document is made again
+//! without it; it goes as a whole only when its own stored document has expired.
 
 use std::collections::HashSet;
 
@@ -27,7 +32,10 @@ pub(super) struct HeldBack {
 
 impl HeldBack {
     /// What is left of it without the documents that these origins mean.
-    pub(super) fn without(self, expired: &HashSet<Box<[u8]>>) -> Result<Option<Self>, Error> {
+    pub(super) fn without_expired(
+        self,
+        expired: &HashSet<Box<[u8]>>,
+    ) -> Result<Option<Self>, Error> {
         let Self { document, source, checked_in } = self;
         let row = Row { document: DocBuf::from_trusted(document), source };
         let left = row.without_dead(&|origin| expired.contains(origin))?;
@@ -56,12 +64,16 @@ pub(super) async fn expired_in<S: Store>(
 /// Whether a document that was read in an earlier view is live in this one. The header read earlier
 /// is not enough: a later write may have shortened its life, and others may have seen it expire.
 async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
-    let Some((place, key, header)) = origin::split(origin) else { return Ok(false) };
-    let Some(view) = views.at(place) else { return Ok(false) };
+    // What cannot be read is not shown.
+    let Some((place, key, header)) = origin::split_origin(origin) else { return Ok(false) };
+    let Some(view) = views.view_at(place) else { return Ok(false) };
+    // The common case costs no read.
     if !view.state.record.settings.can_expire() {
         return Ok(true);
     }
     let (header, _) = Header::split(header)?;
-    let row = view.get(key).await?;
+    let row = view.get_row(key).await?;
+    // A new document under the same id is another one: the one that was read has expired, or was
+    // removed, and must not come back.
     Ok(row.is_some_and(|row| row.birth == header.birth))
 }

@@ -1,17 +1,21 @@
 //! Where a document on its way came from: the place of its collection among the views, its row's
-//! key and header, as opaque bytes that stages carry along.
+//! key and header, as opaque bytes that stages carry along without knowing them.
+//!
+//! ```text
+//!  place u32 | length of the key u32 | key | header
+//! ```
 
 use crate::row::Row;
 
 /// The origin of a row of the collection at this place.
-pub(crate) fn of(row: &Row, place: u32) -> Box<[u8]> {
+pub(crate) fn of_row(row: &Row, place: u32) -> Box<[u8]> {
     let len = u32::try_from(row.key.len()).unwrap_or(u32::MAX);
     let header = row.value.get(..row.start).unwrap_or_default();
     [&place.to_be_bytes()[..], &len.to_be_bytes(), &row.key, header].concat().into_boxed_slice()
 }
 
 /// Place, key and header.
-pub(crate) fn split(origin: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+pub(crate) fn split_origin(origin: &[u8]) -> Option<(u32, &[u8], &[u8])> {
     let (place, rest) = origin.split_first_chunk()?;
     let (len, rest) = rest.split_first_chunk()?;
     let (key, header) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*len)).ok()?)?;

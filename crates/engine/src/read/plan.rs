@@ -1,4 +1,4 @@
-//! What a query is, and what one batch of its answer may hold.
+//! What a query is (a filter, then stages), and what one batch of its answer may hold.
 
 use bytes::Bytes;
 use evaluation::Context;
@@ -44,7 +44,7 @@ pub struct BatchLimit {
 
 impl Batch {
     /// One without documents yet, of this operation.
-    pub(super) fn of(context: &Context) -> Self {
+    pub(super) fn of_operation(context: &Context) -> Self {
         Self { held: context.holding.share(), ..Self::default() }
     }
 
@@ -59,10 +59,11 @@ impl Batch {
 pub struct Batch {
     /// Well-formed BSON, one a document.
     pub documents: Vec<Bytes>,
-    /// There is nothing behind it.
+    /// There is nothing after it.
     pub done: bool,
     /// What the documents hold until they are sent.
     pub held: Share,
     /// Where they came from, when that is asked for.
+    /// One for each document; only queries inside a query ask for them.
     pub(super) sources: Option<Vec<Source>>,
 }

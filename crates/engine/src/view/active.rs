@@ -1,5 +1,16 @@
-//! The views that are open, so that the reaper leaves what they may still read. Slots are per
-//! thread: there is no lock that all connections share.
+//! The views that are open, so that the reaper leaves what they may still read.
+//!
+//! A view is registered before it takes its instant, and says what it may read once it is open.
+//! Between the two it may read anything, and nothing at all is reaped:
+//!
+//! ```text
+//!  register ──▶ at: None            reaping waits
+//!  hold_at  ──▶ at: Some(..)        reap floors are lowered to this view's own floors
+//!  drop     ──▶ gone                reap floors may rise
+//! ```
+//!
+//! Slots are per thread: there is no lock that all connections share. Only the reaper looks at all
+//! of them, once a second.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -10,23 +21,26 @@ use clock::Instant;
 use expiry::Floors;
 use slab::Slab;
 
-use crate::catalog::State;
+use crate::catalog::CollectionState;
 
+/// More than the threads of most servers; two threads of one shard merely share a lock.
 const SHARDS: usize = 32;
 
+/// One open view.
 #[derive(Debug)]
-struct Held {
+struct ActiveView {
     collection: u32,
     /// `None` while the view is being opened: nothing at all may be reaped.
-    at: Option<(Instant, u64, Arc<State>)>,
+    at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
+/// The views of some threads, on cache lines of their own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Shard(Mutex<Slab<Held>>);
+struct Shard(Mutex<Slab<ActiveView>>);
 
 impl Shard {
-    fn lock(&self) -> MutexGuard<'_, Slab<Held>> {
+    fn lock(&self) -> MutexGuard<'_, Slab<ActiveView>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -34,9 +48,11 @@ impl Shard {
 /// All open views.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveViews {
+    /// By thread; see [`SHARD`].
     shards: [Shard; SHARDS],
 }
 
+/// Counts threads as they open their first view.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -47,13 +63,13 @@ impl ActiveViews {
     /// Registers a view that is about to be opened.
     pub(crate) fn register(self: &Arc<Self>, collection: u32) -> ReadGuard {
         let shard = SHARD.with(|shard| *shard);
-        let slot = self.shards[shard].lock().insert(Held { collection, at: None });
+        let slot = self.shards[shard].lock().insert(ActiveView { collection, at: None });
         ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
     }
 
     /// Lowers the floors and the list of dropped indexes of a collection to what every open view
     /// allows; `None` when one is being opened.
-    pub(crate) fn limit(
+    pub(crate) fn limit_floors(
         &self,
         collection: u32,
         floors: Floors,
@@ -62,9 +78,14 @@ impl ActiveViews {
         let mut limited = (floors, dropped);
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
+                // One that is being opened allows nothing.
                 let (instant, seq, state) = held.at.as_ref()?;
-                let own = state.record.settings.floors(*instant).bounded(seq + 1);
-                limited.0 = limited.0.least(&own);
+                // What had expired at its instant by its settings. Dates of rows that were written
+                // later are none of its business, so floors by date bind only what it can have
+                // seen.
+                let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
+                limited.0 = limited.0.lower_of_both(&own);
+                // An index that was dropped later is one that this view may be walking.
                 limited.1.retain(|index| state.record.dropped.contains(index));
             }
         }
@@ -75,21 +96,24 @@ impl ActiveViews {
 /// One open view's hold; let go when dropped.
 #[derive(Debug)]
 pub(crate) struct ReadGuard {
+    /// Where it is registered.
     views: Arc<ActiveViews>,
+    /// The shard of the thread that opened it; it may be dropped on another.
     shard: usize,
+    /// `None` once it was released.
     slot: Option<usize>,
 }
 
 impl ReadGuard {
     /// The view is open: it holds the reap floors here.
-    pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<State>) {
+    pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {
             held.at = Some((instant, seq, Arc::clone(state)));
         }
     }
 
-    /// ActiveViews nothing any more.
+    /// Holds nothing any more.
     pub(crate) fn release(&mut self) {
         if let Some(slot) = self.slot.take() {
             self.views.shards[self.shard].lock().try_remove(slot);

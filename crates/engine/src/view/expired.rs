@@ -1,7 +1,8 @@
 //! Rows and index entries as they are stored, expired ones included: for the readers that have to
-//! see them, which a test of the workspace names one by one. They publish expirations (an expired
-//! item is the image in its event), compare stored entries with rows, and build counters that were
-//! not kept before. Nothing read here is returned to a client as a live document.
+//! see them, which a test of the workspace names one by one (`xtask/src/views.rs`). They publish
+//! expirations (an expired item is the image in its event), compare stored entries with rows, and
+//! build counters that were not kept before. Nothing read here is returned to a client as a live
+//! document.
 
 use std::sync::Arc;
 
@@ -24,17 +25,17 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 
     /// A row as it is stored: its header, then its document.
     pub(crate) async fn row(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
-        self.snapshot.get(self.collection.rows(), key).await
+        self.snapshot.get(self.collection.rows_space(), key).await
     }
 
     /// An index entry as it is stored: its row's header, then its body.
     pub(crate) async fn entry(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
-        self.snapshot.get(self.collection.entries(), key).await
+        self.snapshot.get(self.collection.entries_space(), key).await
     }
 
     /// The next page of rows; `None` at the end.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, self.collection.rows()).await
+        pages.next_page(self.snapshot, self.collection.rows_space()).await
     }
 
     /// The next page of index entries; `None` at the end.
@@ -42,7 +43,7 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
         &self,
         pages: &mut Pages,
     ) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, self.collection.entries()).await
+        pages.next_page(self.snapshot, self.collection.entries_space()).await
     }
 }
 
@@ -52,26 +53,30 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 pub(crate) struct Frozen<S: Store> {
     collection: Arc<Collection>,
     snapshot: S::Snapshot,
+    /// Without an instant it holds everything: nothing of the collection is reaped.
     _guard: ReadGuard,
 }
 
 impl<S: Store> Frozen<S> {
+    /// All rows and entries of that moment.
     pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
         IncludingExpired::of(&self.snapshot, &self.collection)
     }
 
+    /// The counters of that moment.
     pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
         Counters::of(&self.snapshot)
     }
 }
 
 /// Keeps what is stored of a collection now.
-pub(crate) fn freeze<S: Store>(
+pub(crate) fn freeze_collection<S: Store>(
     factory: &ViewFactory<S>,
     collection: &Arc<Collection>,
 ) -> Frozen<S> {
     // The guard comes first: what the snapshot shows may not be reaped any more.
     let guard = factory.active.register(collection.id);
     let snapshot = factory.store.snapshot();
+    // The guard stays without an instant, which holds the reaper back altogether.
     Frozen { collection: Arc::clone(collection), snapshot, _guard: guard }
 }

@@ -6,15 +6,18 @@ use clock::Clock;
 use store::Store;
 
 use super::{active::ActiveViews, storage::Storage};
-use crate::{catalog::Map, rules::Rules};
+use crate::{catalog::CollectionMap, rules::Rules};
 
-/// What the protocol of opening a view asks, in one place.
+/// What the protocol of opening a view needs, in one place.
 pub(crate) struct ViewFactory<S: Store> {
+    /// What is stored.
     pub(crate) store: Storage<S>,
+    /// Where instants come from.
     pub(crate) clock: Arc<Clock>,
     /// The collections, by name.
-    pub(crate) map: Arc<Map>,
+    pub(crate) map: Arc<CollectionMap>,
     /// The views that are open.
     pub(crate) active: Arc<ActiveViews>,
+    /// Constants but in tests of the tests.
     pub(crate) rules: Rules,
 }

@@ -10,7 +10,11 @@
 //! ```
 //!
 //! Between the two, whoever meets an expired row stops with [`Halt::InFlight`], waits for those
-//! commits and looks again in a new view.
+//! commits and looks again in a new view. That is rare: it takes a document that expires while its
+//! own renewal is being written.
+//!
+//! The check needs the header alone, of a row as of an index entry: the entry carries its row's
+//! header, so that a walk over an index leaves expired entries out without reading their rows.
 
 use std::sync::Arc;
 
@@ -24,8 +28,8 @@ use super::{
     storage::Counters,
 };
 use crate::{
-    catalog::{Collection, IndexSpec, State},
-    entry::named,
+    catalog::{Collection, CollectionState, IndexSpec},
+    entry::named_row_key,
     error::{Error, Halt},
     row::{Entry, Page, Row},
     rules::Rules,
@@ -34,13 +38,16 @@ use crate::{
 /// A still view of a collection's live documents at one instant.
 #[derive(Debug)]
 pub struct LiveView<S: Store> {
+    /// The collection; it may have been dropped since.
     pub(crate) collection: Arc<Collection>,
-    pub(crate) state: Arc<State>,
+    /// Its settings and indexes, as they were at the instant.
+    pub(crate) state: Arc<CollectionState>,
     /// Visibility is checked at this instant.
     pub(crate) instant: Instant,
     /// The commits it certainly sees: all up to this `seq`.
     pub(crate) seq: u64,
-    /// Before the oldest commit in flight was stamped; see [`stable`](Self::stable).
+    /// Before the oldest commit in flight was stamped; see
+    /// [`stable_instant`](Self::stable_instant).
     pub(super) stable: Instant,
     /// The newest of the commits that were in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
@@ -56,13 +63,13 @@ impl<S: Store> LiveView<S> {
     /// not.
     pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
         if let Some(batch) = self.in_flight {
-            factory.store.flight().landed(batch).await;
+            factory.store.in_flight().wait_until_finished(batch).await;
         }
     }
 
     /// Expirations up to here are final. A commit still in flight may extend documents that expire
     /// later.
-    pub(crate) fn stable(&self) -> Instant {
+    pub(crate) fn stable_instant(&self) -> Instant {
         if self.rules.last_moments() { self.stable } else { self.instant }
     }
 
@@ -84,8 +91,9 @@ impl<S: Store> LiveView<S> {
     }
 
     /// The live row with this key.
-    pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
-        match self.snapshot.get(self.collection.rows(), key).await? {
+    pub(crate) async fn get_row(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
+        match self.snapshot.get(self.collection.rows_space(), key).await? {
+            // The key is copied: a row outlives what was asked with.
             Some(value) => self.visible_row(Bytes::copy_from_slice(key), value),
             None => Ok(None),
         }
@@ -94,8 +102,9 @@ impl<S: Store> LiveView<S> {
     /// The next page of live rows of a walk; `None` at the end. A page may be empty where all of it
     /// had expired.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
-        let space = self.collection.rows();
-        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let space = self.collection.rows_space();
+        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
+        // Expired rows are work too: the caller counts them.
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -110,8 +119,8 @@ impl<S: Store> LiveView<S> {
         index: &IndexSpec,
         pages: &mut Pages,
     ) -> Result<Option<Page<Entry>>, Halt> {
-        let space = self.collection.entries();
-        let Some(page) = pages.next(&self.snapshot, space).await? else { return Ok(None) };
+        let space = self.collection.entries_space();
+        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -121,12 +130,12 @@ impl<S: Store> LiveView<S> {
     }
 
     /// The live entry of a unique index with this key.
-    pub(crate) async fn unique(
+    pub(crate) async fn unique_entry(
         &self,
         index: &IndexSpec,
         key: &[u8],
     ) -> Result<Option<Entry>, Halt> {
-        match self.snapshot.get(self.collection.entries(), key).await? {
+        match self.snapshot.get(self.collection.entries_space(), key).await? {
             Some(value) => self.visible_entry(index, Bytes::copy_from_slice(key), &value),
             None => Ok(None),
         }
@@ -134,7 +143,9 @@ impl<S: Store> LiveView<S> {
 
     /// The row of a live entry. There always is one, since views keep the reaper away.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
-        let row = self.get(&entry.row_key).await?;
+        let row = self.get_row(&entry.row_key).await?;
+        // An entry of an older write of the row would be damage: every write puts all entries
+        // again.
         row.filter(|row| row.stamp == entry.stamp)
             .ok_or_else(|| Error::corrupt("an index entry has no row").into())
     }
@@ -145,24 +156,28 @@ impl<S: Store> LiveView<S> {
     ///
     /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
-        let death = self.state.record.settings.death(header);
-        if self.instant < death {
-            Ok(Some(death))
-        } else if self.stable() < death {
+        let expires_at = self.state.record.settings.expires_at(header);
+        // The order of the two comparisons is the law: live up to, and not at, the deadline.
+        if self.instant < expires_at {
+            Ok(Some(expires_at))
+        } else if self.stable_instant() < expires_at {
             Err(Halt::InFlight)
         } else {
             Ok(None)
         }
     }
 
+    /// A stored row, if it is live. Both checksums are compared: damage is never returned as data.
     fn visible_row(&self, key: Bytes, value: Bytes) -> Result<Option<Row>, Halt> {
         let (header, body) = Header::split_row(&value)?;
-        let Some(death) = self.check_visibility(&header)? else { return Ok(None) };
+        let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
         let Header { stamp, birth, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Some(Row { key, stamp, birth, ts, death, start, value }))
+        Ok(Some(Row { key, stamp, birth, ts, expires_at, start, value }))
     }
 
+    /// A stored index entry, if its row is live. The entry of a unique index has its row's key for
+    /// a body; those of other indexes end with it.
     fn visible_entry(
         &self,
         index: &IndexSpec,
@@ -171,8 +186,11 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Option<Entry>, Halt> {
         let (header, body) = Header::split_row(value)?;
         let Some(_) = self.check_visibility(&header)? else { return Ok(None) };
-        let row_key =
-            if index.unique { value.slice(value.len() - body.len()..) } else { named(&key, body)? };
+        let row_key = if index.unique {
+            value.slice(value.len() - body.len()..)
+        } else {
+            named_row_key(&key, body)?
+        };
         Ok(Some(Entry { stamp: header.stamp, key, row_key }))
     }
 }

@@ -1,6 +1,15 @@
 //! The only way to a row: views of a collection at one instant, which cannot yield an expired
 //! document. A snapshot of the store shows expired documents too, and so never leaves this folder;
-//! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired) by name.
+//! the few readers that have to see them ask for [`including_expired`](LiveView::including_expired)
+//! by name.
+//!
+//! ```text
+//!  factory ──▶ open ──▶ live      get_row, next_rows, next_entries: checked one by one
+//!     │          └────▶ together  several collections at one instant
+//!     ├ storage   the store, and the only owner of snapshots
+//!     ├ active    the views that are open, for the reaper
+//!     └ expired   rows as they are stored, for the readers listed in xtask/src/views.rs
+//! ```
 
 mod active;
 mod expired;
@@ -12,7 +21,7 @@ mod storage;
 mod together;
 
 pub(crate) use active::ActiveViews;
-pub(crate) use expired::{Frozen, freeze};
+pub(crate) use expired::{Frozen, freeze_collection};
 pub(crate) use factory::ViewFactory;
 pub use live::LiveView;
 pub(crate) use open::open_view;

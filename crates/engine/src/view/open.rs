@@ -19,7 +19,7 @@ use store::Store;
 
 use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
 use crate::{
-    catalog::{Collection, State},
+    catalog::{Collection, CollectionState},
     error::{Error, Kind, What},
 };
 
@@ -29,19 +29,22 @@ pub(super) struct Opening<'a> {
     guard: ReadGuard,
     /// The fence's number before the instant was taken; `None` while a change was under way.
     fence: Option<u64>,
-    state: Option<Arc<State>>,
+    state: Option<Arc<CollectionState>>,
 }
 
 impl<'a> Opening<'a> {
     /// Step 1, which comes before everything else.
-    pub(super) fn of<S: Store>(factory: &ViewFactory<S>, collection: &'a Arc<Collection>) -> Self {
+    pub(super) fn register_guard<S: Store>(
+        factory: &ViewFactory<S>,
+        collection: &'a Arc<Collection>,
+    ) -> Self {
         let guard = factory.active.register(collection.id);
         Self { collection, guard, fence: None, state: None }
     }
 
     /// Whether the settings have been changing since the fence was read.
     fn has_changed(&self) -> bool {
-        self.fence.is_none() || self.collection.fence() != self.fence
+        self.fence.is_none() || self.collection.fence_number() != self.fence
     }
 }
 
@@ -66,13 +69,13 @@ pub(crate) async fn open_view<S: Store>(
     // Unbounded, unlike retries of operations: each round waits for a change of settings or for a
     // clock that a commit was ahead of, and both pass.
     loop {
-        let mut openings = [Opening::of(factory, collection)];
+        let mut openings = [Opening::register_guard(factory, collection)];
         let Some(opened) = try_open(factory, &mut openings).await else { continue };
         if collection.is_dropped() {
-            return Err(dropped(collection));
+            return Err(dropped_error(collection));
         }
         let [opening] = openings;
-        return Ok(opened.view(factory, opening));
+        return Ok(opened.into_view(factory, opening));
     }
 }
 
@@ -84,24 +87,30 @@ pub(super) async fn try_open<S: Store>(
 ) -> Option<Opened<S>> {
     let fenced = factory.rules.fence();
     if fenced {
+        // Waited for before the fences are read, so that most views open at the first attempt.
         for opening in &*openings {
-            opening.collection.opened().await;
+            opening.collection.wait_until_open().await;
         }
     }
     for opening in &mut *openings {
-        opening.fence = opening.collection.fence();
+        opening.fence = opening.collection.fence_number();
     }
+    // Before the in-flight table is read: what is stamped after a look at an empty table is stamped
+    // later than this instant. In the other order a commit could slip in between the two.
     let instant = factory.clock.now().await;
-    let oldest = factory.store.flight().oldest();
+    let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
+    // Before the snapshot, which then sees at least this much: conditions of writes say "no commit
+    // after `seq`", and may be stricter than what the snapshot shows, but never laxer.
     let seq = factory.store.published();
     let snapshot = factory.store.snapshot();
     if fenced && openings.iter().any(Opening::has_changed) {
         return None;
     }
-    if instant.ms < factory.store.flight().newest_ms() {
+    // A commit was stamped later than the instant, and the snapshot may show it already.
+    if instant.ms < factory.store.in_flight().newest_ms() {
         return None;
     }
     Some(Opened { instant, oldest, seq, snapshot })
@@ -109,13 +118,15 @@ pub(super) async fn try_open<S: Store>(
 
 impl<S: Store> Opened<S> {
     /// The view of one collection; the only one, so that the snapshot is not copied for it.
-    fn view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
+    fn into_view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
         let Self { instant, oldest, seq, snapshot } = self;
         let Opening { collection, mut guard, state, .. } = opening;
         // `try_open` has set it.
         let state = state.unwrap_or_else(|| collection.state());
+        // With an empty table everything up to the instant is final.
         let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
-        if factory.rules.holds() {
+        if factory.rules.read_guards() {
+            // From here on the reaper knows what this view can read.
             guard.hold_at(instant.min(stable), seq, &state);
         } else {
             guard.release();
@@ -134,7 +145,7 @@ impl<S: Store> Opened<S> {
     }
 
     /// The views of all of these collections, in their order.
-    pub(super) fn views(
+    pub(super) fn into_views(
         self,
         factory: &ViewFactory<S>,
         openings: Vec<Opening<'_>>,
@@ -142,15 +153,15 @@ impl<S: Store> Opened<S> {
         let Self { instant, oldest, seq, snapshot } = self;
         let one = |opening| {
             let snapshot = snapshot.clone();
-            Self { instant, oldest, seq, snapshot }.view(factory, opening)
+            Self { instant, oldest, seq, snapshot }.into_view(factory, opening)
         };
         openings.into_iter().map(one).collect()
     }
 }
 
 /// The error of an operation on a collection that was dropped meanwhile.
-pub(super) fn dropped(collection: &Collection) -> Error {
+pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");
-    Error::new(Kind::NotFound(What::Collection), message)
+    Error::new(Kind::NotFound(What::DroppedCollection(namespace)), message)
 }

@@ -1,8 +1,16 @@
 //! A walk over a range of keys, page by page: what is left of the range and how large the next page
 //! is. It knows no view; views read its pages and leave out what expired.
+//!
+//! ```text
+//!  range:  [──────────────────────────────)
+//!  pages:  [16)[── 64 ──)[──── 256 ────)[── …         growing, where little may be wanted
+//! ```
+//!
+//! A walk is plain data and can be cloned: a caller that may have to begin a page again in a new
+//! view keeps a copy from before it.
 
 use evaluation::Context;
-use store::{Direction, Limit, Page, Range, Snapshot, Space};
+use store::{Direction, KeyRange, Limit, Page, Snapshot, Space};
 
 use crate::{
     limits::{CANDIDATE_WORK, FIRST_PAGE_ROWS, PAGE_BYTES, PAGE_GROWTH, PAGE_ROWS},
@@ -13,14 +21,16 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Pages {
     /// `None` once the end was reached.
-    remaining: Option<Range>,
+    remaining: Option<KeyRange>,
+    /// The order of keys, which is also the end that the range shrinks from.
     direction: Direction,
+    /// Of the next page; a page holds at least one key where there is one.
     limit: Limit,
 }
 
 impl Pages {
     /// A walk over all of a range in ascending order, in whole pages.
-    pub(crate) fn of(range: Range) -> Self {
+    pub(crate) fn of(range: KeyRange) -> Self {
         let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
         let remaining = Some(range).filter(|range| !range.is_empty());
         Self { remaining, direction: Direction::Forward, limit }
@@ -33,11 +43,11 @@ impl Pages {
 
     /// The same with a small page first, and larger ones later: for a walk of which only the
     /// beginning may be wanted.
-    pub(crate) fn growing(self) -> Self {
+    pub(crate) fn growing_slowly(self) -> Self {
         self.at_most(FIRST_PAGE_ROWS)
     }
 
-    /// The same with at most so many keys on the next page.
+    /// The same with at most this many keys on the next page.
     pub(crate) fn at_most(mut self, rows: usize) -> Self {
         self.limit.rows = rows;
         self
@@ -49,15 +59,17 @@ impl Pages {
     }
 
     /// Reads the next page as it is stored; `None` at the end.
-    pub(super) async fn next<N: Snapshot>(
+    pub(super) async fn next_page<N: Snapshot>(
         &mut self,
         snapshot: &N,
         space: Space,
     ) -> Result<Option<Page>, store::Error> {
         let Some(range) = &self.remaining else { return Ok(None) };
         let page = snapshot.scan(space, range, self.direction, self.limit).await?;
+        // The store may say that there is more where there is nothing: one empty page more is no
+        // harm.
         let last = page.rows.last().filter(|_| page.more);
-        self.remaining = last.map(|(key, _)| range.after(key, self.direction));
+        self.remaining = last.map(|(key, _)| range.remaining_after(key, self.direction));
         self.limit.rows = self.limit.rows.saturating_mul(PAGE_GROWTH).min(PAGE_ROWS);
         Ok(Some(page))
     }

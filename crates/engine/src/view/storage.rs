@@ -1,12 +1,16 @@
 //! The store behind the engine. What it holds of documents leaves it through the views of this
 //! folder alone: nobody outside gets a snapshot. It decides nothing about expiry itself.
+//!
+//! Writes need no such care: anybody in the engine may commit, since a commit shows nothing. The
+//! catalog and the counters have a view of their own ([`SystemView`]), because nothing in them
+//! expires.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Direction, DropPredicate, Flight, Health, Limit, Outcome, Page, Range, Snapshot, Space, Store,
-    Unit, decode_count,
+    Commit, Direction, DropPredicate, Health, InFlight, KeyRange, Limit, Outcome, Page, Snapshot,
+    Space, Store, decode_count,
 };
 
 use super::pages::Pages;
@@ -15,6 +19,7 @@ use crate::limits::PAGE_BYTES;
 /// A store of which rows and index entries can be written by anybody in the engine, and read
 /// through views only.
 pub struct Storage<S: Store> {
+    /// Private, so that the compiler keeps the promise of this file.
     store: S,
 }
 
@@ -36,20 +41,23 @@ impl<S: Store> Storage<S> {
 
     /// The catalog and the counters as they are published now.
     pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
+        // Of everything, but only the two spaces without expiry can be asked for.
         SystemView { snapshot: self.store.snapshot() }
     }
 
     /// Whether a space has any key, of live or expired documents.
     pub(crate) async fn has_keys(&self, space: Space) -> Result<bool, store::Error> {
+        // Expired rows count: a space with these is in use.
         let one = Limit { rows: 1, bytes: PAGE_BYTES };
+        // Nothing of this snapshot gets out but a yes or no.
         let first = self.store.snapshot();
-        let page = first.scan(space, &Range::all(), Direction::Forward, one).await?;
+        let page = first.scan(space, &KeyRange::all(), Direction::Forward, one).await?;
         Ok(!page.rows.is_empty())
     }
 
-    /// Commits units; each is all or nothing. Returns one outcome a unit once they are durable.
-    pub(crate) async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, store::Error> {
-        self.store.commit(units).await
+    /// Commits commits; each is all or nothing. Returns one outcome a commit once they are durable.
+    pub(crate) async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, store::Error> {
+        self.store.commit(commits).await
     }
 
     /// The newest `seq` up to which every commit is visible.
@@ -58,34 +66,40 @@ impl<S: Store> Storage<S> {
     }
 
     /// The commits that are not visible yet.
-    pub(crate) fn flight(&self) -> &Flight {
-        self.store.flight()
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        self.store.in_flight()
     }
 
+    /// Makes a space ready; one that exists stays as it is.
     pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.create_space(space)
     }
 
+    /// Removes a space and all its keys. Views that are open may lose it: their collection is
+    /// dropped.
     pub(crate) fn drop_space(&self, space: Space) -> Result<(), store::Error> {
         self.store.drop_space(space)
     }
 
-    pub(crate) fn spaces(&self) -> Vec<Space> {
-        self.store.spaces()
+    /// All spaces that exist, of dropped collections too until they are removed.
+    pub(crate) fn all_spaces(&self) -> Vec<Space> {
+        self.store.all_spaces()
     }
 
+    /// Says what compactions may drop from now on.
     pub(crate) fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         self.store.set_drop_predicate(predicate);
     }
 
     /// Compacts a space, so that what the drop predicate says is dropped leaves.
-    pub(crate) async fn reap(&self, space: Space) -> Result<(), store::Error> {
-        self.store.reap(space).await
+    pub(crate) async fn reap_space(&self, space: Space) -> Result<(), store::Error> {
+        self.store.reap_space(space).await
     }
 
-    /// Up to which commit a space is free of what the predicate drops; see [`Store::judged`].
-    pub(crate) fn judged(&self, space: Space) -> u64 {
-        self.store.judged(space)
+    /// Up to which commit a space is free of what the predicate drops; see
+    /// [`Store::filtered_through`].
+    pub(crate) fn filtered_through(&self, space: Space) -> u64 {
+        self.store.filtered_through(space)
     }
 
     /// Bytes that a space takes, roughly.
@@ -113,8 +127,8 @@ impl<S: Store> Storage<S> {
     }
 
     /// The engine has read again what was committed before the store was opened anew.
-    pub(crate) fn resume(&self) {
-        self.store.resume();
+    pub(crate) fn resume_commits(&self) {
+        self.store.resume_commits();
     }
 
     /// Ends the store cleanly: everything is flushed, nothing has to be replayed.
@@ -129,12 +143,13 @@ impl<S: Store> Storage<S> {
 
 /// The catalog and the counters at one moment. Nothing in them expires.
 pub(crate) struct SystemView<N: Snapshot> {
+    /// Of the whole store; only these two spaces of it are read here.
     snapshot: N,
 }
 
 impl<N: Snapshot> SystemView<N> {
     /// A record of the catalog.
-    pub(crate) async fn catalog(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
+    pub(crate) async fn catalog_record(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
         self.snapshot.get(Space::Catalog, key).await
     }
 
@@ -143,7 +158,7 @@ impl<N: Snapshot> SystemView<N> {
         &self,
         pages: &mut Pages,
     ) -> Result<Option<Page>, store::Error> {
-        pages.next(&self.snapshot, Space::Catalog).await
+        pages.next_page(&self.snapshot, Space::Catalog).await
     }
 
     /// The counters of collections.
@@ -164,13 +179,14 @@ impl<'a, N: Snapshot> Counters<'a, N> {
     }
 
     /// Documents and bytes under a key; zeros where nothing was ever counted.
-    pub(crate) async fn get(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
+    pub(crate) async fn amounts_under(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
         let value = self.snapshot.get(Space::Counts, key).await?;
+        // A pair of zeros is never stored.
         Ok(value.map_or([0; 2], |value| decode_count(&value)))
     }
 
     /// The next page of counters; `None` at the end.
-    pub(crate) async fn next(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
-        pages.next(self.snapshot, Space::Counts).await
+    pub(crate) async fn next_page(&self, pages: &mut Pages) -> Result<Option<Page>, store::Error> {
+        pages.next_page(self.snapshot, Space::Counts).await
     }
 }

@@ -1,5 +1,9 @@
 //! Views of several collections opened together: one instant, one snapshot, and the protocol of a
 //! single view for each of them.
+//!
+//! A name is looked up before the views are opened, and may mean another collection when they are:
+//! it was dropped and made again, or renamed. So names are looked up again afterwards, and all
+//! begins anew when one of them has changed.
 
 use std::sync::Arc;
 
@@ -9,7 +13,7 @@ use store::Store;
 use super::{
     factory::ViewFactory,
     live::LiveView,
-    open::{Opening, dropped, open_view, try_open},
+    open::{Opening, dropped_error, open_view, try_open},
 };
 use crate::{
     catalog::Collection,
@@ -22,7 +26,9 @@ pub(crate) const MAIN: u32 = 0;
 
 /// The view of the collection that an operation is about, and those of others that it reads.
 pub(crate) struct Views<S: Store> {
+    /// Place 0.
     main: Option<LiveView<S>>,
+    /// Places from 1 on, in the order of the names that were asked for.
     others: Vec<(Namespace, Option<LiveView<S>>)>,
 }
 
@@ -39,7 +45,7 @@ impl<S: Store> Views<S> {
     }
 
     /// The view at a place; `None` when there is no such collection.
-    pub(crate) fn at(&self, place: u32) -> Option<&LiveView<S>> {
+    pub(crate) fn view_at(&self, place: u32) -> Option<&LiveView<S>> {
         match usize::try_from(place).ok()?.checked_sub(1) {
             None => self.main(),
             Some(at) => self.others.get(at).and_then(|(_, view)| view.as_ref()),
@@ -80,9 +86,10 @@ pub(crate) async fn open_together<S: Store>(
         let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
+        // A change of settings came in between; it passes.
         let Some((_, views)) = try_open_all(factory, &all).await else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
-            return Err(dropped(collection));
+            return Err(dropped_error(collection));
         }
         // A name that came, went or moved while the views were opened is looked up again.
         let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
@@ -94,6 +101,7 @@ pub(crate) async fn open_together<S: Store>(
         {
             continue;
         }
+        // Those of collections that exist, in the order in which they were opened.
         let mut views = views.into_iter();
         let main = main.and_then(|_| views.next());
         let others = names.iter().zip(&others).map(|(name, collection)| {
@@ -120,7 +128,8 @@ async fn try_open_all<S: Store>(
     factory: &ViewFactory<S>,
     all: &[&Arc<Collection>],
 ) -> Option<(Instant, Vec<LiveView<S>>)> {
-    let mut openings: Vec<_> = all.iter().map(|one| Opening::of(factory, one)).collect();
+    let mut openings: Vec<_> =
+        all.iter().map(|one| Opening::register_guard(factory, one)).collect();
     let opened = try_open(factory, &mut openings).await?;
-    Some((opened.instant, opened.views(factory, openings)))
+    Some((opened.instant, opened.into_views(factory, openings)))
 }

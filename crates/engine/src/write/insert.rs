@@ -1,19 +1,27 @@
-//! Inserts: a new document takes the place of a dead one, and only of a dead one.
+//! Inserts: a new document takes the place of an expired one, and only of an expired one.
+//!
+//! A list of documents goes in rounds. Each round opens a view, builds a commit for each document
+//! and sends all of them at once; what was refused (another writer came first) is tried again in
+//! the next round, in which a live document under the id is then a duplicate.
+//!
+//! In an ordered list nothing may take effect after a failure, although all commits are sent
+//! together. So each has the condition that the one before it was not refused, and building stops
+//! at the first document that cannot be inserted.
 
 use std::{collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
-use store::{Condition, Outcome, Store, Unit};
+use store::{Commit, Condition, Outcome, Store};
 
-use super::{Draft, unit::row_key};
+use super::{WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, Ordering},
+    catalog::{Collection, ListOrdering},
     engine::Engine,
     error::{Error, Halt, Kind},
-    limits::COMMIT_UNITS,
+    limits::COMMITS_AT_ONCE,
     view::LiveView,
 };
 
@@ -28,13 +36,13 @@ pub struct Inserted {
 
 /// A document that is inserted.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewDocument {
     /// With its id.
     pub document: DocBuf,
     /// What it asks for its life.
     pub lifetime: Lifetime,
     /// The second since 1970 that it was written in, when that was before: its life is counted from
-    /// there. One that is dead by then is never seen.
+    /// there. One that has expired by then is never seen.
     pub since: Option<i64>,
 }
 
@@ -44,9 +52,9 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<(DocBuf, Lifetime)>,
-        ordering: Ordering,
+        ordering: ListOrdering,
     ) -> Result<Inserted, Error> {
-        let new = |(document, lifetime)| New { document, lifetime, since: None };
+        let new = |(document, lifetime)| NewDocument { document, lifetime, since: None };
         self.insert_since(collection, documents.into_iter().map(new).collect(), ordering).await
     }
 
@@ -54,17 +62,18 @@ impl<S: Store> Engine<S> {
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,
-        documents: Vec<New>,
-        ordering: Ordering,
+        documents: Vec<NewDocument>,
+        ordering: ListOrdering,
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
-        let mut waiting: Vec<(usize, New)> = documents.into_iter().enumerate().collect();
+        let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
-            attempts.begin()?;
-            let rest = waiting.split_off(waiting.len().min(COMMIT_UNITS));
+            attempts.begin_next()?;
+            // A round has at most this many, so that the committer takes them in one batch.
+            let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
-            if ordering == Ordering::Ordered && !out.failed.is_empty() {
+            if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
             }
             refused.extend(rest);
@@ -78,59 +87,57 @@ impl<S: Store> Engine<S> {
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,
-        documents: Vec<(usize, New)>,
-        ordering: Ordering,
+        documents: Vec<(usize, NewDocument)>,
+        ordering: ListOrdering,
         out: &mut Inserted,
-    ) -> Result<Vec<(usize, New)>, Error> {
+    ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
-        let mut units: Vec<Unit> = Vec::with_capacity(documents.len());
+        let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
+        // Two documents of one round may have the same id; the second waits for the outcome of the
+        // first.
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         while let Some((at, new)) = documents.next() {
             let key = row_key(new.document.as_ref())?;
             let built = if taken.insert(key.clone()) {
-                self.insert_unit(&view, key, new.clone()).await
+                self.insert_commit(&view, key, new.clone()).await
             } else {
                 Err(Halt::InFlight)
             };
             match built {
-                Ok(mut unit) => {
-                    if ordering == Ordering::Ordered && !units.is_empty() {
-                        unit.conditions.push(Condition::AfterPrevious);
+                Ok(mut commit) => {
+                    if ordering == ListOrdering::Ordered && !commits.is_empty() {
+                        // A refused commit takes all after it along; they come again in their
+                        // order.
+                        commit.conditions.push(Condition::AfterPrevious);
                     }
-                    units.push(unit);
+                    commits.push(commit);
                     sent.push((at, new));
                 }
                 Err(Halt::Failed(error)) => {
                     out.failed.push((at, error));
-                    if ordering == Ordering::Ordered {
+                    if ordering == ListOrdering::Ordered {
                         break;
                     }
                 }
+                // Resolved at once, so that the next round can go on; the document comes again.
                 Err(halt) => {
                     self.resolve(&view, halt).await?;
                     again.push((at, new));
-                    if ordering == Ordering::Ordered {
+                    if ordering == ListOrdering::Ordered {
                         again.extend(documents.by_ref());
                         break;
                     }
                 }
             }
         }
+        // What is reaped need not wait for the disk together with this commit.
         drop(view);
-        let outcomes =
-            if units.is_empty() { Vec::new() } else { self.inner.store().commit(units).await? };
-        let mut refused = Vec::new();
-        for (outcome, document) in outcomes.into_iter().zip(sent) {
-            match outcome {
-                Outcome::Committed(_) => out.count += 1,
-                Outcome::Refused(_) => refused.push(document),
-            }
-        }
-        if ordering == Ordering::Ordered && !refused.is_empty() {
-            // What failed behind a refused document was judged too early.
+        let mut refused = self.commit_round(commits, sent, out).await?;
+        if ordering == ListOrdering::Ordered && !refused.is_empty() {
+            // What failed after a refused document was decided too early.
             for (at, error) in std::mem::take(&mut out.failed) {
                 debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");
             }
@@ -142,12 +149,40 @@ impl<S: Store> Engine<S> {
         Ok(refused)
     }
 
-    async fn insert_unit(&self, view: &LiveView<S>, key: Bytes, new: New) -> Result<Unit, Halt> {
-        let New { document, lifetime, since } = new;
-        if view.get(&key).await?.is_some() {
+    /// Commits what a round has built. Returns the documents whose commits were refused, in order.
+    async fn commit_round(
+        &self,
+        commits: Vec<Commit>,
+        sent: Vec<(usize, NewDocument)>,
+        out: &mut Inserted,
+    ) -> Result<Vec<(usize, NewDocument)>, Error> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut refused = Vec::new();
+        for (outcome, document) in self.inner.store().commit(commits).await?.into_iter().zip(sent) {
+            match outcome {
+                Outcome::Committed(_) => out.count += 1,
+                Outcome::Refused(_) => refused.push(document),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// The commit of one insert; a duplicate when a live document has the id.
+    async fn insert_commit(
+        &self,
+        view: &LiveView<S>,
+        key: Bytes,
+        new: NewDocument,
+    ) -> Result<Commit, Halt> {
+        let NewDocument { document, lifetime, since } = new;
+        if view.get_row(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }
-        Draft { since, ..Draft::of(view) }.put(key, document, lifetime, None).await
+        WriteDraft { since, ..WriteDraft::of(view) }
+            .put_document(key, document, lifetime, None)
+            .await
     }
 }
 

@@ -1,17 +1,18 @@
-//! Removes documents that a filter means.
+//! Removes documents that a filter matches. Each is one commit; a document that was written since
+//! it was found is looked for again in a new view, and removed only if it still matches.
 
 use std::sync::Arc;
 
 use evaluation::Context;
 use store::{Outcome, Store};
 
-use super::Draft;
+use super::WriteDraft;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    limits::{COMMIT_UNITS, ROW_WORK},
+    limits::{COMMITS_AT_ONCE, ROW_WORK},
     read::{Find, Finder},
     view::LiveView,
     yielding::yield_if_due,
@@ -36,7 +37,7 @@ impl<S: Store> Engine<S> {
         let mut removed = Removed::default();
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, find)?;
             match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
@@ -47,7 +48,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// One pass in one view; answers whether nothing was refused.
+    /// One pass in one view; returns whether nothing was refused.
     async fn remove_in(
         &self,
         view: &LiveView<S>,
@@ -58,20 +59,23 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
-            let wanted = if many { COMMIT_UNITS } else { 1 };
-            let rows = finder.take(view, context, wanted).await?;
+            // The walk goes on in this view after each round: what is removed is not met again.
+            let wanted = if many { COMMITS_AT_ONCE } else { 1 };
+            let rows = finder.take_matching(view, context, wanted).await?;
+            // The end of the walk: what was refused on the way needs another one, in a new view.
             if rows.is_empty() {
                 return Ok(clean);
             }
-            let draft = Draft::of(view);
-            let mut units = Vec::with_capacity(rows.len());
+            let draft = WriteDraft::of(view);
+            let mut commits = Vec::with_capacity(rows.len());
             for row in rows {
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                units.push(draft.remove(draft.previous(row).await?));
+                commits.push(draft.remove_document(draft.previous_version(row).await?));
             }
-            for outcome in self.inner.store().commit(units).await? {
+            for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
+                    // Written or expired since; a new view decides.
                     Outcome::Refused(_) => clean = false,
                 }
             }

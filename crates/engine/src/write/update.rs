@@ -1,5 +1,11 @@
-//! Updates: each matched document is edited and written as a unit of its own, judged live at its
-//! view's instant and refused when it has died since.
+//! Updates: each matched document is edited and written as a commit of its own, found live at its
+//! view's instant and refused when it has expired since.
+//!
+//! An update of several documents may take several passes, since some commits are refused. A
+//! document that was edited in an earlier pass must not be edited again, even where it still
+//! matches, so the keys of all that are done are kept until the end. An upsert inserts when a whole
+//! pass found nothing; if somebody inserts a match between the search and the insert, all begins
+//! again.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -9,15 +15,15 @@ use evaluation::Context;
 use expiry::Lifetime;
 use memory::Share;
 use pipeline::edit::Edit;
-use store::{Outcome, Store, Unit};
+use store::{Commit, Outcome, Store};
 
-use super::{Draft, unit::row_key};
+use super::{WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    limits::{COMMIT_UNITS, ROW_WORK, SEEN_BYTES},
+    limits::{COMMITS_AT_ONCE, ROW_WORK, SEEN_BYTES},
     read::{Find, Finder},
     row::Row,
     view::LiveView,
@@ -27,7 +33,7 @@ use crate::{
 /// What a door adds to documents it writes.
 pub trait Writer: Send + Sync {
     /// Checks a document that is about to be written and says what it asks for its life.
-    fn lifetime(&self, document: &DocBuf) -> Result<Lifetime, Error>;
+    fn lifetime_of(&self, document: &DocBuf) -> Result<Lifetime, Error>;
 
     /// Gives an inserted document an id when it has none.
     fn with_id(&self, document: DocBuf) -> DocBuf;
@@ -78,9 +84,11 @@ pub struct Edited {
 }
 
 /// What one attempt at a row came to.
-enum Tried {
+enum RowAttempt {
+    /// The edit changed nothing: it counts as matched, and nothing is written.
     Unchanged,
-    Unit(Box<Unit>),
+    /// What writes the edited document.
+    Commit(Box<Commit>),
 }
 
 impl<S: Store> Engine<S> {
@@ -91,10 +99,10 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
-        let mut done = Done { keys: HashSet::new(), held: update.context.holding.share() };
+        let mut done = EditedRows { keys: HashSet::new(), held: update.context.holding.share() };
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find)?;
             match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {
@@ -106,17 +114,18 @@ impl<S: Store> Engine<S> {
                 }
             }
             drop(view);
+            // A match that was found but not changed counts: nothing is inserted beside it.
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
-            if let Some(edited) = self.upsert(collection, update).await? {
+            if let Some(edited) = self.insert_upserted(collection, update).await? {
                 updated.upserted = edited.upserted;
                 return Ok(updated);
             }
         }
     }
 
-    /// One pass in one view; answers whether nothing was refused. `done` are rows of earlier
+    /// One pass in one view; returns whether nothing was refused. `done` are rows of earlier
     /// passes, which count once and are edited once.
     async fn update_in(
         &self,
@@ -124,46 +133,50 @@ impl<S: Store> Engine<S> {
         finder: &mut Finder,
         update: &Update<'_>,
         updated: &mut Updated,
-        done: &mut Done,
+        done: &mut EditedRows,
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
-            let wanted = if update.many { COMMIT_UNITS } else { 1 };
+            let wanted = if update.many { COMMITS_AT_ONCE } else { 1 };
+            // Without an index that gives the order, the first in the order is found by looking at
+            // all.
             let rows = if update.many || finder.is_sorted() {
-                finder.take(view, &update.context, wanted).await?
+                finder.take_matching(view, &update.context, wanted).await?
             } else {
-                let first = self.first(view, &update.find, &update.context).await?;
+                let first = self.first_row(view, &update.find, &update.context).await?;
                 first.into_iter().collect()
             };
             if rows.is_empty() {
                 return Ok(clean);
             }
-            let (mut units, mut sent) = (Vec::new(), Vec::new());
+            let (mut commits, mut sent) = (Vec::new(), Vec::new());
             for row in rows {
+                // Edited by an earlier pass.
                 if done.keys.contains(row.key.as_ref()) {
                     continue;
                 }
                 let key = row.key.clone();
                 yield_if_due(&update.context, ROW_WORK + row.body().len()).await?;
                 match self.try_row(view, row, update).await? {
-                    Tried::Unchanged => {
+                    RowAttempt::Unchanged => {
                         updated.matched += 1;
-                        done.note(&key, update.many)?;
+                        done.note_edited(&key, update.many)?;
                     }
-                    Tried::Unit(unit) => {
-                        units.push(*unit);
+                    RowAttempt::Commit(commit) => {
+                        commits.push(*commit);
                         sent.push(key);
                     }
                 }
             }
-            if !units.is_empty() {
-                for (outcome, key) in self.inner.store().commit(units).await?.into_iter().zip(sent)
+            if !commits.is_empty() {
+                for (outcome, key) in
+                    self.inner.store().commit(commits).await?.into_iter().zip(sent)
                 {
                     match outcome {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
                             updated.modified += 1;
-                            done.note(&key, update.many)?;
+                            done.note_edited(&key, update.many)?;
                         }
                         Outcome::Refused(_) => clean = false,
                     }
@@ -175,38 +188,42 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// Edits one row and builds its commit.
     async fn try_row(
         &self,
         view: &LiveView<S>,
         row: Row,
         update: &Update<'_>,
-    ) -> Result<Tried, Halt> {
+    ) -> Result<RowAttempt, Halt> {
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
+        // The filter says which element of an array the edit is about.
         let outcome = update.edit.apply(row.document(), filter, &update.context)?;
         if !outcome.changed {
-            return Ok(Tried::Unchanged);
+            return Ok(RowAttempt::Unchanged);
         }
-        let lifetime = update.writer.lifetime(&outcome.document)?;
-        let draft = Draft::of(view);
+        let lifetime = update.writer.lifetime_of(&outcome.document)?;
+        let draft = WriteDraft::of(view);
         let key = row.key.clone();
-        let previous = draft.previous(row).await?;
-        let unit = draft.put(key, outcome.document, lifetime, Some(previous)).await?;
-        Ok(Tried::Unit(Box::new(unit)))
+        let previous = draft.previous_version(row).await?;
+        let commit = draft.put_document(key, outcome.document, lifetime, Some(previous)).await?;
+        Ok(RowAttempt::Commit(Box::new(commit)))
     }
 
     /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
-    pub(super) async fn upsert(
+    pub(super) async fn insert_upserted(
         &self,
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Option<Edited>, Error> {
+        // Made from the filter's equalities and the edit, before any view is open.
         let made = update.edit.insert(&update.find.filter, &update.context)?;
         let made = update.writer.with_id(made);
-        let lifetime = update.writer.lifetime(&made)?;
+        let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map(|id| id.to_value());
         let view = self.view(collection).await?;
         let key = row_key(made.as_ref())?;
-        match view.get(&key).await {
+        // The id may be taken by a document that the filter does not match.
+        match view.get_row(&key).await {
             Ok(None) => {}
             // Somebody inserted it since the search: it may be what the filter means.
             Ok(Some(row)) => {
@@ -222,10 +239,10 @@ impl<S: Store> Engine<S> {
             }
         }
         let after = Bytes::from(made.bytes().to_vec());
-        match Draft::of(&view).put(key, made, lifetime, None).await {
-            Ok(unit) => {
+        match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
+            Ok(commit) => {
                 drop(view);
-                let committed = self.commit_one(unit).await?;
+                let committed = self.commit_one(commit).await?;
                 Ok(committed.map(|_| Edited { before: None, after: Some(after), upserted: id }))
             }
             Err(halt) => {
@@ -235,7 +252,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Updates the first document that is found and answers it before and after.
+    /// Updates the first document that is found and returns it before and after.
     pub async fn find_and_update(
         &self,
         collection: &Arc<Collection>,
@@ -243,14 +260,14 @@ impl<S: Store> Engine<S> {
     ) -> Result<Edited, Error> {
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             match self.modify_in(&view, update).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
                     drop(view);
-                    if let Some(edited) = self.upsert(collection, update).await? {
+                    if let Some(edited) = self.insert_upserted(collection, update).await? {
                         return Ok(edited);
                     }
                 }
@@ -266,7 +283,7 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         update: &Update<'_>,
     ) -> Result<Option<Option<Edited>>, Halt> {
-        let Some(row) = self.first(view, &update.find, &update.context).await? else {
+        let Some(row) = self.first_row(view, &update.find, &update.context).await? else {
             return Ok(Some(None));
         };
         let before = row.value.slice(row.start..);
@@ -278,16 +295,16 @@ impl<S: Store> Engine<S> {
             return Ok(Some(Some(edited)));
         }
         match self.try_row(view, row, update).await? {
-            Tried::Unchanged => Ok(Some(Some(edited))),
-            Tried::Unit(unit) => {
-                let committed = self.commit_one(*unit).await?;
+            RowAttempt::Unchanged => Ok(Some(Some(edited))),
+            RowAttempt::Commit(commit) => {
+                let committed = self.commit_one(*commit).await?;
                 Ok(committed.map(|_| Some(edited)))
             }
         }
     }
 
     /// The first row in the order of the sort.
-    async fn first(
+    async fn first_row(
         &self,
         view: &LiveView<S>,
         find: &Find,
@@ -295,17 +312,19 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Row>, Halt> {
         let mut finder = Finder::new(&view.state, find)?;
         if finder.is_sorted() {
-            return Ok(finder.take(view, context, 1).await?.pop());
+            return Ok(finder.take_matching(view, context, 1).await?.pop());
         }
+        // Without a sort any walk is sorted, so there always is one here.
         let Some(sort) = &find.sort else { return Ok(None) };
         let mut best = None;
         loop {
-            let rows = finder.take(view, context, COMMIT_UNITS).await?;
+            let rows = finder.take_matching(view, context, COMMITS_AT_ONCE).await?;
             if rows.is_empty() {
                 return Ok(best.map(|(_, row)| row));
             }
             for row in rows {
                 let key = sort.key_of(row.document());
+                // Of equal ones the first found stays.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {
                     best = Some((key, row));
@@ -314,7 +333,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Removes the first document that is found and answers it.
+    /// Removes the first document that is found and returns it.
     pub async fn find_and_remove(
         &self,
         collection: &Arc<Collection>,
@@ -323,7 +342,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Option<Bytes>, Error> {
         let mut attempts = Attempts::to_write();
         loop {
-            attempts.begin()?;
+            attempts.begin_next()?;
             let view = self.view(collection).await?;
             match self.remove_first(&view, find, context).await {
                 Ok(Some(found)) => return Ok(found),
@@ -340,24 +359,26 @@ impl<S: Store> Engine<S> {
         find: &Find,
         context: &Context,
     ) -> Result<Option<Option<Bytes>>, Halt> {
-        let Some(row) = self.first(view, find, context).await? else { return Ok(Some(None)) };
+        let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
-        let draft = Draft::of(view);
-        let unit = draft.remove(draft.previous(row).await?);
-        Ok(self.commit_one(unit).await?.map(|_| Some(before)))
+        let draft = WriteDraft::of(view);
+        let commit = draft.remove_document(draft.previous_version(row).await?);
+        Ok(self.commit_one(commit).await?.map(|_| Some(before)))
     }
 }
 
 /// Rows that an update has edited.
-struct Done {
+struct EditedRows {
+    /// Their keys; of an update of one document none.
     keys: HashSet<Box<[u8]>>,
+    /// The memory that the keys take.
     held: Share,
 }
 
-impl Done {
+impl EditedRows {
     /// A row of several was edited. Its key is copied: the block of the store that it came in shall
     /// not wait with it.
-    fn note(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
+    fn note_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
         if many && self.keys.insert(key.into()) {
             self.held.grow(key.len() + SEEN_BYTES)?;
         }

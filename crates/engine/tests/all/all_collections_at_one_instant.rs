@@ -1,4 +1,4 @@
-//! A pipeline over several collections judges all of them at one instant and sees one order of
+//! A pipeline over several collections reads all of them at one instant and sees one order of
 //! commits.
 
 use std::sync::Arc;
@@ -9,16 +9,19 @@ use pipeline::{
     Expr, Filter,
     exec::{GraphLookup, Lookup, Stage, UnionWith},
 };
-use test_kit::{Kit, Setup, Task, default_ttl, find, first_failure, insert, ready, replace};
+use test_kit::{
+    Kit, Setup, Task, default_ttl, find_all, first_failure, insert_one, ready, replace_one,
+};
 
-/// The other collection, whose documents die 10 s after their last write; that of the kit lives.
+/// The other collection, whose documents expire 10 s after their last write; that of the kit lives.
 fn other() -> Namespace {
     Namespace::new("db", "other")
 }
 
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
-    let (collection, _) = ready(kit.engine.ensure(Model::Documents, &other())).expect("other");
+    let (collection, _) =
+        ready(kit.engine.ensure_collection(Model::Documents, &other())).expect("other");
     ready(kit.engine.set_default_ttl(&collection, default_ttl(Some(10)))).expect("changed");
     kit.insert(doc! { "_id": 1, "to": 7 }).expect("inserted");
     put(&kit, doc! { "_id": 7, "from": 1 });
@@ -27,8 +30,8 @@ fn kit(rules: Rules) -> Kit {
 
 /// Inserts into the other collection.
 fn put(kit: &Kit, document: Document) {
-    let collection = kit.engine.expect(Model::Documents, &other()).expect("other");
-    let inserted = ready(insert(kit.engine.clone(), collection, document));
+    let collection = kit.engine.expect_collection(Model::Documents, &other()).expect("other");
+    let inserted = ready(insert_one(kit.engine.clone(), collection, document));
     first_failure(inserted.expect("an answer")).expect("inserted");
 }
 
@@ -79,16 +82,16 @@ type Found = Result<Vec<Document>, Error>;
 
 fn run(kit: &Kit, stage: &Stage) -> Task<Found> {
     let plan = Plan::new(Filter::always()).with_stages(vec![stage.clone()]);
-    Task::new(find(kit.engine.clone(), kit.namespace(), plan))
+    Task::new(find_all(kit.engine.clone(), kit.namespace(), plan))
 }
 
 #[test]
-fn what_dies_while_a_pipeline_runs_is_there_for_all_of_it() {
+fn what_expires_while_a_pipeline_runs_is_there_for_all_of_it() {
     for (name, stage) in ways() {
         let kit = kit(Rules::default());
         let before = run(&kit, &stage).finish().expect("found");
         kit.move_to(9_999);
-        kit.store.turnstile().stop(1);
+        kit.store.turnstile().stop_nth(1);
         let mut running = run(&kit, &stage);
         assert!(running.poll().is_none(), "{name}");
         kit.move_to(10_000);
@@ -103,12 +106,12 @@ fn a_commit_while_a_pipeline_runs_is_seen_by_none_of_it() {
     for (name, stage) in ways() {
         let kit = kit(Rules::default());
         let before = run(&kit, &stage).finish().expect("found");
-        kit.store.turnstile().stop(1);
+        kit.store.turnstile().stop_nth(1);
         let mut running = run(&kit, &stage);
         assert!(running.poll().is_none(), "{name}");
-        let collection = kit.engine.expect(Model::Documents, &other()).expect("other");
+        let collection = kit.engine.expect_collection(Model::Documents, &other()).expect("other");
         let changed = doc! { "_id": 7, "from": 1, "changed": true };
-        ready(replace(kit.engine.clone(), collection, changed, false)).expect("replaced");
+        ready(replace_one(kit.engine.clone(), collection, changed, false)).expect("replaced");
         kit.store.turnstile().open();
         assert_eq!(running.finish().expect("found"), before, "{name}");
         assert_ne!(run(&kit, &stage).finish().expect("found"), before, "{name}");
@@ -120,9 +123,10 @@ fn last_moments(stage: &Stage, rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(9_999);
     kit.store.gate().shut();
-    let (engine, collection) = (kit.engine.clone(), kit.engine.expect(Model::Documents, &other()));
+    let (engine, collection) =
+        (kit.engine.clone(), kit.engine.expect_collection(Model::Documents, &other()));
     let renewed = doc! { "_id": 7, "from": 1, "renewed": true };
-    let mut renewal = Task::new(replace(engine, collection.expect("other"), renewed, false));
+    let mut renewal = Task::new(replace_one(engine, collection.expect("other"), renewed, false));
     assert!(renewal.poll().is_none());
     kit.move_to(10_000);
     let mut running = run(&kit, stage);
@@ -134,7 +138,7 @@ fn last_moments(stage: &Stage, rules: Rules) -> bool {
 }
 
 #[test]
-fn a_death_in_the_last_moments_of_another_collection_waits_too() {
+fn an_expiration_in_the_last_moments_of_another_collection_waits_too() {
     for (name, stage) in ways() {
         assert!(last_moments(&stage, Rules::default()), "{name}");
         let without = Rules { last_moments: false, ..Rules::default() };
@@ -143,20 +147,20 @@ fn a_death_in_the_last_moments_of_another_collection_waits_too() {
 }
 
 #[test]
-fn a_later_batch_gives_nothing_of_another_collection_that_has_died_since() {
+fn a_later_batch_gives_nothing_of_another_collection_that_has_expired_since() {
     let kit = kit(Rules::default());
     put(&kit, doc! { "_id": 8, "ttl": -1 });
     put(&kit, doc! { "_id": 9 });
     let plan = Plan::new(Filter::always()).with_stages(vec![union_with()]);
-    let mut cursor = kit.query(plan);
+    let mut cursor = kit.begin_query(plan);
     let limit = BatchLimit { documents: 2, bytes: usize::MAX };
     let ids = |batch: engine::Batch| {
         let trees = batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree());
-        test_kit::ids(&trees.collect::<Vec<_>>())
+        test_kit::ids_of(&trees.collect::<Vec<_>>())
     };
-    assert_eq!(ids(ready(cursor.next(limit)).expect("a batch")), [1, 7]);
+    assert_eq!(ids(ready(cursor.next_batch(limit)).expect("a batch")), [1, 7]);
     kit.move_to(10_000);
-    assert_eq!(ids(ready(cursor.next(limit)).expect("a batch")), [8]);
+    assert_eq!(ids(ready(cursor.next_batch(limit)).expect("a batch")), [8]);
 }
 
 #[test]
@@ -164,10 +168,10 @@ fn a_later_batch_looks_again_at_what_is_the_same_for_every_row() {
     let kit = kit(Rules::default());
     kit.insert(doc! { "_id": 2 }).expect("inserted");
     let plan = Plan::new(Filter::always()).with_stages(vec![lookup(None, Vec::new())]);
-    let mut cursor = kit.query(plan);
+    let mut cursor = kit.begin_query(plan);
     let limit = BatchLimit { documents: 1, bytes: usize::MAX };
     let mut met = || {
-        let batch = ready(cursor.next(limit)).expect("a batch");
+        let batch = ready(cursor.next_batch(limit)).expect("a batch");
         let tree = DocRef::Raw(&batch.documents[0]).to_tree();
         tree.get("met").and_then(|met| met.as_ref().as_array().map(|met| met.iter().count()))
     };
@@ -180,14 +184,14 @@ fn a_later_batch_looks_again_at_what_is_the_same_for_every_row() {
 fn a_collection_that_is_made_or_dropped_meanwhile_is_seen_as_it_was() {
     let kit = kit(Rules::default());
     ready(kit.engine.drop_collection(Model::Documents, &other())).expect("dropped");
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut running = run(&kit, &union_with());
     assert!(running.poll().is_none());
-    ready(kit.engine.ensure(Model::Documents, &other())).expect("made");
+    ready(kit.engine.ensure_collection(Model::Documents, &other())).expect("made");
     put(&kit, doc! { "_id": 8 });
     kit.store.turnstile().open();
-    assert_eq!(test_kit::ids(&running.finish().expect("found")), [1]);
-    assert_eq!(test_kit::ids(&run(&kit, &union_with()).finish().expect("found")), [1, 8]);
+    assert_eq!(test_kit::ids_of(&running.finish().expect("found")), [1]);
+    assert_eq!(test_kit::ids_of(&run(&kit, &union_with()).finish().expect("found")), [1, 8]);
 }
 
 #[test]
@@ -195,6 +199,6 @@ fn a_collection_that_does_not_exist_is_empty_and_the_others_are_read() {
     let kit = kit(Rules::default());
     let plan = || Plan::new(Filter::always()).with_stages(vec![union_with()]);
     let missing = Namespace::new("db", "missing");
-    let found = ready(find(kit.engine.clone(), missing, plan())).expect("found");
-    assert_eq!(test_kit::ids(&found), [7]);
+    let found = ready(find_all(kit.engine.clone(), missing, plan())).expect("found");
+    assert_eq!(test_kit::ids_of(&found), [7]);
 }

@@ -1,4 +1,4 @@
-//! Rows that wait between batches give out no document of another collection that has died since,
+//! Rows that wait between batches give out no document of another collection that has expired since,
 //! however it came into the row, and are left as they are otherwise.
 
 use std::sync::Arc;
@@ -10,23 +10,24 @@ use pipeline::{
     exec::{Fields, GraphLookup, Lookup, Stage, UnionWith, Unwind},
     expr::functions,
 };
-use test_kit::{Kit, PausingStore, context, equal, first_failure, insert, ready, sort_by};
+use test_kit::{Kit, PausingStore, context, equal, first_failure, insert_one, ready, sort_by};
 
 fn other() -> Namespace {
     Namespace::new("db", "t")
 }
 
-/// Two documents that live for ever, and four beside them that die after 10, 20, 30 and 40 s.
+/// Two documents that live for good, and four beside them that expire after 10, 20, 30 and 40 s.
 fn kit() -> Kit {
     let kit = Kit::default();
-    let (collection, _) = ready(kit.engine.ensure(Model::Documents, &other())).expect("other");
+    let (collection, _) =
+        ready(kit.engine.ensure_collection(Model::Documents, &other())).expect("other");
     ready(kit.engine.set_default_ttl(&collection, engine::DefaultTtl::Infinite)).expect("changed");
     for id in 1..3 {
         kit.insert(doc! { "_id": id, "s": 1, "own": array![7, 8] }).expect("inserted");
     }
     for id in 1..5 {
         let document = doc! { "_id": id, "s": 1, "ttl": 10 * id };
-        let inserted = ready(insert(kit.engine.clone(), Arc::clone(&collection), document));
+        let inserted = ready(insert_one(kit.engine.clone(), Arc::clone(&collection), document));
         first_failure(inserted.expect("an answer")).expect("inserted");
     }
     kit
@@ -116,7 +117,7 @@ fn told(value: ValueRef<'_>) -> String {
 
 fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
     let batch =
-        ready(cursor.next(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
+        ready(cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
     let one = |bytes: &bytes::Bytes| told(ValueRef::Document(DocRef::Raw(bytes)));
     (batch.documents.iter().map(one).collect(), batch.done)
 }
@@ -124,7 +125,7 @@ fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
 /// The first row at the start, and all others at 20 s.
 fn rows(kit: &Kit, namespace: &Namespace, stages: Vec<Stage>) -> Vec<String> {
     let plan = Plan::new(Filter::always()).with_stages(stages);
-    let cursor = kit.engine.query(Model::Documents, namespace, plan, context());
+    let cursor = kit.engine.begin_query(Model::Documents, namespace, plan, context());
     let mut cursor = cursor.expect("a cursor");
     let (mut all, mut done) = next(&mut cursor);
     kit.move_to(20_000);
@@ -148,7 +149,7 @@ const WAITED: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=2", "2(4)a
 const WHOLE: &[&str] = &["1[1 2 3 4]", "2[3 4]"];
 
 #[test]
-fn elements_that_died_are_not_taken_out() {
+fn elements_that_expired_are_not_taken_out() {
     check(vec![
         ("lookup", vec![lookup(), unwind("f")], UNWOUND),
         ("stages", vec![joining("f", false, vec![sort()]), unwind("f")], UNWOUND),
@@ -165,7 +166,7 @@ fn elements_that_died_are_not_taken_out() {
 }
 
 #[test]
-fn arrays_lose_what_died() {
+fn arrays_lose_what_expired() {
     check(vec![
         ("asked again", vec![joining("f", false, Vec::new())], WHOLE),
         ("sorted", vec![lookup(), sort()], WHOLE),
@@ -187,7 +188,7 @@ fn arrays_lose_what_died() {
 }
 
 #[test]
-fn what_lies_deeper_dies_too() {
+fn what_lies_deeper_expires_too() {
     let inner = || joining("g", true, Vec::new());
     let nested = || joining("f", true, vec![inner()]);
     check(vec![
@@ -221,7 +222,7 @@ fn what_lies_deeper_dies_too() {
 }
 
 #[test]
-fn a_document_in_place_of_a_row_dies_with_it() {
+fn a_document_in_place_of_a_row_expires_with_it() {
     let root = Expr::Object(vec![("_id".into(), Expr::Field(Path::new("ttl")))]);
     let stages = vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }, sort()];
     assert_eq!(rows(&kit(), &other(), stages), ["10", "30", "40"]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Value, doc};
 use engine::{BatchLimit, Plan};
 use pipeline::Filter;
-use test_kit::{Kit, START_MS, Task, date_index, index, ready};
+use test_kit::{Kit, START_MS, Task, date_index, plain_index, ready};
 
 fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
@@ -20,12 +20,12 @@ fn kept(kit: &Kit) -> (usize, usize) {
 
 #[track_caller]
 fn check(kit: &Kit, want: &[i64]) {
-    assert_eq!(kit.ids(), want);
-    assert_eq!(kit.live().documents, want.len() as i64);
-    assert_eq!(ready(kit.engine.check(&kit.collection())).expect("checked").count, 0);
+    assert_eq!(kit.all_ids(), want);
+    assert_eq!(kit.live_amount().documents, want.len() as i64);
+    assert_eq!(ready(kit.engine.check_collection(&kit.collection())).expect("checked").count, 0);
 }
 
-/// Document 1 is dead by a date index that was dropped then; 2 outlives it; 3 has no date.
+/// Document 1 has expired by a date index that was dropped then; 2 outlives it; 3 has no date.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.create_index(date_index("d", 10)).expect("an index");
@@ -42,14 +42,14 @@ fn kit() -> Kit {
 fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
     let mut kit = kit();
     check(&kit, &[2, 3]);
-    kit.reap();
+    kit.reap_all();
     assert_eq!((kept(&kit), kit.entry_bytes()), ((0, 0), 0));
     check(&kit, &[2, 3]);
     kit.restart();
     check(&kit, &[2, 3]);
     kit.insert(doc! { "_id": 1, "d": at(0) }).expect("inserted");
     check(&kit, &[1, 2, 3]);
-    // The books of another rule know nothing of what the forgotten one killed.
+    // The counters of another rule know nothing of what the forgotten one killed.
     kit.create_index(date_index("e", 100)).expect("an index");
     check(&kit, &[1, 2, 3]);
     kit.move_to(190_000);
@@ -57,7 +57,7 @@ fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
 }
 
 #[test]
-fn a_rule_beside_a_forgotten_one_counts_by_books_again() {
+fn a_rule_beside_a_forgotten_one_counts_by_counters_again() {
     let mut kit = Kit::default();
     kit.create_index(date_index("d", 10)).expect("an index");
     kit.create_index(date_index("e", 10)).expect("an index");
@@ -68,17 +68,17 @@ fn a_rule_beside_a_forgotten_one_counts_by_books_again() {
     kit.move_to(20_000);
     kit.drop_index("d_1");
     for _ in 0..3 {
-        kit.reap();
-        let live = kit.ids();
+        kit.reap_all();
+        let live = kit.all_ids();
         check(&kit, &live);
     }
     assert_eq!(kept(&kit), (1, 0));
     let before = kit.store.turnstile().row_reads();
-    kit.live();
+    kit.live_amount();
     assert_eq!(kit.store.turnstile().row_reads(), before, "no header is walked");
     for ms in [55_000, 60_499, 65_250, 80_000] {
         kit.move_to(ms);
-        let live = kit.ids();
+        let live = kit.all_ids();
         check(&kit, &live);
     }
     check(&kit, &[]);
@@ -87,14 +87,14 @@ fn a_rule_beside_a_forgotten_one_counts_by_books_again() {
 #[test]
 fn a_plain_index_is_forgotten_too_and_its_id_is_not_used_again() {
     let mut kit = Kit::default();
-    kit.create_index(index("a")).expect("an index");
+    kit.create_index(plain_index("a")).expect("an index");
     kit.insert(doc! { "_id": 1, "a": 1 }).expect("inserted");
     let id = kit.collection().state().record.indexes[0].id;
     kit.drop_index("a_1");
-    kit.reap();
-    kit.reap();
+    kit.reap_all();
+    kit.reap_all();
     assert_eq!((kept(&kit), kit.entry_bytes()), ((0, 0), 0));
-    kit.create_index(index("a")).expect("an index");
+    kit.create_index(plain_index("a")).expect("an index");
     assert!(id < kit.collection().state().record.indexes[0].id);
     check(&kit, &[1]);
 }
@@ -105,20 +105,20 @@ fn an_open_view_that_still_reads_by_the_index_keeps_it() {
     kit.create_index(date_index("d", 10)).expect("an index");
     kit.insert(doc! { "_id": 1, "d": at(0) }).expect("inserted");
     kit.insert(doc! { "_id": 2, "d": at(1) }).expect("inserted");
-    let mut cursor = kit.query(Plan::new(Filter::always()));
-    kit.store.turnstile().stop(1);
+    let mut cursor = kit.begin_query(Plan::new(Filter::always()));
+    kit.store.turnstile().stop_nth(1);
     let all = BatchLimit { documents: usize::MAX, bytes: usize::MAX };
-    let mut task = Task::new(async move { cursor.next(all).await });
+    let mut task = Task::new(async move { cursor.next_batch(all).await });
     assert!(task.poll().is_none());
     kit.move_to(10_000);
     kit.drop_index("d_1");
-    kit.reap();
-    kit.reap();
+    kit.reap_all();
+    kit.reap_all();
     assert_eq!(kept(&kit), (1, 1));
     kit.store.turnstile().open();
     assert_eq!(task.finish().expect("a batch").documents.len(), 2);
-    kit.reap();
-    kit.reap();
+    kit.reap_all();
+    kit.reap_all();
     assert_eq!(kept(&kit), (0, 0));
     check(&kit, &[2]);
 }
@@ -129,14 +129,14 @@ fn an_end_at_any_read_of_the_reaper_changes_no_answer() {
     loop {
         let mut kit = kit();
         stopped += 1;
-        kit.store.turnstile().stop(stopped);
+        kit.store.turnstile().stop_nth(stopped);
         let engine = kit.engine.clone();
-        let mut pass = Task::new(async move { engine.reap(Duration::from_secs(1)).await });
+        let mut pass = Task::new(async move { engine.reap_once(Duration::from_secs(1)).await });
         let done = pass.poll().is_some();
         drop(pass);
         kit.restart();
         check(&kit, &[2, 3]);
-        kit.reap();
+        kit.reap_all();
         assert_eq!(kept(&kit), (0, 0));
         check(&kit, &[2, 3]);
         if done {

@@ -3,13 +3,13 @@
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};
 use pipeline::Filter;
-use test_kit::{Kit, Setup, Task, find, index, insert, replace};
+use test_kit::{Kit, Setup, Task, find_all, insert_one, plain_index, replace_one};
 
-/// A collection whose default is 10 s, with one document that dies at 10 s.
+/// A collection whose default is 10 s, with one document that expires at 10 s.
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
     kit.set_default(Some(10));
-    kit.create_index(index("a")).expect("an index");
+    kit.create_index(plain_index("a")).expect("an index");
     kit.insert(doc! { "_id": 1, "a": 1 }).expect("inserted");
     kit
 }
@@ -17,14 +17,14 @@ fn kit(rules: Rules) -> Kit {
 fn renewal(kit: &Kit) -> Task<usize> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     Task::new(async move {
-        let renewed = replace(engine, collection, doc! { "_id": 1, "a": 2 }, false).await;
+        let renewed = replace_one(engine, collection, doc! { "_id": 1, "a": 2 }, false).await;
         renewed.expect("an answer").modified
     })
 }
 
 fn scan(kit: &Kit, hint: Hint) -> Task<Result<Vec<Document>, engine::Error>> {
     let plan = Plan { hint, ..Plan::new(Filter::always()) };
-    Task::new(find(kit.engine.clone(), kit.namespace(), plan))
+    Task::new(find_all(kit.engine.clone(), kit.namespace(), plan))
 }
 
 /// A renewal is stamped before the deadline and published after it.
@@ -43,21 +43,21 @@ fn last_moments(rules: Rules) -> bool {
         Some(seen) => seen,
         None => scan.finish(),
     };
-    seen.expect("found").len() == kit.ids().len()
+    seen.expect("found").len() == kit.all_ids().len()
 }
 
 /// A renewal is built before the deadline and ordered after it.
-fn before_death(rules: Rules) -> bool {
+fn before_expiry(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.insert(doc! { "_id": 2, "a": 2, "ttl": -1 }).expect("inserted");
     kit.move_to(9_999);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut renewal = renewal(&kit);
     assert!(renewal.poll().is_none());
     kit.move_to(10_000);
-    assert_eq!(kit.ids(), [2]);
+    assert_eq!(kit.all_ids(), [2]);
     kit.store.turnstile().open();
-    renewal.finish() == 0 && kit.ids() == [2]
+    renewal.finish() == 0 && kit.all_ids() == [2]
 }
 
 /// A shorter default is ordered and not yet published when a scan begins.
@@ -87,49 +87,49 @@ fn fence(rules: Rules) -> bool {
 fn epoch(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(5_000);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut renewal = renewal(&kit);
     assert!(renewal.poll().is_none());
     kit.set_default(Some(5));
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
     kit.store.turnstile().open();
-    renewal.finish() == 0 && kit.ids().is_empty()
+    renewal.finish() == 0 && kit.all_ids().is_empty()
 }
 
 /// Two inserts with the same id are built in views that see neither.
 fn versions(rules: Rules) -> bool {
     let kit = kit(rules);
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut stopped =
-        Task::new(insert(kit.engine.clone(), kit.collection(), doc! { "_id": 2, "a": 7 }));
+        Task::new(insert_one(kit.engine.clone(), kit.collection(), doc! { "_id": 2, "a": 7 }));
     assert!(stopped.poll().is_none());
     kit.insert(doc! { "_id": 2, "a": 8 }).expect("inserted");
     kit.store.turnstile().open();
     stopped.finish().expect("an answer").count == 0
 }
 
-/// A scan of an index has read its entries, and its rows die and are reaped before it reads them.
-fn holds(rules: Rules) -> bool {
+/// A scan of an index has read its entries, and its rows expire and are reaped before it reads them.
+fn read_guards(rules: Rules) -> bool {
     let mut kit = kit(rules);
-    kit.store.turnstile().stop(2);
+    kit.store.turnstile().stop_nth(2);
     let mut scan = scan(&kit, Hint::Index("a_1".into()));
     assert!(scan.poll().is_none());
     kit.move_to(10_000);
-    kit.reap();
+    kit.reap_all();
     kit.store.turnstile().open();
     let kept = scan.finish().is_ok_and(|found| found.len() == 1);
-    kit.reap();
+    kit.reap_all();
     assert_eq!(kit.row_bytes(), 0, "nothing holds the reaper any more");
     kept
 }
 
-/// A longer default follows a death.
+/// A longer default follows an expiration.
 fn floors(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(10_000);
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
     kit.set_default(Some(1_000));
-    kit.ids().is_empty()
+    kit.all_ids().is_empty()
 }
 
 macro_rules! needed {
@@ -143,11 +143,11 @@ macro_rules! needed {
 }
 
 needed! {
-    last_moments: a_death_in_the_last_moments_waits_for_the_flight,
-    before_death: a_renewal_must_be_ordered_before_the_death,
+    last_moments: an_expiration_in_the_last_moments_waits_for_commits_in_flight,
+    before_expiry: a_renewal_must_be_ordered_before_the_expiry,
     fence: no_view_opens_while_a_change_of_ttl_is_under_way,
     epoch: a_write_is_refused_when_settings_changed_after_its_view,
     versions: a_write_is_refused_when_its_row_changed_after_its_view,
-    holds: an_open_view_holds_the_reaper,
-    floors: a_change_of_settings_keeps_what_was_dead,
+    read_guards: an_open_view_holds_the_reaper,
+    floors: a_change_of_settings_keeps_what_had_expired,
 }

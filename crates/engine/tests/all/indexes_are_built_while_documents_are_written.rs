@@ -2,7 +2,7 @@
 
 use document::{Value, doc};
 use engine::{IndexChange, IndexSpec, Kind};
-use test_kit::{Kit, START_MS, Task, date_index, index, insert, unique_index};
+use test_kit::{Kit, START_MS, Task, date_index, insert_one, plain_index, unique_index};
 
 fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
@@ -11,7 +11,7 @@ fn at(ms: i64) -> Value {
 /// Begins a build that is stopped at this read, the first being that of the first page of rows.
 fn build(kit: &Kit, spec: IndexSpec, read: u64) -> Task<Result<(usize, usize), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
-    kit.store.turnstile().stop(read);
+    kit.store.turnstile().stop_nth(read);
     let mut task = Task::new(async move { engine.create_indexes(&collection, vec![spec]).await });
     assert!(task.poll().is_none(), "the build is stopped");
     task
@@ -23,10 +23,10 @@ fn writes_during_a_build_are_in_the_index() {
     for id in 1..5 {
         kit.insert(doc! { "_id": id, "a": id }).unwrap();
     }
-    let task = build(&kit, index("a"), 1);
+    let task = build(&kit, plain_index("a"), 1);
     kit.insert(doc! { "_id": 9, "a": 0 }).unwrap();
     kit.replace(doc! { "_id": 1, "a": 10 }, false).unwrap();
-    kit.remove(2);
+    kit.remove_by_id(2);
     kit.store.turnstile().open();
     assert_eq!(task.finish().unwrap(), (1, 2));
     assert_eq!(kit.ids_by("a_1"), [9, 3, 4, 1]);
@@ -39,10 +39,10 @@ fn a_date_index_expires_nothing_until_it_is_built_and_then_everything_due() {
     let task = build(&kit, date_index("d", 5), 1);
     kit.insert(doc! { "_id": 2, "d": at(0) }).unwrap();
     kit.move_to(6_000);
-    assert_eq!(kit.ids(), [1, 2]);
+    assert_eq!(kit.all_ids(), [1, 2]);
     kit.store.turnstile().open();
     task.finish().unwrap();
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_build_that_the_end_of_the_process_interrupts_is_finished_at_the_start() {
     drop(task);
     kit.move_to(5_000);
     kit.restart();
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn a_unique_build_that_cannot_be_finished_at_the_start_is_gone() {
     kit.insert(doc! { "_id": 2, "u": 1 }).unwrap();
     drop(build(&kit, unique_index("u"), 1));
     kit.restart();
-    assert_eq!(kit.ids(), [1, 2]);
-    assert!(kit.collection().state().record.index("u_1").is_none());
+    assert_eq!(kit.all_ids(), [1, 2]);
+    assert!(kit.collection().state().record.index_named("u_1").is_none());
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_removed_document_takes_no_unique_key_of_another() {
     let task = build(&kit, unique_index("u"), 1);
     // Its own key is not in the index yet, so this one comes in before it.
     kit.insert(doc! { "_id": 1, "u": 1 }).unwrap();
-    kit.remove(5);
+    kit.remove_by_id(5);
     kit.store.turnstile().open();
     task.finish().unwrap();
     assert_eq!(kit.ids_by("u_1"), [1]);
@@ -88,9 +88,9 @@ fn a_removal_takes_away_a_unique_key_that_the_build_has_just_entered() {
     kit.insert(doc! { "_id": 5, "u": 1 }).unwrap();
     let mut build = build(&kit, unique_index("u"), 1);
     kit.store.gate().shut();
-    let mut held = Task::new(insert(kit.engine.clone(), kit.collection(), doc! { "_id": 9 }));
+    let mut held = Task::new(insert_one(kit.engine.clone(), kit.collection(), doc! { "_id": 9 }));
     assert!(held.poll().is_none());
-    // The removal looks before the build enters the key, and is ordered behind it.
+    // The removal looks before the build enters the key, and is ordered after it.
     kit.store.turnstile().open();
     assert!(build.poll().is_none());
     let (engine, collection) = (kit.engine.clone(), kit.collection());
@@ -118,12 +118,12 @@ fn two_builds_do_not_finish_each_other() {
     let kit = Kit::default();
     kit.insert(doc! { "_id": 1, "a": 1, "u": 1 }).unwrap();
     kit.insert(doc! { "_id": 2, "a": 2, "u": 1 }).unwrap();
-    let stopped = build(&kit, index("a"), 1);
-    kit.create_index(index("b")).unwrap();
+    let stopped = build(&kit, plain_index("a"), 1);
+    kit.create_index(plain_index("b")).unwrap();
     kit.create_index(unique_index("u")).unwrap_err();
     let state = kit.collection().state();
-    assert!(!state.record.index("a_1").unwrap().ready, "it is not filled");
-    assert!(state.record.index("b_1").unwrap().ready);
+    assert!(!state.record.index_named("a_1").unwrap().ready, "it is not filled");
+    assert!(state.record.index_named("b_1").unwrap().ready);
     kit.store.turnstile().open();
     stopped.finish().unwrap();
     assert_eq!(kit.ids_by("a_1"), [1, 2]);
@@ -134,7 +134,7 @@ fn an_index_that_is_to_expire_documents_while_it_is_built_does_so_when_headers_k
     let kit = Kit::default();
     kit.insert(doc! { "_id": 1, "d": at(0) }).unwrap();
     kit.insert(doc! { "_id": 2, "d": at(9_000) }).unwrap();
-    let stopped = build(&kit, index("d"), 1);
+    let stopped = build(&kit, plain_index("d"), 1);
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     let change = IndexChange { expire_after: Some(5), hidden: None };
     let changing = Task::new(async move { engine.change_index(&collection, "d_1", change).await });
@@ -142,19 +142,19 @@ fn an_index_that_is_to_expire_documents_while_it_is_built_does_so_when_headers_k
     kit.store.turnstile().open();
     stopped.finish().unwrap();
     kit.move_to(5_000);
-    assert_eq!(kit.ids(), [2]);
+    assert_eq!(kit.all_ids(), [2]);
     assert_eq!(kit.ids_by("d_1"), [2]);
     kit.move_to(14_000);
-    assert_eq!(kit.ids(), [0; 0]);
+    assert_eq!(kit.all_ids(), [0; 0]);
 }
 
 #[test]
 fn an_index_stays_readable_while_its_dates_are_entered() {
     let kit = Kit::default();
-    kit.create_index(index("d")).unwrap();
+    kit.create_index(plain_index("d")).unwrap();
     kit.insert(doc! { "_id": 1, "d": at(0) }).unwrap();
     let (engine, collection) = (kit.engine.clone(), kit.collection());
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let change = IndexChange { expire_after: Some(5), hidden: None };
     let mut changing =
         Task::new(async move { engine.change_index(&collection, "d_1", change).await });

@@ -1,12 +1,13 @@
-//! Items: conditions, batches, unique keys within a partition, the order of changes, and death.
+//! Items: conditions, batches, unique keys within a partition, the order of changes, and expiration.
 
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
-    Births, Changes, Collection, Comes, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec,
-    Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind,
-    Lifetime, Match, Model, Namespace, Partition, Policy, PolicyRule, Scan, Sink, What,
+    BirthOrder, ChangesWanted, Collection, ContainerDefinition, DefaultTtl, Engine, Error, Flow,
+    IndexSpec, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite,
+    ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder,
+    VersionMatch, What,
 };
 use test_kit::{Kit, PausingStore, ready};
 
@@ -18,8 +19,8 @@ pub(crate) struct Shelf {
 pub(crate) struct Honour;
 
 impl ItemWriter for Honour {
-    fn lifetime(&self, _: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error> {
-        Ok(Lifetime::of(document.get("ttl")))
+    fn lifetime_of(&self, _: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error> {
+        Ok(Lifetime::from_ttl(document.get("ttl")))
     }
 }
 
@@ -27,10 +28,10 @@ impl ItemWriter for Honour {
 #[derive(Default)]
 pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
-impl Sink for All {
-    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+impl ItemSink for All {
+    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
         self.0.clear();
-        self.1 = comes == Comes::AsAsked;
+        self.1 = comes == ScanOrder::AsAsked;
         Ok(())
     }
 
@@ -44,13 +45,13 @@ pub(crate) fn everything() -> Policy {
     Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])
 }
 
-pub(crate) fn definition(default: DefaultTtl) -> Definition {
-    Definition {
+pub(crate) fn definition(default: DefaultTtl) -> ContainerDefinition {
+    ContainerDefinition {
         default,
         partition: Partition { hash_bytes: 1, values: 1 },
         indexes: vec![
-            IndexSpec::tuple("unique", &[(vec!["u".to_owned()], false)], true),
-            IndexSpec::wild("paths", everything()),
+            IndexSpec::over_tuple("unique", &[(vec!["u".to_owned()], false)], true),
+            IndexSpec::over_policy("paths", everything()),
         ],
         retention_s: None,
         options: Document::new(),
@@ -66,7 +67,7 @@ pub(crate) fn key(pk: &str, id: &str) -> ItemKey {
 }
 
 pub(crate) fn write(action: ItemAction, pk: &str, id: &str) -> ItemWrite {
-    ItemWrite { key: key(pk, id), action, if_match: Match::Any }
+    ItemWrite { key: key(pk, id), action, if_match: VersionMatch::Any }
 }
 
 pub(crate) fn body(pk: &str, id: &str, more: Document) -> DocBuf {
@@ -87,7 +88,7 @@ impl Shelf {
         Self::with(&definition(default))
     }
 
-    pub(crate) fn with(definition: &Definition) -> Self {
+    pub(crate) fn with(definition: &ContainerDefinition) -> Self {
         let kit = Kit::default();
         let name = Namespace::new("db", "box");
         ready(kit.engine.create_container(&name, definition)).unwrap();
@@ -99,7 +100,7 @@ impl Shelf {
     }
 
     pub(crate) fn container(&self) -> Arc<Collection> {
-        self.engine().expect(Model::Items, &Namespace::new("db", "box")).unwrap()
+        self.engine().expect_collection(Model::Items, &Namespace::new("db", "box")).unwrap()
     }
 
     pub(crate) fn write(&self, writes: &[ItemWrite]) -> Done {
@@ -116,7 +117,7 @@ impl Shelf {
     }
 
     fn get(&self, pk: &str, id: &str) -> Option<Item> {
-        ready(self.engine().item(&self.container(), &key(pk, id))).unwrap().0
+        ready(self.engine().read_item(&self.container(), &key(pk, id))).unwrap().0
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Vec<Item> {
@@ -126,7 +127,7 @@ impl Shelf {
     pub(crate) fn scan_all(&self, scan: &Scan) -> All {
         let mut all = All::default();
         let context = test_kit::context();
-        ready(self.engine().scan(&self.container(), scan, &context, &mut all)).unwrap();
+        ready(self.engine().scan_items(&self.container(), scan, &context, &mut all)).unwrap();
         all
     }
 
@@ -134,14 +135,14 @@ impl Shelf {
         ids(&self.scan(&Scan::of(range)))
     }
 
-    fn changes(&self, after: u64, items: usize) -> engine::Change {
+    fn changes(&self, after: u64, items: usize) -> engine::ChangePage {
         let wanted =
-            Changes { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
-        ready(self.engine().changes(&self.container(), &wanted, &test_kit::context())).unwrap()
+            ChangesWanted { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
+        ready(self.engine().item_changes(&self.container(), &wanted, &test_kit::context())).unwrap()
     }
 
     pub(crate) fn check(&self) {
-        let checked = ready(self.engine().check(&self.container())).unwrap();
+        let checked = ready(self.engine().check_collection(&self.container())).unwrap();
         assert_eq!(checked.differences, Vec::<String>::new());
     }
 }
@@ -180,10 +181,10 @@ fn a_version_that_is_no_more_is_refused() {
     let held = Shelf::new(DefaultTtl::Off);
     let stamp = held.upsert("a", "1", doc! {}).item.unwrap().stamp;
     for (if_match, passes) in [
-        (Match::Stamp(stamp + 1), false),
-        (Match::Nothing, false),
-        (Match::Any, true),
-        (Match::Stamp(stamp), false),
+        (VersionMatch::Stamp(stamp + 1), false),
+        (VersionMatch::Nothing, false),
+        (VersionMatch::Any, true),
+        (VersionMatch::Stamp(stamp), false),
     ] {
         let replaced = ItemAction::Replace(body("a", "1", doc! {}));
         let done = held.write(&[ItemWrite { if_match, ..write(replaced, "a", "1") }]);
@@ -194,7 +195,10 @@ fn a_version_that_is_no_more_is_refused() {
     }
     // Where there is nothing, an upsert makes it.
     let upsert = write(ItemAction::Upsert(body("a", "2", doc! {})), "a", "2");
-    assert!(held.write(&[ItemWrite { if_match: Match::Stamp(1), ..upsert }]).unwrap().0[0].created);
+    assert!(
+        held.write(&[ItemWrite { if_match: VersionMatch::Stamp(1), ..upsert }]).unwrap().0[0]
+            .created
+    );
 }
 
 #[test]
@@ -252,14 +256,14 @@ fn a_unique_value_counts_within_its_partition_and_while_its_item_lives() {
 }
 
 #[test]
-fn what_is_dead_is_nowhere_and_what_takes_its_place_is_new() {
+fn what_has_expired_is_nowhere_and_what_takes_its_place_is_new() {
     for reap in [false, true] {
         let mut held = Shelf::new(DefaultTtl::Seconds(10));
         let first = held.upsert("a", "1", doc! {}).item.unwrap();
         held.upsert("a", "2", doc! { "ttl": -1 });
         held.kit.move_to(10_000);
         if reap {
-            held.kit.reap();
+            held.kit.reap_all();
             ready(held.engine().reap_now(&held.container())).unwrap();
         }
         held.kit.restart();
@@ -267,7 +271,7 @@ fn what_is_dead_is_nowhere_and_what_takes_its_place_is_new() {
         assert_eq!(ids(&held.changes(0, 10).items), ["2"]);
         assert_eq!(held.get("a", "1"), None);
         let stale = ItemWrite {
-            if_match: Match::Stamp(first.stamp),
+            if_match: VersionMatch::Stamp(first.stamp),
             ..write(ItemAction::Delete, "a", "1")
         };
         let failure = held.write(&[stale]).unwrap_err();
@@ -329,7 +333,7 @@ fn a_definition_is_replaced_as_one_commit() {
     held.upsert("a", "1", doc! { "ttl": 5, "n": 1 });
     let version = held.container().state().record.items.unwrap().changed;
     let mut wanted = definition(DefaultTtl::Seconds(10));
-    wanted.indexes = vec![IndexSpec::tuple(
+    wanted.indexes = vec![IndexSpec::over_tuple(
         "n",
         &[(vec!["n".to_owned()], true), (vec!["pk".to_owned()], false)],
         false,
@@ -400,7 +404,7 @@ fn an_item_may_get_another_key() {
     assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
     assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
     held.check();
-    // It is written, and so lives anew; the key of one that is dead is free.
+    // It is written, and so lives anew; the key of one that has expired is free.
     held.kit.move_to(10_000);
     assert_eq!(held.ids(ItemRange::all()), ["3"]);
     to("3", "2").unwrap();
@@ -494,9 +498,9 @@ fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
         }
     };
     make(0, 1_990);
-    struct Some(usize, Vec<Item>, Comes);
-    impl Sink for Some {
-        fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+    struct Some(usize, Vec<Item>, ScanOrder);
+    impl ItemSink for Some {
+        fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
             self.2 = comes;
             Ok(())
         }
@@ -508,17 +512,17 @@ fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
     let page = |births, after: Option<&Item>, most| {
         let after = after.map(|item| item.birth.to_be_bytes().to_vec());
         let scan = Scan { births, after, ..Scan::of(ItemRange::all()) };
-        let mut page = Some(most, Vec::new(), Comes::ByKey);
+        let mut page = Some(most, Vec::new(), ScanOrder::ByKey);
         let context = test_kit::context();
-        ready(held.engine().scan(&held.container(), &scan, &context, &mut page)).unwrap();
+        ready(held.engine().scan_items(&held.container(), &scan, &context, &mut page)).unwrap();
         (page.1, page.2)
     };
-    let (mut items, comes) = page(Births::WhereFew, None, 500);
-    assert_eq!(comes, Comes::ByBirth);
+    let (mut items, comes) = page(BirthOrder::WhereFew, None, 500);
+    assert_eq!(comes, ScanOrder::ByBirth);
     // Too many to begin so now, and no reason to end.
     make(1_990, 4_500);
-    assert_eq!(page(Births::WhereFew, None, 1).1, Comes::ByKey);
-    let (rest, _) = page(Births::Always, items.last(), usize::MAX);
+    assert_eq!(page(BirthOrder::WhereFew, None, 1).1, ScanOrder::ByKey);
+    let (rest, _) = page(BirthOrder::Always, items.last(), usize::MAX);
     items.extend(rest);
     let want: Vec<String> = (0..4_500).map(|at: usize| at.to_string()).collect();
     assert_eq!(ids(&items), want);

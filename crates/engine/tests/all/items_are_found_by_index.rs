@@ -176,7 +176,7 @@ fn a_walk_with_indexes_misses_nothing() {
     for policy in policies() {
         let held = Shelf::new(DefaultTtl::Off);
         let mut wanted = definition(DefaultTtl::Off);
-        wanted.indexes = vec![IndexSpec::wild("paths", policy)];
+        wanted.indexes = vec![IndexSpec::over_policy("paths", policy)];
         ready(held.engine().replace_container(&held.container(), &wanted, None)).unwrap();
         ready(held.engine().transform_indexes(&held.container())).unwrap();
         for at in 0..120 {
@@ -227,7 +227,8 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
     let held = Shelf::new(DefaultTtl::Seconds(10));
     let mut wanted = definition(DefaultTtl::Seconds(10));
     let path = |name: &str| vec![name.to_owned()];
-    wanted.indexes = vec![IndexSpec::tuple("ab", &[(path("a"), false), (path("b"), true)], false)];
+    wanted.indexes =
+        vec![IndexSpec::over_tuple("ab", &[(path("a"), false), (path("b"), true)], false)];
     ready(held.engine().replace_container(&held.container(), &wanted, None)).unwrap();
     let order = |a: bool, b: bool, names: [&str; 2]| {
         let order = vec![(path(names[0]), a), (path(names[1]), b)];

@@ -8,7 +8,7 @@ use std::{
 };
 
 use document::{Path, doc};
-use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
+use engine::{BatchLimit, Find, Kind, ListOrdering, Model, Plan, Update};
 use evaluation::{Budget, Context, Watch};
 use pipeline::{
     Filter,
@@ -35,18 +35,19 @@ fn kit() -> Kit {
     let kit = Kit::default();
     let documents = (0..ROWS as i32).map(|id| {
         let document = doc! { "_id": id, "a": document::array![1, 2] };
-        (document.to_buf(), expiry::Lifetime::of(None))
+        (document.to_buf(), expiry::Lifetime::from_ttl(None))
     });
     let documents = documents.collect();
-    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).expect("inserted");
+    ready(kit.engine.insert(&kit.collection(), documents, ListOrdering::Ordered))
+        .expect("inserted");
     kit
 }
 
 fn read(kit: &Kit, plan: Plan, context: Arc<Context>) -> (usize, Result<usize, engine::Error>) {
     let all = BatchLimit { documents: usize::MAX, bytes: usize::MAX };
-    let cursor = kit.engine.query(Model::Documents, &kit.namespace(), plan, context);
+    let cursor = kit.engine.begin_query(Model::Documents, &kit.namespace(), plan, context);
     let mut cursor = cursor.expect("a cursor");
-    let (polls, batch) = polls(cursor.next(all));
+    let (polls, batch) = polls(cursor.next_batch(all));
     (polls, batch.map(|batch| batch.documents.len()))
 }
 

@@ -21,17 +21,22 @@ const SIZES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 const CACHES: (usize, usize) = (64 << 10, 2 << 20);
 
 /// The process has one account for its patterns, which live in plans, cursors and caches of all
-/// operations alike.
-static ACCOUNT: OnceLock<Account> = OnceLock::new();
+/// operations alike. Beside it stands what lets others run while a program's patterns are compiled.
+static PROCESS: OnceLock<(Account, fn())> = OnceLock::new();
+
+/// Bytes of compiled patterns after which others should run. They take a few milliseconds to
+/// compile, and a program may have sixty times as many.
+const REST_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// What the patterns of the program that is being parsed on this thread take; `None` outside.
     static PROGRAM: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Has all patterns of this process taken from an account. Only the first call counts.
-pub fn take_patterns_from(account: &Account) {
-    let _ = ACCOUNT.set(account.clone());
+/// Has all patterns of this process taken from an account, and `give_way` called between patterns,
+/// every few milliseconds. Only the first call counts.
+pub fn take_patterns_from(account: &Account, give_way: fn()) {
+    let _ = PROCESS.set((account.clone(), give_way));
 }
 
 /// Parses a program: its patterns may take only so much together. A program inside another one is a
@@ -81,14 +86,21 @@ pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         PROGRAM.set(Some(spent));
+        if before / REST_BYTES < spent / REST_BYTES
+            && let Some((_, give_way)) = PROCESS.get()
+        {
+            give_way();
+        }
     }
-    let mut share = ACCOUNT.get().map(Account::share).unwrap_or_default();
+    let mut share = PROCESS.get().map(|(account, _)| account.share()).unwrap_or_default();
     share.grow(bytes)?;
     Ok(share)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::pattern::Pattern;
 
@@ -104,10 +116,14 @@ mod tests {
             (0..1000).find_map(|at| as_program(|| Pattern::new(&format!("{LARGE}{at}"), "").err()))
         };
         assert_eq!(as_program(nested).unwrap().number, 146);
+        // Others run meanwhile.
+        static OTHERS: AtomicUsize = AtomicUsize::new(0);
+        take_patterns_from(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
         for _ in 0..3 {
             let some = || (0..20).find_map(|at| Pattern::new(&format!("{LARGE}{at}"), "").err());
             assert_eq!(as_program(some), None);
         }
+        assert!(3 <= OTHERS.load(Ordering::Relaxed), "each program lets others run");
         let simple = || (0..2000).find_map(|at| Pattern::new(&format!("^name{at}"), "").err());
         assert_eq!(as_program(simple), None);
     }

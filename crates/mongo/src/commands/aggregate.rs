@@ -87,7 +87,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         _ => parse_plan(&args)?,
     };
     let context = call.evaluation_context().await?;
-    let cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }

@@ -281,13 +281,13 @@ async fn reply_with_outcomes<S: Store>(
     // The writes are done: their outcomes, which are small, are reported in any case.
     // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
-    let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
     // A first batch of nothing is allowed, and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, ..batch_limit(None, 0) },
         size => batch_limit(size, usize::MAX),
     };
-    let batch = cursor.next(wanted).await?;
+    let batch = cursor.next_batch(wanted).await?;
     let id = match batch.done {
         true => 0,
         false => {

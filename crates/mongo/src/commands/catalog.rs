@@ -87,7 +87,7 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     }
     check_options(&args)?;
     let engine = &call.door.engine;
-    engine.create(Model::Documents, &namespace, Document::new()).await?;
+    engine.create_collection(Model::Documents, &namespace, Document::new()).await?;
     ok(doc! {})
 }
 
@@ -207,7 +207,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
         let message = format!("Source collection {from} does not exist");
         return Err(Error::new(NamespaceNotFound, message));
     }
-    call.door.engine.rename(Model::Documents, &from, &to, replace).await?;
+    call.door.engine.rename_collection(Model::Documents, &from, &to, replace).await?;
     ok(doc! {})
 }
 

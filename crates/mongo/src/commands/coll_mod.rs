@@ -150,7 +150,7 @@ fn parse_change(
         }
         (None, None) => String::new(),
     };
-    let held = state.record.index(&name).ok_or_else(|| missing(name.clone()))?;
+    let held = state.record.index_named(&name).ok_or_else(|| missing(name.clone()))?;
     let expire_after = expire_after.map(|value| coerced_seconds(value, held)).transpose()?;
     if held.system_ttl && hidden == Some(true) {
         return Err(invalid_options("an index on '_ts' cannot be hidden"));

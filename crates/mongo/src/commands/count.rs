@@ -39,7 +39,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let hint = parse_hint(&args)?;
     let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
     if filter.is_always() && covers_all(&hint) {
-        let live = call.door.engine.live(&collection).await?;
+        let live = call.door.engine.live_amount(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
         return count_reply(limit.map_or(n, |limit| n.min(limit)));
     }
@@ -53,9 +53,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     stages.push(Stage::Count("n".to_owned()));
     let plan = Plan { hint, ..Plan::new(filter) };
     let context = call.evaluation_context().await?;
-    let mut cursor =
-        call.door.engine.query(Model::Documents, &namespace, plan.with_stages(stages), context)?;
-    let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
+    let mut cursor = call.door.engine.begin_query(
+        Model::Documents,
+        &namespace,
+        plan.with_stages(stages),
+        context,
+    )?;
+    let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
     count_reply(u64::try_from(n.unwrap_or(0)).unwrap_or(0))

@@ -84,7 +84,7 @@ fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result
             let message = format!("Identical index already exists: {}", spec.name);
             return Err(Error::new(IndexAlreadyExists, message));
         };
-        if collection.state().record.index(&spec.name).is_none() {
+        if collection.state().record.index_named(&spec.name).is_none() {
             let message =
                 "Cannot build two identical indexes. Try again without duplicate indexes.";
             return Err(Error::new(OperationFailed, message));

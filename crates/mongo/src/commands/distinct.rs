@@ -39,8 +39,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
     let context = call.evaluation_context().await?;
-    let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
-    let batch = cursor.next(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
+    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));
     let row = batch.documents.first().map(|row| DocRef::Raw(row));
     match row.and_then(|row| row.get(VALUES)) {

@@ -7,8 +7,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
-use engine::State;
-use engine::Store;
+use engine::{CollectionState, Store, What};
 
 use crate::{
     call::Call,
@@ -31,7 +30,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
         false => names_to_drop(&collection.state(), index)?,
     };
-    let was = call.door.engine.drop_indexes(&collection, names).await?;
+    let dropped = call.door.engine.drop_indexes(&collection, names).await;
+    let was = dropped.map_err(|error| match error.kind {
+        // Another operation dropped it meanwhile; `collMod` has other words for the same.
+        engine::Kind::NotFound(What::Index(name)) => not_found(&name),
+        _ => error.into(),
+    })?;
     let mut reply = doc! {
         "_t": "DropIndexesResponse",
         "nIndexesWas": saturated_int(was),
@@ -55,7 +59,7 @@ fn means_all(index: ValueRef<'_>) -> bool {
 
 /// The names of the indexes that are meant. In a list each may stand once: when its turn comes
 /// again it would be gone.
-fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
+fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
         ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
         ValueRef::Document(pattern) => Ok(vec![name_by_pattern(state, pattern)?]),
@@ -82,11 +86,11 @@ fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
 }
 
 /// A name that an index has, and that is not that of the id.
-fn checked_name(state: &State, name: &str) -> Result<String> {
+fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
-    match state.record.index(name) {
+    match state.record.index_named(name) {
         Some(index) => Ok(index.name.clone()),
         None => Err(not_found(name)),
     }
@@ -99,7 +103,7 @@ fn not_found(name: &str) -> Error {
 
 /// The name of the one index with this key pattern. Several may have it, with other options; then
 /// the name has to be given (181). `collMod` finds its index in the same way.
-pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
+pub(super) fn name_by_pattern(state: &CollectionState, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()
         && pattern.len() == 1
@@ -111,7 +115,7 @@ pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<Stri
     let wanted = pattern.to_tree();
     let mut found = state.record.indexes.iter().filter(|index| {
         let key = index.shown.get("key").map(document::Value::as_ref);
-        index.pattern() == wanted
+        index.key_pattern() == wanted
             || key
                 .and_then(ValueRef::as_document)
                 .is_some_and(|key| document::compare_documents(key, pattern).is_eq())
@@ -124,7 +128,7 @@ pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<Stri
                 .record
                 .indexes
                 .iter()
-                .filter(|index| index.pattern() == wanted)
+                .filter(|index| index.key_pattern() == wanted)
                 .map(|index| {
                     shell(document::Value::Document(index_entry(index)).as_ref()).to_string()
                 })

@@ -14,9 +14,11 @@
 
 use std::sync::Arc;
 
-use clock::{Instant, Mode, Refused};
+use clock::{ClockMode, ClockRefusal, Instant};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
-use engine::{Amount, Class, Collection, DefaultTtl as Default, Ends, Fate, Store, Within};
+use engine::{
+    Amount, Class, Collection, DefaultTtl, DocumentExpiry, ExpiryReason, HorizonAmounts, Store,
+};
 
 use crate::{
     call::Call,
@@ -45,7 +47,7 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             let number = number.ok_or_else(|| {
                 Error::new(TypeMismatch, "advanceSeconds must be a number of seconds")
             })?;
-            Some(clock.last().plus_ms((number.to_f64() * 1000.0).round() as i64))
+            Some(clock.last_used().plus_ms((number.to_f64() * 1000.0).round() as i64))
         }
         (None, Some(ValueRef::DateTime(ms))) => Some(Instant::from_ms(ms)),
         (None, Some(_)) => return Err(Error::new(TypeMismatch, "set must be a date")),
@@ -56,19 +58,21 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let status = call.door.engine.clock().status();
     ok(doc! {
-        "mode": match status.mode { Mode::System => "system", Mode::Manual => "manual" },
+        "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
         "now": Value::DateTime(status.now.ms),
     })
 }
 
 /// Why the clock does not move.
-fn clock_refusal(refused: Refused) -> Error {
+fn clock_refusal(refused: ClockRefusal) -> Error {
     let message = match refused {
-        Refused::SystemClock => {
+        ClockRefusal::SystemClock => {
             "the clock can only be moved on a server started with --clock manual".to_owned()
         }
-        Refused::Backwards { now } => format!("the clock never goes back; it stands at {now}"),
-        Refused::OtherMode => "the data directory belongs to the other kind of clock".to_owned(),
+        ClockRefusal::Backwards { now } => format!("the clock never goes back; it stands at {now}"),
+        ClockRefusal::OtherMode => {
+            "the data directory belongs to the other kind of clock".to_owned()
+        }
     };
     Error::new(IllegalOperation, message)
 }
@@ -79,7 +83,7 @@ fn amount_fields(amount: Amount) -> Document {
 }
 
 /// What expires within an hour, a day and a week.
-fn horizon_fields(within: &Within) -> Document {
+fn horizon_fields(within: &HorizonAmounts) -> Document {
     doc! {
         "hour": amount_fields(within.hour),
         "day": amount_fields(within.day),
@@ -88,11 +92,11 @@ fn horizon_fields(within: &Within) -> Document {
 }
 
 /// A collection's default time to live as clients know it: null, -1 or seconds.
-fn default_of(default: Default) -> Value {
+fn default_of(default: DefaultTtl) -> Value {
     match default {
-        Default::Off => Value::Null,
-        Default::Infinite => Value::Int32(-1),
-        Default::Seconds(n) => Value::Int64(n),
+        DefaultTtl::Off => Value::Null,
+        DefaultTtl::Infinite => Value::Int32(-1),
+        DefaultTtl::Seconds(n) => Value::Int64(n),
     }
 }
 
@@ -113,28 +117,28 @@ pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {
-            Some(ValueRef::Null) => Default::Off,
+            Some(ValueRef::Null) => DefaultTtl::Off,
             Some(value) => match Number::of(value).and_then(Number::to_i64_exact) {
-                Some(-1) => Default::Infinite,
-                Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => Default::Seconds(n),
+                Some(-1) => DefaultTtl::Infinite,
+                Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => DefaultTtl::Seconds(n),
                 _ => return Err(bad_default()),
             },
             None => return Err(bad_default()),
         };
-        let preview = engine.preview(&collection, default).await?;
+        let preview = engine.preview_default(&collection, default).await?;
         return ok(doc! {
-            "dies_now": amount_fields(preview.dies_now),
-            "dies_within": horizon_fields(&preview.dies_within),
+            "dies_now": amount_fields(preview.expires_now),
+            "dies_within": horizon_fields(&preview.expires_within),
             "exact": true,
         });
     }
-    let forecast = engine.forecast(&collection).await?;
+    let forecast = engine.forecast_collection(&collection).await?;
     let mut unreaped = amount_fields(forecast.unreaped.amount);
-    unreaped.push("oldest_dead_seconds", forecast.unreaped.oldest_dead_seconds);
+    unreaped.push("oldest_dead_seconds", forecast.unreaped.oldest_expired_seconds);
     ok(doc! {
         "default": default_of(forecast.default),
         "live": amount_fields(forecast.live),
-        "dies_within": horizon_fields(&forecast.dies_within),
+        "dies_within": horizon_fields(&forecast.expires_within),
         "unreaped_estimate": unreaped,
         "exact": true,
     })
@@ -151,7 +155,7 @@ async fn list_expirations<S: Store>(
         return Err(Error::new(BadValue, message));
     }
     let context = call.evaluation_context().await?;
-    let fates = call.door.engine.fates(collection, ids, &context).await?;
+    let fates = call.door.engine.document_expiries(collection, ids, &context).await?;
     let documents = fates.documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));
     ok(doc! {
         "default": default_of(fates.default),
@@ -160,14 +164,14 @@ async fn list_expirations<S: Store>(
 }
 
 /// The entry of one document: when it was written, its class, when it expires and what says so.
-fn expiration_entry(fate: Fate) -> Document {
-    let (dies_at, by) = match fate.death {
+fn expiration_entry(fate: DocumentExpiry) -> Document {
+    let (dies_at, by) = match fate.expiry {
         None => (Value::Null, Value::Null),
         Some((at, ends)) => {
             let by = match ends {
-                Ends::Default => "default".to_owned(),
-                Ends::Own => "ttl".to_owned(),
-                Ends::Index(name) => name,
+                ExpiryReason::Default => "default".to_owned(),
+                ExpiryReason::Own => "ttl".to_owned(),
+                ExpiryReason::Index(name) => name,
             };
             (Value::DateTime(at.ms), Value::String(by))
         }

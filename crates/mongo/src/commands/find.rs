@@ -66,10 +66,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
         keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
     };
-    let mut cursor = call.door.engine.query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
     let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);
     if call.door.carries_timestamps() && dumps() {
-        cursor.date();
+        cursor.add_write_second();
     }
     reply_with_cursor(call, &namespace, cursor, wanted).await
 }

@@ -49,13 +49,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         call.connection.relayed_sender,
     )?;
     // Before anything can fail: the operation now belongs to this request.
-    call.connection.resume_operation(id, &taken.operation, clock::monotonic());
+    call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
     if args.get("maxTimeMS").is_some() {
         cursors.return_unread(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
-    let batch = taken.cursor.next(batch_limit(size, usize::MAX)).await;
+    let batch = taken.cursor.next_batch(batch_limit(size, usize::MAX)).await;
     // Nobody waits for a batch of an operation that was told to stop meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),

@@ -8,7 +8,7 @@
 //! A command that ran is `ok: 1`, whatever became of its documents.
 
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
-use engine::{Namespace, New, Ordering, Store};
+use engine::{ListOrdering, Namespace, NewDocument, Store};
 
 use super::statements::{check_batch, push_errors};
 use crate::{
@@ -91,7 +91,7 @@ pub(super) async fn insert_documents<S: Store>(
     if ready.is_empty() {
         return Ok((0, errors));
     }
-    let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
+    let ordering = if ordered { ListOrdering::Ordered } else { ListOrdering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure_collection(namespace).await?;
         let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;
@@ -122,7 +122,7 @@ fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
     writer: &DocumentWriter,
-) -> Result<New> {
+) -> Result<NewDocument> {
     if call.door.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {
@@ -149,7 +149,7 @@ fn as_stored<S: Store>(
     document: DocRef<'_>,
     writer: &DocumentWriter,
     since: Option<i64>,
-) -> Result<New> {
+) -> Result<NewDocument> {
     check_stored(document)?;
     let CheckedDocument { lifetime, has_empty_timestamp } = writer.check_document(document)?;
     let mut owned = match document.iter().next() {
@@ -159,5 +159,5 @@ fn as_stored<S: Store>(
     if has_empty_timestamp {
         owned = call.door.timestamps.fill_empty(owned.as_ref(), writer.now.ms);
     }
-    Ok(New { document: owned, lifetime, since })
+    Ok(NewDocument { document: owned, lifetime, since })
 }

@@ -17,7 +17,7 @@ use pipeline::Filter;
 use crate::{
     arguments::Args,
     call::Call,
-    errors::{Error, NamespaceNotFound, Result},
+    errors::{Error, Result},
     replies::{
         collection::{collection_entry, disk_bytes},
         cursor::reply_with_list,
@@ -115,7 +115,7 @@ pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     let namespace = call.namespace()?;
     let size = batch_size(&call.args())?;
     let Some(collection) = call.find_collection(&namespace) else {
-        return Err(Error::new(NamespaceNotFound, format!("ns does not exist: {namespace}")));
+        return Err(Error::no_collection(&namespace));
     };
     let state = collection.state();
     let mut entries = vec![id_index_entry()];

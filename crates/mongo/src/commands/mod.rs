@@ -128,7 +128,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
     let deadline = check_shared(&args, row)?;
-    let began = clock::monotonic();
+    let began = clock::monotonic_time();
     call.operation.end_at(deadline);
     let _begun = call.connection.begin_command(Running {
         id: call.door.operation_id(),
@@ -146,7 +146,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     // How long a client chose to wait for news says nothing about the server.
     if call.body.get("maxAwaitTimeMS").is_none() {
-        call.door.latencies.observe(place, clock::monotonic().saturating_sub(began));
+        call.door.latencies.observe(place, clock::monotonic_time().saturating_sub(began));
     }
     reply
 }

@@ -110,7 +110,7 @@ async fn list_operations<S: Store>(
     asked: ShownBeside,
 ) -> Result<(Vec<Document>, Share)> {
     let now_ms = call.door.engine.now().await.ms;
-    let clocks = Clocks { now_ms, monotonic: clock::monotonic() };
+    let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
     let host = call.door.settings.host.as_str();
     let mut held = call.door.settings.memory.share();
     let mut shown = Vec::new();
@@ -152,7 +152,7 @@ fn describe_running(
     cursor: Option<(CursorSnapshot, Clocks)>,
     out: &mut Document,
 ) {
-    let took = clock::monotonic().saturating_sub(running.began);
+    let took = clock::monotonic_time().saturating_sub(running.began);
     let command = running.command.as_ref();
     out.push("opid", running.id);
     out.push("secs_running", saturated_long(took.as_secs().into()));

@@ -70,7 +70,7 @@ async fn storage_stats<S: Store>(
             "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": int_or_long(scale),
         });
     };
-    let live = call.door.engine.live(&collection).await?;
+    let live = call.door.engine.live_amount(&collection).await?;
     let stored = disk_bytes(call, &collection);
     let store = call.door.engine.store();
     let indexes = i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
@@ -130,7 +130,7 @@ pub(super) async fn stats_stage<S: Store>(
     }
     if args.document("count")?.is_some() {
         let live = match call.find_collection(namespace) {
-            Some(collection) => call.door.engine.live(&collection).await?.documents,
+            Some(collection) => call.door.engine.live_amount(&collection).await?.documents,
             None => 0,
         };
         out.push("count", int_or_long(live));
@@ -149,7 +149,7 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         .collect();
     let (mut objects, mut size, mut stored, mut indexes) = (0, 0, 0, 0);
     for collection in &own {
-        let live = call.door.engine.live(collection).await?;
+        let live = call.door.engine.live_amount(collection).await?;
         objects += live.documents;
         size += live.bytes;
         stored += disk_bytes(call, collection);
@@ -184,7 +184,7 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
-    let checked = call.door.engine.check(&collection).await?;
+    let checked = call.door.engine.check_collection(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
     let mut keys = doc! { "_id_": int_or_long(records) };
     for index in &collection.state().record.indexes {

@@ -56,7 +56,7 @@ fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
     };
     match u64::try_from(ms) {
         Ok(ms) if ms <= 2_147_483_647 => {
-            Ok((0 < ms).then(|| clock::monotonic() + Duration::from_millis(ms)))
+            Ok((0 < ms).then(|| clock::monotonic_time() + Duration::from_millis(ms)))
         }
         _ => Err(Error::new(BadValue, format!("{ms} value for maxTimeMS is out of range"))),
     }

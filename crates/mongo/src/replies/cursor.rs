@@ -56,7 +56,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let batch = match wanted.size {
         // Nothing is run yet, but what is wrong with it has been said.
         Some(0) if !wanted.single => Batch::default(),
-        size => cursor.next(batch_limit(size, FIRST_BATCH)).await?,
+        size => cursor.next_batch(batch_limit(size, FIRST_BATCH)).await?,
     };
     let id = if batch.done || wanted.single {
         0
@@ -64,7 +64,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.note_batch(batch.documents.len());
         // The message goes, and what it was parsed into stays.
-        cursor.keep(parsed_command::parsed_bytes(call.message, &call.door.commands))?;
+        cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.door.commands))?;
         let opened = NewCursor {
             cursor,
             keep: wanted.keep,
@@ -127,7 +127,7 @@ pub(crate) async fn reply_with_list<S: Store>(
     // No document of the collection is looked at.
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
-    let cursor = call.door.engine.query(Model::Documents, namespace, plan, context)?;
+    let cursor = call.door.engine.begin_query(Model::Documents, namespace, plan, context)?;
     reply_with_cursor(call, namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }

@@ -67,10 +67,14 @@ mod tests {
         let mut held = account.share();
         let whole = read_payload(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
         assert!(matches!(whole, Arrived::Whole(read) if read == bytes));
-        assert_eq!(held.held(), bytes.len());
+        assert_eq!(held.held_bytes(), bytes.len());
         let cut = read_payload(&mut &bytes[..20_000], bytes.len(), &mut held).await.unwrap();
         assert!(matches!(cut, Arrived::Cut));
-        assert!(account.used() <= 16_384 + TRUSTED_BYTES + 65_536, "{}", account.used());
+        assert!(
+            account.used_bytes() <= 16_384 + TRUSTED_BYTES + 65_536,
+            "{}",
+            account.used_bytes()
+        );
     }
 
     #[tokio::test]
@@ -80,6 +84,6 @@ mod tests {
         let (mut stream, mut held) = (bytes.as_slice(), account.share());
         let refused = read_payload(&mut stream, 3_000_000, &mut held).await.unwrap();
         assert!(matches!(refused, Arrived::Refused(kept, Short) if kept == vec![7; CLAIMED_BYTES]));
-        assert_eq!((stream, account.used()), (&[8; 10][..], 0));
+        assert_eq!((stream, account.used_bytes()), (&[8; 10][..], 0));
     }
 }

@@ -186,3 +186,39 @@ async fn an_index_is_dropped_once_and_shows_that_it_was_made_in_the_background()
     let reply = client.run(drop(array!["a_1"])).await;
     assert_eq!(number(&reply, "nIndexesWas"), 2, "{reply:?}");
 }
+
+/// The text of an error reply.
+fn errmsg(reply: &Document) -> String {
+    reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn what_the_engine_refuses_has_the_text_that_clients_know() {
+    let mut client = Client::new();
+    create(&mut client, &[named("a_1", doc! {})]).await;
+    let same_key = create(&mut client, &[named("other", doc! {})]).await;
+    assert_eq!(errmsg(&same_key), "Index already exists with a different name: a_1");
+    let options = doc! { "expireAfterSeconds": 5 };
+    let same_name = create(&mut client, &[named("a_1", options.clone())]).await;
+    let want = "An equivalent index already exists with the same name but different options. \
+                Index: 'a_1'";
+    assert_eq!(errmsg(&same_name), want);
+    let both = create(&mut client, &[named("other", options)]).await;
+    let want = "An equivalent index already exists with a different name and options. Index: 'a_1'";
+    assert_eq!(errmsg(&both), want);
+    let taken = create(&mut client, &[named("a_1", doc! { "unique": true })]).await;
+    let want = "An existing index has the same name as the requested index. ";
+    assert!(errmsg(&taken).starts_with(want), "{taken:?}");
+    for (command, want) in [
+        (doc! { "find": "c", "hint": "none" }, "hint provided does not correspond to"),
+        (doc! { "create": "c" }, "Collection db.c already exists."),
+        (doc! { "collMod": "d", "index": doc! { "name": "x", "hidden": true } }, "ns does not"),
+        (doc! { "dropIndexes": "c", "index": "x" }, "index not found with name [x]"),
+    ] {
+        let reply = client.run(with(command, doc! { "$db": "db" })).await;
+        assert!(errmsg(&reply).starts_with(want), "{reply:?}");
+    }
+    let rename = doc! { "renameCollection": "db.c", "to": "db.d", "$db": "admin" };
+    client.send(doc! { "insert": "d", "$db": "db" }, &[("documents", &[doc! { "a": 1 }])]).await;
+    assert_eq!(errmsg(&client.run(rename).await), "target namespace exists");
+}

@@ -135,8 +135,8 @@ async fn what_takes_too_much_is_refused_and_given_back() {
                 ),
                 _ => panic!("{shown}: {reply:?}"),
             }
-            assert_eq!(account.used(), 0, "{shown}");
-            assert!(account.peak() < 300 * MB, "{shown}: {}", account.peak() / MB);
+            assert_eq!(account.used_bytes(), 0, "{shown}");
+            assert!(account.peak_bytes() < 300 * MB, "{shown}: {}", account.peak_bytes() / MB);
         }
         let found = client.run(doc! { "count": "c", "$db": "db" }).await;
         assert_eq!(number(&found, "n"), 1);
@@ -163,7 +163,7 @@ async fn idle_cursors_give_way_the_oldest_of_who_has_most_first() {
     let mut cursors = Vec::new();
     for _ in 0..20 {
         cursors.push(open(&mut greedy).await);
-        assert!(account.used() <= 64 * MB);
+        assert!(account.used_bytes() <= 64 * MB);
     }
     assert_eq!(more(&mut modest, kept).await, None, "another connection's is older but alone");
     assert_eq!(more(&mut greedy, cursors[0]).await, Some(43));
@@ -171,7 +171,7 @@ async fn idle_cursors_give_way_the_oldest_of_who_has_most_first() {
     for id in cursors.into_iter().chain([kept]) {
         greedy.run(doc! { "killCursors": "c", "cursors": array![id], "$db": "db" }).await;
     }
-    assert_eq!(account.used(), 0);
+    assert_eq!(account.used_bytes(), 0);
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     let (left, stays) = (open(&mut other).await, open(&mut client).await);
     let door = std::sync::Arc::clone(&client.door);
     drop(other);
-    let now = clock::monotonic();
+    let now = clock::monotonic_time();
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
@@ -192,7 +192,7 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     assert_eq!(more(&mut client, left).await, Some(43));
     assert_eq!(more(&mut client, stays).await, None);
     door.tick(now + Duration::from_secs(700));
-    assert_eq!(account.used(), 0);
+    assert_eq!(account.used_bytes(), 0);
 }
 
 /// A message that says it is so long, and as much of it as there is.
@@ -221,8 +221,8 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
-    assert!(strangers.used() <= MB / 2 && 0 < strangers.refused(), "{strangers:?}");
-    assert_eq!(memory.used(), 0);
+    assert!(strangers.used_bytes() <= MB / 2 && 0 < strangers.refused_count(), "{strangers:?}");
+    assert_eq!(memory.used_bytes(), 0);
     drop(half);
     // One that is known takes from the account as the message arrives.
     let mut known = client.beside();
@@ -231,13 +231,13 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
-    assert!((MB / 2..4 * MB).contains(&memory.used()), "{memory:?}");
+    assert!((MB / 2..4 * MB).contains(&memory.used_bytes()), "{memory:?}");
     // What there is no room for is refused, and the next message is understood.
     let rest = vec![0; 40_000_000 - 16 - 1_000_000];
     known.stream.write_all(&rest).await.unwrap();
     assert_eq!(code(&known.reply().await), Some(365));
     let reply = known.run(doc! { "ping": 1, "$db": "admin" }).await;
-    assert_eq!((number(&reply, "ok"), memory.used()), (1, 0));
+    assert_eq!((number(&reply, "ok"), memory.used_bytes()), (1, 0));
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn a_program_counts_in_the_dearest_form_it_may_take() {
         let or = doc! { "$or": Value::Array(terms(count)) };
         let reply = client.run(doc! { "find": "c", "filter": or, "$db": "db" }).await;
         assert_eq!(code(&reply), want, "{count}");
-        assert_eq!(account.used(), 0);
+        assert_eq!(account.used_bytes(), 0);
     }
     let patterns = |count: i32| {
         let pattern = |at: i32| format!("(a{{1,100}}b{{1,100}}){{1,4}}{at}");

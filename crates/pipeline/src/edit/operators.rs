@@ -222,7 +222,7 @@ impl Expansion<'_> {
             let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
             self.context.budget.spend_bounded(names)?;
             self.named.grow(PLACE + names)?;
-            if MAX_NAMED_BYTES < self.named.held() {
+            if MAX_NAMED_BYTES < self.named.held_bytes() {
                 let text = "the positional operators of an update name more places than allowed";
                 return Err(Error::new(Kind::TooLarge, 146, text));
             }

@@ -24,7 +24,7 @@ impl Meter {
 
     /// So much more is held.
     pub(super) fn add_bytes(&mut self, bytes: usize) -> Result<(), Error> {
-        self.set_held(self.share.held().saturating_add(bytes))
+        self.set_held(self.share.held_bytes().saturating_add(bytes))
     }
 
     /// Says that `held` bytes are held.
@@ -32,7 +32,7 @@ impl Meter {
         if MAX_STAGE_BYTES < held {
             return Err(self.limit_exceeded());
         }
-        let bytes = held.saturating_sub(self.share.held());
+        let bytes = held.saturating_sub(self.share.held_bytes());
         self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
             // The parts of a `$facet` hold as much together as one stage may.
             true => self.limit_exceeded(),

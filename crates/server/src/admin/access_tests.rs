@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::{
     config::Config,
-    testing::{Answer, Server, ask},
+    testing::{Answer, Server, send_request},
 };
 
 const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
@@ -48,7 +48,7 @@ struct Browser {
 
 impl Browser {
     async fn new(server: &Server, key: &str) -> Self {
-        let token = server.good("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
+        let token = server.ask_well("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
         let body = format!("{{\"key\":\"{key}\"}}");
         let answer = of(server, "POST", SESSION, &[("x-ebb-csrf", &token)], &body).await;
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -78,7 +78,7 @@ async fn of(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
-    ask(server.0.admin().unwrap(), method, path, headers, body).await
+    send_request(server.0.admin().unwrap(), method, path, headers, body).await
 }
 
 /// What is wrong by an answer; nothing by one that is good.
@@ -242,7 +242,7 @@ async fn pages_are_open_and_links_lead_to_the_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_address_asks_for_nothing_but_a_token() {
     let server = Server::new(&Config::for_tests()).await;
-    let session = server.good("GET", SESSION, "").await;
+    let session = server.ask_well("GET", SESSION, "").await;
     assert_eq!((&session["login"], &session["right"]), (&"open".into(), &"write".into()));
     assert_eq!(session["key"], cosmos::WELL_KNOWN_KEY);
     assert_eq!(session["doors"]["mongo"], server.0.mongo().unwrap());
@@ -287,7 +287,7 @@ async fn an_open_address_asks_for_nothing_but_a_token() {
 async fn a_key_opens_a_session() {
     let folder = tempfile::tempdir().unwrap();
     let server = with_keys(folder.path()).await;
-    let session = server.good("GET", SESSION, "").await;
+    let session = server.ask_well("GET", SESSION, "").await;
     assert_eq!((&session["login"], &session["right"]), (&"required".into(), &Value::Null));
     assert_eq!(session["key"], Value::Null);
     for (key, right, shown_key) in
@@ -423,7 +423,7 @@ async fn who_guesses_keys_has_to_wait() {
     let folder = tempfile::tempdir().unwrap();
     let server = with_keys(folder.path()).await;
     let reader = Browser::new(&server, READER).await;
-    let token = server.good("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
+    let token = server.ask_well("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
     let mut answers = Vec::new();
     for at in 0..11 {
         let answer = match at % 2 {
@@ -480,7 +480,7 @@ async fn the_key_that_everybody_knows_lets_nobody_in_from_elsewhere() {
         (Config { cosmos_addr: None, ..Config::for_tests() }, "open"),
     ] {
         let server = Server::new(&config).await;
-        assert_eq!(server.good("GET", SESSION, "").await["login"], login, "{config:?}");
+        assert_eq!(server.ask_well("GET", SESSION, "").await["login"], login, "{config:?}");
         server.stop().await;
     }
 }
@@ -489,7 +489,7 @@ async fn the_key_that_everybody_knows_lets_nobody_in_from_elsewhere() {
 async fn a_door_that_is_off_is_closed() {
     let off = Config { mongo_addr: None, cosmos_addr: None, ..Config::for_tests() };
     let server = Server::new(&off).await;
-    let session = server.good("GET", SESSION, "").await;
+    let session = server.ask_well("GET", SESSION, "").await;
     assert_eq!(session["doors"], serde_json::json!({ "mongo": null, "cosmos": null }));
     let token = [("x-ebb-csrf", session["csrf"].as_str().unwrap())];
     for path in ["/_portal/api/nosql/dbs", "/_portal/api/mongo/db"] {
@@ -504,8 +504,8 @@ async fn a_relayed_query_ends_when_its_client_leaves() {
     let server = Server::new(&Config::for_tests()).await;
     let documents = (0..1000).map(|id| doc! { "_id": id, "v": 0 }.into()).collect();
     let documents = document::Value::Array(documents);
-    server.mongo(doc! { "insert": "c", "documents": documents, "$db": "db" }).await;
-    let token = server.good("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
+    server.run_command(doc! { "insert": "c", "documents": documents, "$db": "db" }).await;
+    let token = server.ask_well("GET", SESSION, "").await["csrf"].as_str().unwrap().to_owned();
     let sum = doc! { "$sum": doc! { "$range": array![0, 200_000] } };
     let slow = doc! { "$expr": doc! { "$lt": array![sum, "$v"] } };
     let find = doc! { "find": "c", "filter": slow }.to_buf();
@@ -519,7 +519,8 @@ async fn a_relayed_query_ends_when_its_client_leaves() {
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(find.bytes()).await.unwrap();
     let queries = async || {
-        let shown = server.mongo(doc! { "currentOp": 1, "op": "query", "$db": "admin" }).await;
+        let shown =
+            server.run_command(doc! { "currentOp": 1, "op": "query", "$db": "admin" }).await;
         match shown.get("inprog") {
             Some(document::Value::Array(shown)) => shown.len(),
             other => panic!("{other:?}"),

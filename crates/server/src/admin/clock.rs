@@ -1,6 +1,6 @@
 //! The database clock over HTTP.
 
-use ::clock::{Instant, Mode, Refused};
+use ::clock::{ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};
 use serde_json::{Value, json};
 
@@ -9,24 +9,27 @@ use super::{
     error::{Error, Result},
 };
 
-fn body(shared: &Shared) -> Result<Json<Value>> {
+fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     let status = shared.engine.clock().status();
     let now = jiff::Timestamp::from_millisecond(status.now.ms)
         .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
     Ok(Json(json!({
-        "mode": match status.mode { Mode::System => "system", Mode::Manual => "manual" },
+        "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
         "now": now,
         "now_ms": status.now.ms,
     })))
 }
 
 /// `GET /_ebb/clock`
-pub(crate) async fn read(State(shared): State<Shared>) -> Result<Json<Value>> {
-    body(&shared)
+pub(crate) async fn get_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
+    clock_body(&shared)
 }
 
 /// `POST /_ebb/clock` with `advance_seconds` or `set`; the move is durable when this answers.
-pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Result<Json<Value>> {
+pub(crate) async fn move_clock(
+    State(shared): State<Shared>,
+    request: Bytes,
+) -> Result<Json<Value>> {
     let request: Value = serde_json::from_slice(&request)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let clock = shared.engine.clock();
@@ -36,7 +39,7 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
             let seconds = seconds.as_f64().filter(|seconds| seconds.abs() < 1e15);
             let seconds = seconds
                 .ok_or_else(|| Error::bad_request("advance_seconds must be a number of seconds"))?;
-            clock.last().plus_ms((seconds * 1000.0).round() as i64)
+            clock.last_used().plus_ms((seconds * 1000.0).round() as i64)
         }
         (None, Some(set)) if fields == 1 => {
             let text = set.as_str().unwrap_or_default();
@@ -48,19 +51,19 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
         _ => return Err(Error::bad_request("give advance_seconds or set")),
     };
     shared.engine.move_clock(to).await.map_err(|refused| match refused {
-        Refused::SystemClock => {
+        ClockRefusal::SystemClock => {
             Error::conflict("the clock can only be moved on a server started with --clock manual")
         }
-        Refused::Backwards { now } => {
+        ClockRefusal::Backwards { now } => {
             Error::conflict(format!("the clock never goes back; it stands at {now}"))
         }
-        Refused::OtherMode => Error::conflict("the clock is of the other kind"),
+        ClockRefusal::OtherMode => Error::conflict("the clock is of the other kind"),
     })?;
-    body(&shared)
+    clock_body(&shared)
 }
 
 /// `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock.
-pub(crate) async fn accept(State(shared): State<Shared>) -> Result<Json<Value>> {
-    shared.engine.clock().accept();
-    body(&shared)
+pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
+    shared.engine.clock().accept_jump();
+    clock_body(&shared)
 }

@@ -1,37 +1,36 @@
-//! Errors of the admin address: `{"error": {"code", "message"}}`.
+//! Errors of the server's own routes at the admin address. Their form is the portal's, which has the
+//! same address.
 
 use axum::{
-    Json,
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use serde_json::json;
 
 /// A failed request.
 #[derive(Debug)]
-pub(crate) struct Error {
-    status: StatusCode,
-    code: &'static str,
-    message: String,
-}
+pub(crate) struct Error(portal::Error);
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self(portal::Error::new(status, code, message))
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code: "BadRequest", message: message.into() }
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::CONFLICT, code: "Conflict", message: message.into() }
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, code: "Failed", message: message.into() }
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, code: "NotFound", message: message.into() }
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
     }
 }
 
@@ -40,13 +39,15 @@ impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;
         let (status, code) = match error.kind {
-            Kind::Invalid | Kind::IndexRefused | Kind::ParallelArrays | Kind::Query(_) => {
-                (StatusCode::BAD_REQUEST, "BadRequest")
-            }
+            Kind::Invalid
+            | Kind::IndexRefused(_)
+            | Kind::HintRefused(_)
+            | Kind::ParallelArrays
+            | Kind::Query(_) => (StatusCode::BAD_REQUEST, "BadRequest"),
             Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),
             Kind::Exists(_)
             | Kind::DuplicateKey { .. }
-            | Kind::IndexConflict { .. }
+            | Kind::IndexConflict(_)
             | Kind::Precondition
             | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
@@ -57,13 +58,12 @@ impl From<engine::Error> for Error {
             Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
         };
-        Self { status, code, message: error.message }
+        Self::new(status, code, error.message)
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let body = json!({ "error": { "code": self.code, "message": self.message } });
-        (self.status, Json(body)).into_response()
+        self.0.into_response()
     }
 }

@@ -9,7 +9,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, Model, Namespace, Series, Steps, Unreaped, Within,
+    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, SeriesSteps,
+    Unreaped,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,17 +35,21 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// A day, hour by hour, unless something else is asked for.
-    fn steps(&self) -> Result<Steps> {
-        Ok(Steps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
+    fn parse_steps(&self) -> Result<SeriesSteps> {
+        Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
     }
 }
 
 /// Why a query string was not understood, as an error of this address.
-fn query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
+fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
-fn find(shared: &Shared, namespace: &Namespace, which: &Which) -> Result<Arc<Collection>> {
+fn find_collection(
+    shared: &Shared,
+    namespace: &Namespace,
+    which: &Which,
+) -> Result<Arc<Collection>> {
     let of = |model| shared.engine.collection(model, namespace);
     let missing = || Error::not_found(format!("there is no collection {namespace}"));
     match which.door.as_deref() {
@@ -59,88 +64,89 @@ fn find(shared: &Shared, namespace: &Namespace, which: &Which) -> Result<Arc<Col
     }
 }
 
-fn amount(amount: Amount) -> Value {
+fn amount_json(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }
 
-fn within(within: &Within) -> Value {
+fn within_json(within: &HorizonAmounts) -> Value {
     json!({
-        "hour": amount(within.hour),
-        "day": amount(within.day),
-        "week": amount(within.week),
+        "hour": amount_json(within.hour),
+        "day": amount_json(within.day),
+        "week": amount_json(within.week),
     })
 }
 
-fn unreaped(unreaped: Unreaped) -> Value {
-    let mut shown = amount(unreaped.amount);
-    shown["oldest_dead_seconds"] = json!(unreaped.oldest_dead_seconds);
+fn unreaped_json(unreaped: Unreaped) -> Value {
+    let mut shown = amount_json(unreaped.amount);
+    shown["oldest_dead_seconds"] = json!(unreaped.oldest_expired_seconds);
     shown
 }
 
-fn shown(series: &Series, steps: Steps) -> Value {
+fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     json!({
         "now_ms": series.now.ms,
         "step_seconds": steps.seconds(),
-        "steps": series.steps.iter().copied().map(amount).collect::<Vec<_>>(),
+        "steps": series.steps.iter().copied().map(amount_json).collect::<Vec<_>>(),
         "exact": true,
     })
 }
 
 /// `GET .../expiry/series?step=seconds&steps=n`
-pub(crate) async fn series(
+pub(crate) async fn get_series(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
     which: std::result::Result<Query<Which>, QueryRejection>,
     asked: std::result::Result<Query<Asked>, QueryRejection>,
 ) -> Result<Json<Value>> {
-    let steps = query(asked)?.steps()?;
-    let collection = find(&shared, &Namespace::new(database, collection), &query(which)?)?;
-    Ok(Json(shown(&shared.engine.series(&collection, steps).await?, steps)))
+    let steps = parse_query(asked)?.parse_steps()?;
+    let collection =
+        find_collection(&shared, &Namespace::new(database, collection), &parse_query(which)?)?;
+    Ok(Json(series_json(&shared.engine.expiry_series(&collection, steps).await?, steps)))
 }
 
 /// `GET /_ebb/expiry/series?step=seconds&steps=n`
-pub(crate) async fn all(
+pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
     asked: std::result::Result<Query<Asked>, QueryRejection>,
 ) -> Result<Json<Value>> {
-    let steps = query(asked)?.steps()?;
-    let outlook = shared.engine.outlook(steps).await?;
-    let mut body = shown(&outlook.series, steps);
+    let steps = parse_query(asked)?.parse_steps()?;
+    let outlook = shared.engine.forecast_all(steps).await?;
+    let mut body = series_json(&outlook.series, steps);
     body["collections"] = json!(outlook.collections);
-    body["live"] = amount(outlook.live);
-    body["unreaped_estimate"] = unreaped(outlook.unreaped);
+    body["live"] = amount_json(outlook.live);
+    body["unreaped_estimate"] = unreaped_json(outlook.unreaped);
     Ok(Json(body))
 }
 
 /// `GET .../expiry`
-pub(crate) async fn forecast(
+pub(crate) async fn get_forecast(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
     Query(which): Query<Which>,
 ) -> Result<Json<Value>> {
-    let collection = find(&shared, &Namespace::new(database, collection), &which)?;
-    let forecast = shared.engine.forecast(&collection).await?;
+    let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
+    let forecast = shared.engine.forecast_collection(&collection).await?;
     Ok(Json(json!({
         "default": match forecast.default {
             Ttl::Off => Value::Null,
             Ttl::Infinite => json!(-1),
             Ttl::Seconds(n) => json!(n),
         },
-        "live": amount(forecast.live),
-        "dies_within": within(&forecast.dies_within),
-        "unreaped_estimate": unreaped(forecast.unreaped),
+        "live": amount_json(forecast.live),
+        "dies_within": within_json(&forecast.expires_within),
+        "unreaped_estimate": unreaped_json(forecast.unreaped),
         "exact": true,
     })))
 }
 
 /// `POST .../expiry/preview` with `{"default": n}`
-pub(crate) async fn preview(
+pub(crate) async fn get_preview(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
     Query(which): Query<Which>,
     request: Bytes,
 ) -> Result<Json<Value>> {
-    let collection = find(&shared, &Namespace::new(database, collection), &which)?;
+    let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
     let request: Value = serde_json::from_slice(&request)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let default = match request.get("default") {
@@ -152,10 +158,10 @@ pub(crate) async fn preview(
         },
         None => return Err(Error::bad_request("default is missing")),
     };
-    let preview = shared.engine.preview(&collection, default).await?;
+    let preview = shared.engine.preview_default(&collection, default).await?;
     Ok(Json(json!({
-        "dies_now": amount(preview.dies_now),
-        "dies_within": within(&preview.dies_within),
+        "dies_now": amount_json(preview.expires_now),
+        "dies_within": within_json(&preview.expires_within),
         "exact": true,
     })))
 }

@@ -10,7 +10,7 @@ use super::{Shared, error::Error};
 use crate::explorer::At;
 
 /// `/_explorer`, what is below it, and `/config.json`.
-pub(crate) async fn page(State(shared): State<Shared>, request: Request) -> Response {
+pub(crate) async fn get_page(State(shared): State<Shared>, request: Request) -> Response {
     match shared.explorer.answer(At::Admin, &request.into_parts().0) {
         Some(page) => page.await.map(Body::from),
         None => Error::not_found("there is no such page").into_response(),

@@ -20,7 +20,7 @@ struct Wanted {
     carry_timestamps: Option<bool>,
 }
 
-fn body(shared: &Shared) -> Json<Value> {
+fn features_body(shared: &Shared) -> Json<Value> {
     let (on, source) = shared.features.state();
     let source = match source {
         Source::Default => "default",
@@ -35,13 +35,16 @@ fn body(shared: &Shared) -> Json<Value> {
 }
 
 /// `GET /_ebb/features`
-pub(crate) async fn read(State(shared): State<Shared>) -> Json<Value> {
-    body(&shared)
+pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
+    features_body(&shared)
 }
 
 /// `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one of them.
 /// The first is durable when this answers, the second is off again after a start.
-pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Result<Json<Value>> {
+pub(crate) async fn change_features(
+    State(shared): State<Shared>,
+    request: Bytes,
+) -> Result<Json<Value>> {
     let wanted: Wanted = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!(
             "the body is {{\"per_document_ttl\": true or false}}, or the same for \
@@ -52,11 +55,11 @@ pub(crate) async fn change(State(shared): State<Shared>, request: Bytes) -> Resu
         return Err(Error::bad_request("the body names no switch"));
     }
     if let Some(on) = wanted.per_document_ttl {
-        let turned = shared.features.turn(on).await;
+        let turned = shared.features.turn_per_document_ttl(on).await;
         turned.map_err(|error| Error::failed(format!("the switch cannot be kept: {error}")))?;
     }
     if let Some(on) = wanted.carry_timestamps {
-        shared.features.carry(on);
+        shared.features.set_carrying(on);
     }
-    Ok(body(&shared))
+    Ok(features_body(&shared))
 }

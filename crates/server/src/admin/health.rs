@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use clock::Mode;
+use clock::ClockMode;
 use serde_json::json;
 use store::Health;
 
@@ -14,18 +14,18 @@ use super::Shared;
 use crate::machine;
 
 /// The process answers and is not on its way out.
-pub(crate) async fn live(State(shared): State<Shared>) -> Response {
-    answer(!*shared.stopping.borrow(), "stopping")
+pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
+    health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
 /// Operations would be served: time may be used and keeps pace, and writes are taken.
-pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
-    let why = unready(&shared);
-    answer(why.is_none(), why.as_deref().unwrap_or_default())
+pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
+    let why = why_unready(&shared);
+    health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
 /// Why some operations would not be served.
-fn unready(shared: &Shared) -> Option<String> {
+fn why_unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
     if *shared.stopping.borrow() {
         return Some("stopping".to_owned());
@@ -43,7 +43,7 @@ fn unready(shared: &Shared) -> Option<String> {
     }
 }
 
-fn answer(good: bool, why: &str) -> Response {
+fn health_answer(good: bool, why: &str) -> Response {
     if good {
         (StatusCode::OK, "ok\n").into_response()
     } else {
@@ -52,18 +52,18 @@ fn answer(good: bool, why: &str) -> Response {
 }
 
 /// What a person wants to know first.
-pub(crate) async fn status(State(shared): State<Shared>) -> Response {
+pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
     let clock = shared.engine.clock().status();
-    let why = unready(&shared);
+    let why = why_unready(&shared);
     let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
-    let (passes, reaped) = shared.engine.reaped();
+    let (passes, reaped) = shared.engine.reap_statistics();
     let body = json!({
         "status": if good { "ok" } else { "unavailable" },
         "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
         "clock": {
-            "mode": match clock.mode { Mode::System => "system", Mode::Manual => "manual" },
+            "mode": match clock.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
             "now_ms": clock.now.ms,
             "offset_ms": clock.offset_ms,
             "unconfirmed": clock.unconfirmed,
@@ -75,11 +75,11 @@ pub(crate) async fn status(State(shared): State<Shared>) -> Response {
         "memory": {
             "limit_bytes": shared.plan.process,
             "operations_limit_bytes": shared.memory.limit(),
-            "operations_bytes": shared.memory.used(),
-            "operations_withheld_bytes": shared.memory.withheld(),
-            "operations_peak_bytes": shared.memory.peak(),
-            "refused": shared.memory.refused(),
-            "resident_bytes": machine::resident(),
+            "operations_bytes": shared.memory.used_bytes(),
+            "operations_withheld_bytes": shared.memory.withheld_bytes(),
+            "operations_peak_bytes": shared.memory.peak_bytes(),
+            "refused": shared.memory.refused_count(),
+            "resident_bytes": machine::resident_bytes(),
         },
         "reaper": { "passes": passes, "documents": reaped },
     });

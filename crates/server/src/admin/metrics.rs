@@ -1,5 +1,6 @@
 //! Prometheus metrics, gathered when they are asked for.
 
+use ::metrics::Distribution;
 use axum::{extract::State, http::header, response::IntoResponse};
 use mongo::Door;
 use prometheus_client::{
@@ -7,13 +8,13 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::{Registry, Unit},
 };
-use store::{Distribution, Health};
+use store::Health;
 
 use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
 /// `GET /metrics`
-pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
+pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();
     let offset = clock.offset_ms as f64 / 1000.0;
@@ -25,14 +26,14 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
     registry.register("clock_unconfirmed", "A step of the wall clock waits", unconfirmed);
-    let (passes, reaped) = shared.engine.reaped();
+    let (passes, reaped) = shared.engine.reap_statistics();
     registry.register("ttl_passes", "Passes of the reaper", ConstCounter::new(passes));
     registry.register(
         "ttl_reaped_documents",
         "Documents compacted away",
         ConstCounter::new(reaped),
     );
-    let backlog = shared.engine.backlog();
+    let backlog = shared.engine.reap_backlog();
     registry.register(
         "ttl_purge_backlog",
         "Documents that are dead, invisible and not yet compacted away, about",
@@ -42,7 +43,7 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
         "ttl_purge_lag",
         "How long the oldest of them has been dead, about; none of them is ever seen",
         Unit::Seconds,
-        ConstGauge::new(backlog.oldest_dead_seconds),
+        ConstGauge::new(backlog.oldest_expired_seconds),
     );
     of_store(&shared, &mut registry);
     if let Some(door) = &shared.doors.mongo {
@@ -51,7 +52,7 @@ pub(crate) async fn get(State(shared): State<Shared>) -> impl IntoResponse {
     if let Some(door) = &shared.doors.cosmos {
         of_cosmos(door, &mut registry);
     }
-    operations(&shared, &mut registry);
+    register_operations(&shared, &mut registry);
     of_memory(&shared, &mut registry);
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -80,12 +81,12 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
             "fsync",
             "Writing a batch of commits and waiting until it is durable",
             Unit::Seconds,
-            Measurement::one(measured.fsync_ns.read(), NANOSECONDS),
+            Measurement::one(measured.fsync_ns.read_distribution(), NANOSECONDS),
         );
         registry.register(
             "group_commit_size",
             "Commits that shared one such wait",
-            Measurement::one(measured.group_size.read(), 1.0),
+            Measurement::one(measured.group_size.read_distribution(), 1.0),
         );
     }
 }
@@ -95,21 +96,21 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
     let gauges = [
         ("memory_limit", "Memory that the process may hold", shared.plan.process),
         ("memory_operations_limit", "Memory that operations may hold", account.limit()),
-        ("memory_operations", "Memory that operations hold", account.used()),
+        ("memory_operations", "Memory that operations hold", account.used_bytes()),
         (
             "memory_operations_withheld",
             "Memory that operations do not get for now",
-            account.withheld(),
+            account.withheld_bytes(),
         ),
-        ("memory_operations_peak", "The most that they ever held", account.peak()),
+        ("memory_operations_peak", "The most that they ever held", account.peak_bytes()),
     ];
     let resident = ("memory_resident", "Memory of the process that is in the machine's");
-    let resident = machine::resident().map(|bytes| (resident.0, resident.1, bytes));
+    let resident = machine::resident_bytes().map(|bytes| (resident.0, resident.1, bytes));
     for (name, help, bytes) in gauges.into_iter().chain(resident) {
         let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         registry.register_with_unit(name, help, Unit::Bytes, bytes);
     }
-    let refused = ConstCounter::new(account.refused());
+    let refused = ConstCounter::new(account.refused_count());
     registry.register("memory_refused", "Times that there was not enough", refused);
 }
 
@@ -125,7 +126,7 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
 }
 
 /// One metric for both doors.
-fn operations(shared: &Shared, registry: &mut Registry) {
+fn register_operations(shared: &Shared, registry: &mut Registry) {
     let Doors { mongo, cosmos } = &shared.doors;
     let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
     let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
@@ -173,7 +174,7 @@ impl EncodeMetric for Measurement {
             let bounds =
                 of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
-            let (sum, count) = (of.sum as f64 / self.parts, of.count());
+            let (sum, count) = (of.sum as f64 / self.parts, of.measurement_count());
             let put = |encoder: &mut MetricEncoder<'_>| {
                 encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
             };

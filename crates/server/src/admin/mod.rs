@@ -25,11 +25,11 @@ use axum::{
 use engine::Engine;
 use memory::{Account, Plan};
 use spill::Area;
-use store_lsm::Measured;
+use store_lsm::LsmMetrics;
 use tokio::{net::TcpListener, sync::watch};
 
 use pages::Pages;
-pub(crate) use pages::portal;
+pub(crate) use pages::build_portal;
 
 use crate::{
     any_store::AnyStore,
@@ -44,7 +44,7 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
-    pub(crate) measured: Option<Arc<Measured>>,
+    pub(crate) measured: Option<Arc<LsmMetrics>>,
     pub(crate) plan: Plan,
     pub(crate) memory: Account,
     pub(crate) temporary: Option<Area>,
@@ -59,8 +59,8 @@ pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shar
     let stop = shared.stopping.clone();
     let routes = ::portal::mount(pages, routes(shared));
     let places = listen::Places::of_admin(listen::descriptor_limit());
-    listen::accept(listener, stop, places, move |stream, peer, stop| {
-        serve::converse(routes.clone(), stream, peer, stop)
+    listen::accept_connections(listener, stop, places, move |stream, peer, stop| {
+        serve::serve_connection(routes.clone(), stream, peer, stop)
     })
     .await;
 }
@@ -68,23 +68,23 @@ pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shar
 fn routes(shared: Shared) -> Router {
     let collection = "/_ebb/databases/{database}/collections/{collection}";
     Router::new()
-        .route("/livez", get(health::live))
-        .route("/alive", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/ready", get(health::ready))
-        .route("/status", get(health::status))
-        .route("/metrics", get(metrics::get))
-        .route("/_ebb/clock", get(clock::read).post(clock::change))
-        .route("/_ebb/clock/accept", post(clock::accept))
-        .route(&format!("{collection}/expiry"), get(expiry::forecast))
-        .route(&format!("{collection}/expiry/preview"), post(expiry::preview))
-        .route(&format!("{collection}/expiry/series"), get(expiry::series))
-        .route("/_ebb/expiry/series", get(expiry::all))
-        .route(CONFIG, any(explorer::page))
-        .route(PAGES, any(explorer::page))
-        .route(&format!("{PAGES}/"), any(explorer::page))
-        .route(&format!("{PAGES}/{{*file}}"), any(explorer::page))
-        .route("/_ebb/quickstart", post(quickstart::run))
-        .route("/_ebb/features", get(features::read).put(features::change))
+        .route("/livez", get(health::get_liveness))
+        .route("/alive", get(health::get_liveness))
+        .route("/readyz", get(health::get_readiness))
+        .route("/ready", get(health::get_readiness))
+        .route("/status", get(health::get_status))
+        .route("/metrics", get(metrics::get_metrics))
+        .route("/_ebb/clock", get(clock::get_clock).post(clock::move_clock))
+        .route("/_ebb/clock/accept", post(clock::accept_clock))
+        .route(&format!("{collection}/expiry"), get(expiry::get_forecast))
+        .route(&format!("{collection}/expiry/preview"), post(expiry::get_preview))
+        .route(&format!("{collection}/expiry/series"), get(expiry::get_series))
+        .route("/_ebb/expiry/series", get(expiry::get_all_series))
+        .route(CONFIG, any(explorer::get_page))
+        .route(PAGES, any(explorer::get_page))
+        .route(&format!("{PAGES}/"), any(explorer::get_page))
+        .route(&format!("{PAGES}/{{*file}}"), any(explorer::get_page))
+        .route("/_ebb/quickstart", post(quickstart::run_quickstart))
+        .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)
 }

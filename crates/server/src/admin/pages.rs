@@ -22,7 +22,7 @@ pub(crate) type Pages = Portal<Relayed>;
 const ENDED: &str = "sessions";
 
 /// Keeps ended sessions in the data directory, or nowhere.
-fn ended(data_dir: Option<&Path>) -> io::Result<Kept> {
+fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
     let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(Kept::nowhere()) };
     let text = match sealed::read_text(&folder.join(ENDED)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -33,7 +33,7 @@ fn ended(data_dir: Option<&Path>) -> io::Result<Kept> {
 }
 
 /// The portal at this address, until `stop`; `ready` knows where the doors listen.
-pub(crate) fn portal(
+pub(crate) fn build_portal(
     config: &Config,
     bound: SocketAddr,
     ready: &Ready,
@@ -41,7 +41,7 @@ pub(crate) fn portal(
     stop: watch::Receiver<bool>,
 ) -> Result<Arc<Pages>, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
-    let keys = nosql::keys(config.key_file.as_deref())?;
+    let keys = nosql::read_keys(config.key_file.as_deref())?;
     let only_here = bound.ip().to_canonical().is_loopback();
     let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
     let mut hosts = config.admin_hosts.clone();
@@ -59,12 +59,14 @@ pub(crate) fn portal(
         keys,
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
-        secret: nosql::random().map_err(|error| failed(&error))?,
-        ended: ended(config.data_dir.as_deref()).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
-                "{error}; remove it, and give the account other keys to end all sessions"
-            ))),
-            _ => failed(&error),
+        secret: nosql::random_bytes().map_err(|error| failed(&error))?,
+        ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
+                    "{error}; remove it, and give the account other keys to end all sessions"
+                ))),
+                _ => failed(&error),
+            }
         })?,
     };
     Portal::new(settings, Relayed { doors, stop }).map_err(|error| failed(&error))

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Makes it; each session counts from the moment at which it is written.
-pub(crate) async fn run(State(shared): State<Shared>) -> Result<Json<Value>> {
+pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let doors = Relayed { doors: shared.doors.clone(), stop: shared.stopping.clone() };
     let made = make(&doors, shared.engine.now().await).await.map_err(|failure| match &failure {
         Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),

@@ -21,7 +21,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Serves a client until it leaves or `stop` says so.
-pub(super) async fn converse(
+pub(super) async fn serve_connection(
     routes: Router,
     stream: TcpStream,
     peer: SocketAddr,

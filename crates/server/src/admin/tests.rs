@@ -9,17 +9,19 @@ const OF: &str = "/_ebb/databases/db/collections/c/expiry";
 
 async fn insert(server: &Server, documents: &[Document]) {
     let documents = documents.iter().cloned().map(Bson::Document).collect();
-    server.mongo(doc! { "insert": "c", "documents": Bson::Array(documents), "$db": "db" }).await;
+    server
+        .run_command(doc! { "insert": "c", "documents": Bson::Array(documents), "$db": "db" })
+        .await;
 }
 
 async fn turn_on_ttl(server: &Server, seconds: i32) {
     let index = doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": seconds };
-    server.mongo(doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }).await;
+    server.run_command(doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }).await;
 }
 
 /// The ids that are there.
 async fn ids(server: &Server) -> Vec<i32> {
-    let found = server.mongo(doc! { "distinct": "c", "key": "_id", "$db": "db" }).await;
+    let found = server.run_command(doc! { "distinct": "c", "key": "_id", "$db": "db" }).await;
     let Some(Bson::Array(values)) = found.get("values") else { panic!("{found:?}") };
     let id = |value: &Bson| match value {
         Bson::Int32(id) => *id,
@@ -39,27 +41,27 @@ async fn a_series_tells_what_dies_in_each_step() {
     turn_on_ttl(&server, 10).await;
     let some = [doc! { "_id": 1 }, doc! { "_id": 2, "ttl": 2 }, doc! { "_id": 3, "ttl": -1 }];
     insert(&server, &some).await;
-    let series = server.good("GET", &format!("{OF}/series?step=1&steps=12"), "").await;
-    let now = server.good("GET", "/_ebb/clock", "").await["now_ms"].clone();
+    let series = server.ask_well("GET", &format!("{OF}/series?step=1&steps=12"), "").await;
+    let now = server.ask_well("GET", "/_ebb/clock", "").await["now_ms"].clone();
     assert_eq!(series["now_ms"], now);
     assert_eq!((&series["step_seconds"], &series["exact"]), (&json!(1), &json!(true)));
     let told = documents(&series);
     assert_eq!((told.len(), told.iter().sum::<i64>()), (12, 2), "{told:?}");
     let mut before = ids(&server).await.len();
     for died in told {
-        server.forward(1.0).await;
+        server.move_forward(1.0).await;
         let after = ids(&server).await.len();
         assert_eq!(before - after, usize::try_from(died).unwrap());
         before = after;
     }
-    let all = server.good("GET", "/_ebb/expiry/series?step=60&steps=1", "").await;
+    let all = server.ask_well("GET", "/_ebb/expiry/series?step=60&steps=1", "").await;
     assert_eq!((&all["collections"], &all["live"]["documents"]), (&json!(1), &json!(1)));
     assert_eq!(documents(&all), [0]);
     for name in ["documents", "bytes", "oldest_dead_seconds"] {
         assert!(all["unreaped_estimate"][name].is_i64(), "{all}");
     }
     // A day, hour by hour.
-    let plain = server.good("GET", "/_ebb/expiry/series", "").await;
+    let plain = server.ask_well("GET", "/_ebb/expiry/series", "").await;
     assert_eq!((&plain["step_seconds"], documents(&plain).len()), (&json!(3_600), 24));
     server.stop().await;
 }
@@ -82,16 +84,16 @@ async fn what_is_no_series_is_refused() {
         ("step=1&steps=", 400),
     ] {
         for path in [format!("{OF}/series?{query}"), format!("/_ebb/expiry/series?{query}")] {
-            let answer = server.admin("GET", &path, "").await;
+            let answer = server.ask_admin("GET", &path, "").await;
             assert_eq!(answer.status, status, "{path}: {answer:?}");
             let code = answer.json()["error"]["code"].clone();
             assert_eq!(code == "BadRequest", status == 400, "{path}: {answer:?}");
         }
     }
     let other = format!("{OF}/series?door=nosql");
-    assert_eq!(server.admin("GET", &other, "").await.status, 404);
+    assert_eq!(server.ask_admin("GET", &other, "").await.status, 404);
     let missing = "/_ebb/databases/db/collections/none/expiry/series";
-    assert_eq!(server.admin("GET", missing, "").await.status, 404);
+    assert_eq!(server.ask_admin("GET", missing, "").await.status, 404);
     server.stop().await;
 }
 
@@ -106,13 +108,13 @@ fn features(on: bool, source: &str) -> Value {
 
 async fn switch(server: &Server, on: bool) {
     let body = json!({ "per_document_ttl": on }).to_string();
-    assert_eq!(server.good("PUT", FEATURES, &body).await, features(on, "stored"));
-    assert_eq!(server.good("GET", FEATURES, "").await, features(on, "stored"));
+    assert_eq!(server.ask_well("PUT", FEATURES, &body).await, features(on, "stored"));
+    assert_eq!(server.ask_well("GET", FEATURES, "").await, features(on, "stored"));
 }
 
 async fn update(server: &Server, id: i32) {
     let statement = doc! { "q": doc! { "_id": id }, "u": doc! { "$set": doc! { "v": 1 } } };
-    server.mongo(doc! { "update": "c", "updates": array![statement], "$db": "db" }).await;
+    server.run_command(doc! { "update": "c", "updates": array![statement], "$db": "db" }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,22 +127,22 @@ async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
     insert(&server, &[doc! { "_id": 3, "ttl": 10 }]).await;
     update(&server, 2).await;
     let ask = doc! { "ebbExpiry": "c", "ids": array![1, 2, 3], "$db": "db" };
-    let fates = server.mongo(ask).await;
+    let fates = server.run_command(ask).await;
     let Some(Bson::Array(fates)) = fates.get("documents") else { panic!("{fates:?}") };
     let class = |fate: &Bson| fate.as_ref().as_document().unwrap().get("class").unwrap().to_value();
     let classes: Vec<_> = fates.iter().map(class).collect();
     assert_eq!(classes, ["explicit", "inherit", "inherit"].map(Bson::from));
-    server.forward(9.0).await;
+    server.move_forward(9.0).await;
     switch(&server, true).await;
     insert(&server, &[doc! { "_id": 4, "ttl": 5 }]).await;
     assert_eq!(ids(&server).await, [1, 2, 3, 4]);
-    server.forward(1.0).await;
+    server.move_forward(1.0).await;
     assert_eq!(ids(&server).await, [2, 3, 4]);
     // Turning it on again changes nothing by itself; a write does.
     update(&server, 3).await;
-    server.forward(4.0).await;
+    server.move_forward(4.0).await;
     assert_eq!(ids(&server).await, [2, 3]);
-    server.forward(6.0).await;
+    server.move_forward(6.0).await;
     assert_eq!(ids(&server).await, [2]);
     server.stop().await;
 }
@@ -151,9 +153,9 @@ async fn the_default_goes_on_while_the_ttl_of_documents_is_off() {
     turn_on_ttl(&server, 10).await;
     switch(&server, false).await;
     insert(&server, &[doc! { "_id": 1, "ttl": 5 }, doc! { "_id": 2, "ttl": -1 }]).await;
-    server.forward(9.0).await;
+    server.move_forward(9.0).await;
     assert_eq!(ids(&server).await, [1, 2]);
-    server.forward(1.0).await;
+    server.move_forward(1.0).await;
     assert_eq!(ids(&server).await, [0; 0]);
     server.stop().await;
 }
@@ -161,56 +163,56 @@ async fn the_default_goes_on_while_the_ttl_of_documents_is_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_switch_holds_after_a_restart_unless_a_flag_says_otherwise() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::keeping(folder.path(), None).await;
-    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "default"));
+    let server = Server::start_keeping(folder.path(), None).await;
+    assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "default"));
     switch(&server, false).await;
     server.stop().await;
     for (flag, on, source) in
         [(None, false, "stored"), (Some(true), true, "flag"), (Some(false), false, "flag")]
     {
-        let server = Server::keeping(folder.path(), flag).await;
-        assert_eq!(server.good("GET", FEATURES, "").await, features(on, source), "{flag:?}");
-        server.mongo(doc! { "drop": "c", "$db": "db" }).await;
+        let server = Server::start_keeping(folder.path(), flag).await;
+        assert_eq!(server.ask_well("GET", FEATURES, "").await, features(on, source), "{flag:?}");
+        server.run_command(doc! { "drop": "c", "$db": "db" }).await;
         turn_on_ttl(&server, -1).await;
         insert(&server, &[doc! { "_id": 1, "ttl": 1 }]).await;
-        server.forward(1.0).await;
+        server.move_forward(1.0).await;
         assert_eq!(ids(&server).await.is_empty(), on, "{flag:?}");
         server.stop().await;
     }
     // Under a flag it can be switched for this run, and is stored for those without.
-    let server = Server::keeping(folder.path(), Some(false)).await;
+    let server = Server::start_keeping(folder.path(), Some(false)).await;
     switch(&server, true).await;
     server.stop().await;
-    let server = Server::keeping(folder.path(), None).await;
-    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "stored"));
+    let server = Server::start_keeping(folder.path(), None).await;
+    assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "stored"));
     server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn seconds_are_carried_while_that_is_switched_on_and_not_after_a_start() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::keeping(folder.path(), None).await;
+    let server = Server::start_keeping(folder.path(), None).await;
     let carries = |features: &Value| features["carry_timestamps"]["on"].as_bool().unwrap();
-    assert!(!carries(&server.good("GET", FEATURES, "").await));
+    assert!(!carries(&server.ask_well("GET", FEATURES, "").await));
     let insert = |id: i32| doc! { "insert": "c", "documents": array![doc! { "_id": id, "_ts": 1 }], "$db": "db" };
-    let refused = server.mongo(insert(1)).await;
+    let refused = server.run_command(insert(1)).await;
     assert!(refused.get("writeErrors").is_some(), "{refused:?}");
     for (id, on) in [(2, true), (3, false), (4, true)] {
         let body = json!({ "carry_timestamps": on }).to_string();
-        assert_eq!(carries(&server.good("PUT", FEATURES, &body).await), on);
-        assert_eq!(carries(&server.good("GET", FEATURES, "").await), on);
-        assert_eq!(server.mongo(insert(id)).await.get("writeErrors").is_none(), on, "{id}");
+        assert_eq!(carries(&server.ask_well("PUT", FEATURES, &body).await), on);
+        assert_eq!(carries(&server.ask_well("GET", FEATURES, "").await), on);
+        assert_eq!(server.run_command(insert(id)).await.get("writeErrors").is_none(), on, "{id}");
     }
     assert_eq!(ids(&server).await, [2, 4]);
     // Dead by then, they are gone when documents begin to expire.
     turn_on_ttl(&server, 1000).await;
     assert_eq!(ids(&server).await, [0; 0]);
     server.stop().await;
-    let server = Server::keeping(folder.path(), None).await;
-    assert!(!carries(&server.good("GET", FEATURES, "").await));
+    let server = Server::start_keeping(folder.path(), None).await;
+    assert!(!carries(&server.ask_well("GET", FEATURES, "").await));
     // Both switches at once.
     let body = json!({ "carry_timestamps": true, "per_document_ttl": false }).to_string();
-    let turned = server.good("PUT", FEATURES, &body).await;
+    let turned = server.ask_well("PUT", FEATURES, &body).await;
     assert!(carries(&turned) && turned["per_document_ttl"]["on"] == false, "{turned}");
     server.stop().await;
 }
@@ -229,11 +231,11 @@ async fn only_switches_that_there_are_can_be_turned() {
         "{\"per_document_ttl\": true, \"more\": true}",
         "{\"per_document_ttl\": true, \"per_document_ttl\": false}",
     ] {
-        let answer = server.admin("PUT", FEATURES, body).await;
+        let answer = server.ask_admin("PUT", FEATURES, body).await;
         assert_eq!(answer.status, 400, "{body}: {answer:?}");
         assert_eq!(answer.json()["error"]["code"], "BadRequest", "{body}");
     }
-    assert_eq!(server.good("GET", FEATURES, "").await, features(true, "default"));
+    assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "default"));
     // Also while the door is closed that follows it.
     switch(&server, false).await;
     server.stop().await;

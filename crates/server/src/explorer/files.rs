@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use tower_http::services::ServeFile;
 
-use super::page::words;
+use super::page::plain_text;
 
 /// Bytes of a file that is served.
 const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
 const INDEXES: [&str; 2] = ["index.html", "explorer.html"];
 
 /// The file that a path below the directory means.
-pub(super) fn find(root: &Path, below: &str) -> Option<PathBuf> {
+pub(super) fn find_file(root: &Path, below: &str) -> Option<PathBuf> {
     let below = percent_decode_str(below).decode_utf8().ok()?;
     if below.contains(['\\', '\0']) {
         return None;
@@ -25,21 +25,21 @@ pub(super) fn find(root: &Path, below: &str) -> Option<PathBuf> {
     if !below.components().all(|part| matches!(part, Component::Normal(_))) {
         return None;
     }
-    let found = within(root, &root.join(below))?;
+    let found = resolve_within(root, &root.join(below))?;
     if found.is_file() {
         return Some(found);
     }
-    let mut indexes = INDEXES.iter().filter_map(|name| within(root, &found.join(name)));
+    let mut indexes = INDEXES.iter().filter_map(|name| resolve_within(root, &found.join(name)));
     indexes.find(|file| file.is_file())
 }
 
 /// Where a path leads, when that is in the directory.
-fn within(root: &Path, path: &Path) -> Option<PathBuf> {
+fn resolve_within(root: &Path, path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|found| found.starts_with(root))
 }
 
 /// Reads a file as a browser asks for it.
-pub(super) async fn read(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
+pub(super) async fn read_file(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
     let mut request = Request::new(());
     if is_head {
         *request.method_mut() = Method::HEAD;
@@ -49,7 +49,7 @@ pub(super) async fn read(file: &Path, is_head: bool, asked: &HeaderMap) -> Respo
             request.headers_mut().insert(name, value.clone());
         }
     }
-    let failed = || words(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read");
+    let failed = || plain_text(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read");
     let Ok(response) = ServeFile::new(file).try_call(request).await else { return failed() };
     let (parts, body) = response.into_parts();
     match Limited::new(body, MAX_FILE_BYTES).collect().await {

@@ -16,7 +16,7 @@ use std::{
 use cosmos::{PageAnswer, Pages};
 use http::{Method, StatusCode, header, request::Parts};
 
-use page::{Place, found, no_page, words};
+use page::{Place, no_page, plain_text, redirect_to};
 
 /// Settings of the explorer, which it asks for at the root and beside its pages.
 pub(crate) const CONFIG: &str = "/config.json";
@@ -90,27 +90,27 @@ impl Explorer {
         let reads = matches!(request.method, Method::GET | Method::HEAD);
         let is_head = request.method == Method::HEAD;
         let made = match (&place, &self.root) {
-            _ if !reads => words(StatusCode::METHOD_NOT_ALLOWED, "pages are only read"),
-            (Err(why), _) => words(StatusCode::BAD_REQUEST, why),
+            _ if !reads => plain_text(StatusCode::METHOD_NOT_ALLOWED, "pages are only read"),
+            (Err(why), _) => plain_text(StatusCode::BAD_REQUEST, why),
             (Ok(place), None) => match below {
                 "" | "index.html" => place.to_portal(),
                 _ => no_page(),
             },
-            (Ok(_), Some(_)) if path == PAGES => found(&format!("{PAGES}/")),
-            (Ok(place), Some(_)) if below == "config.json" => place.config(),
+            (Ok(_), Some(_)) if path == PAGES => redirect_to(&format!("{PAGES}/")),
+            (Ok(place), Some(_)) if below == "config.json" => place.config_script(),
             (Ok(place), Some(root)) => {
-                let file = files::find(root, below);
-                let (policy, headers) = (place.policy(), request.headers.clone());
+                let file = files::find_file(root, below);
+                let (policy, headers) = (place.content_policy(), request.headers.clone());
                 return Some(Box::pin(async move {
                     let response = match file {
-                        Some(file) => files::read(&file, is_head, &headers).await,
+                        Some(file) => files::read_file(&file, is_head, &headers).await,
                         None => no_page(),
                     };
-                    page::guarded(response, Some(&policy), is_head)
+                    page::add_guards(response, Some(&policy), is_head)
                 }));
             }
         };
-        let response = page::guarded(made, None, is_head);
+        let response = page::add_guards(made, None, is_head);
         Some(Box::pin(async move { response }))
     }
 }

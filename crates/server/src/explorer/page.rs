@@ -35,9 +35,9 @@ impl Place {
     /// A way to the portal.
     pub(super) fn to_portal(&self) -> Response<Bytes> {
         match (self.at, self.ports.admin) {
-            (At::Admin, _) => found("/"),
-            (At::Nosql, Some(port)) => found(&format!("http://{}:{port}/", self.name)),
-            (At::Nosql, None) => words(
+            (At::Admin, _) => redirect_to("/"),
+            (At::Nosql, Some(port)) => redirect_to(&format!("http://{}:{port}/", self.name)),
+            (At::Nosql, None) => plain_text(
                 StatusCode::NOT_FOUND,
                 "the portal is on the admin address, which is off: start the server with \
                  --admin-addr 127.0.0.1:8080",
@@ -46,9 +46,9 @@ impl Place {
     }
 
     /// What the explorer asks for before anything else: where its data are.
-    pub(super) fn config(&self) -> Response<Bytes> {
+    pub(super) fn config_script(&self) -> Response<Bytes> {
         let Some(endpoint) = &self.endpoint else {
-            return words(StatusCode::NOT_FOUND, "the NoSQL door is off");
+            return plain_text(StatusCode::NOT_FOUND, "the NoSQL door is off");
         };
         let config = json!({
             "BACKEND_ENDPOINT": endpoint,
@@ -63,7 +63,7 @@ impl Place {
     }
 
     /// What pages of others may load: their own, with scripts and styles in them, and the data.
-    pub(super) fn policy(&self) -> String {
+    pub(super) fn content_policy(&self) -> String {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         format!(
             "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; \
@@ -80,7 +80,7 @@ fn is_host(host: &str) -> bool {
 }
 
 /// A way to another page.
-pub(super) fn found(to: &str) -> Response<Bytes> {
+pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::FOUND;
     if let Ok(to) = HeaderValue::from_str(to) {
@@ -90,7 +90,7 @@ pub(super) fn found(to: &str) -> Response<Bytes> {
 }
 
 /// An answer for people.
-pub(super) fn words(status: StatusCode, text: &str) -> Response<Bytes> {
+pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!("{text}\n")));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -100,11 +100,11 @@ pub(super) fn words(status: StatusCode, text: &str) -> Response<Bytes> {
 
 /// There is nothing of that name.
 pub(super) fn no_page() -> Response<Bytes> {
-    words(StatusCode::NOT_FOUND, "there is no such page")
+    plain_text(StatusCode::NOT_FOUND, "there is no such page")
 }
 
 /// With the headers that every answer has here; `policy` is that of a foreign page.
-pub(super) fn guarded(
+pub(super) fn add_guards(
     mut response: Response<Bytes>,
     policy: Option<&str>,
     is_head: bool,

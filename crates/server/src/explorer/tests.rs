@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::{
     config::Config,
-    testing::{Answer, Server, ask},
+    testing::{Answer, Server, send_request},
 };
 
 /// A directory of pages, beside a file that is none of them.
@@ -42,7 +42,7 @@ fn addresses(server: &Server) -> [String; 2] {
 }
 
 async fn get(address: &str, path: &str) -> Answer {
-    ask(address, "GET", path, &[], "").await
+    send_request(address, "GET", path, &[], "").await
 }
 
 fn port(address: &str) -> &str {
@@ -108,13 +108,16 @@ async fn a_page_of_others_has_a_policy_of_its_own() {
             assert_eq!(page.header(name), Some(want), "{page:?}");
         }
         let since = page.header("last-modified").unwrap();
-        let again = ask(&address, "GET", "/_explorer/", &[("if-modified-since", since)], "").await;
+        let again =
+            send_request(&address, "GET", "/_explorer/", &[("if-modified-since", since)], "").await;
         assert_eq!((again.status, again.body.as_str()), (304, ""));
-        let part = ask(&address, "GET", "/_explorer/main.js", &[("range", "bytes=0-2")], "").await;
+        let part =
+            send_request(&address, "GET", "/_explorer/main.js", &[("range", "bytes=0-2")], "")
+                .await;
         assert_eq!((part.status, part.body.as_str()), (206, "run"));
-        let head = ask(&address, "HEAD", "/_explorer/main.js", &[], "").await;
+        let head = send_request(&address, "HEAD", "/_explorer/main.js", &[], "").await;
         assert_eq!((head.status, head.body.as_str()), (200, ""));
-        let put = ask(&address, "PUT", "/_explorer/main.js", &[], "x").await;
+        let put = send_request(&address, "PUT", "/_explorer/main.js", &[], "x").await;
         assert_eq!(put.status, 405);
     }
     server.stop().await;
@@ -134,7 +137,7 @@ async fn its_settings_name_the_door_as_the_browser_reaches_it() {
         (&nosql, "box.example".to_owned(), "https://box.example".to_owned()),
     ] {
         for path in ["/config.json", "/_explorer/config.json"] {
-            let answer = ask(address, "GET", path, &[("host", &host)], "").await;
+            let answer = send_request(address, "GET", path, &[("host", &host)], "").await;
             assert_eq!((answer.status, answer.header("content-type")), {
                 (200, Some("application/json"))
             });
@@ -148,7 +151,7 @@ async fn its_settings_name_the_door_as_the_browser_reaches_it() {
         }
     }
     for host in ["a;b:1", "a b", "a'b", "u@b", "<b>", "a,b"] {
-        let answer = ask(&nosql, "GET", "/config.json", &[("host", host)], "").await;
+        let answer = send_request(&nosql, "GET", "/config.json", &[("host", host)], "").await;
         assert_eq!(answer.status, 421, "{host}: {answer:?}");
     }
     server.stop().await;
@@ -161,7 +164,7 @@ async fn without_a_directory_it_leads_to_the_portal() {
     let portal = format!("http://localhost:{}/", port(&admin));
     for path in ["/_explorer", "/_explorer/", "/_explorer/index.html"] {
         for (address, want) in [(&admin, "/"), (&nosql, portal.as_str())] {
-            let answer = ask(address, "GET", path, &[("host", "localhost:1")], "").await;
+            let answer = send_request(address, "GET", path, &[("host", "localhost:1")], "").await;
             assert_eq!((answer.status, answer.header("location")), (302, Some(want)), "{path}");
         }
     }

@@ -8,7 +8,7 @@ use portal::{Doors, Refused, Sender};
 
 use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result,
-    sample::{Session, sessions},
+    sample::{Session, sample_sessions},
 };
 use crate::relayed::Relayed;
 
@@ -16,34 +16,36 @@ use crate::relayed::Relayed;
 const OTHER_OPTIONS: i64 = 85;
 
 /// Fills the collection, made when it is missing; `None`: the door is off.
-pub(super) async fn fill(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let pattern = || doc! { "_ts": 1 };
     let index = doc! { "key": pattern(), "name": "_ts_1", "expireAfterSeconds": DEFAULT_TTL };
     let make = doc! { "createIndexes": COLLECTION, "indexes": array![index] };
-    let Some(reply) = run(doors, make).await? else { return Ok(None) };
-    if number(&reply, "code") == Some(OTHER_OPTIONS) {
+    let Some(reply) = run_command(doors, make).await? else { return Ok(None) };
+    if find_number(&reply, "code") == Some(OTHER_OPTIONS) {
         let index = doc! { "keyPattern": pattern(), "expireAfterSeconds": DEFAULT_TTL };
-        good(run(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
+        expect_success(run_command(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
     } else {
-        good(Some(reply))?;
+        expect_success(Some(reply))?;
     }
-    let all = sessions(now);
+    let all = sample_sessions(now);
     let ids: Vec<Value> = all.iter().map(|session| session.id.as_str().into()).collect();
     let statements = all.iter().map(|session| {
         let filter = doc! { "_id": session.id.as_str() };
-        Value::Document(doc! { "q": filter, "u": document(session), "upsert": true })
+        Value::Document(doc! { "q": filter, "u": session_document(session), "upsert": true })
     });
     let updates = Value::Array(statements.collect());
-    let reply = good(run(doors, doc! { "update": COLLECTION, "updates": updates }).await?)?;
+    let reply = expect_success(
+        run_command(doors, doc! { "update": COLLECTION, "updates": updates }).await?,
+    )?;
     if let Some(failed) = reply.get("writeErrors") {
         return Err(Failure::Refused(format!("the MongoDB door answers {failed:?}")));
     }
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
-    let last_dies = last_death(&good(run(doors, fates).await?)?).unwrap_or(now);
+    let last_dies = last_death(&expect_success(run_command(doors, fates).await?)?).unwrap_or(now);
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
-fn document(session: &Session) -> Document {
+fn session_document(session: &Session) -> Document {
     let Session { id, user, device, city, page, started, ttl } = session;
     let mut document = doc! {
         "_id": id.as_str(),
@@ -69,14 +71,14 @@ fn last_death(fates: &Document) -> Option<Instant> {
     documents.iter().filter_map(death).max()
 }
 
-fn number(reply: &Document, name: &str) -> Option<i64> {
+fn find_number(reply: &Document, name: &str) -> Option<i64> {
     Number::of(reply.get(name)?.as_ref())?.to_i64_exact()
 }
 
 /// A reply of success.
-fn good(reply: Option<Document>) -> Result<Document> {
+fn expect_success(reply: Option<Document>) -> Result<Document> {
     let reply = reply.ok_or(Failure::NoDoor)?;
-    if number(&reply, "ok") == Some(1) {
+    if find_number(&reply, "ok") == Some(1) {
         return Ok(reply);
     }
     let why = reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default();
@@ -84,7 +86,7 @@ fn good(reply: Option<Document>) -> Result<Document> {
 }
 
 /// Runs a command; `None`: the door is off.
-async fn run(doors: &Relayed, command: Document) -> Result<Option<Document>> {
+async fn run_command(doors: &Relayed, command: Document) -> Result<Option<Document>> {
     let command = Bytes::copy_from_slice(command.to_buf().bytes());
     let sender = Sender { right: Right::Write, peer: None, session: [0; 32] };
     match doors.mongo(sender, DATABASE.to_owned(), command).await {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result, refused,
-    sample::{Session, sessions},
+    sample::{Session, sample_sessions},
 };
 use crate::relayed::Relayed;
 
@@ -20,21 +20,22 @@ const KEY: &str = "/user";
 const DOOR: &str = "NoSQL";
 
 /// Fills the container, made when it is missing; `None`: the door is off.
-pub(super) async fn fill(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let database = json!({ "id": DATABASE }).to_string();
-    let Some(made) = send(doors, Method::POST, "/dbs", &[], database).await? else {
+    let Some(made) = send_request(doors, Method::POST, "/dbs", &[], database).await? else {
         return Ok(None);
     };
     made.or_there_already()?;
-    container(doors).await?;
+    make_container(doors).await?;
     let items = format!("/dbs/{DATABASE}/colls/{COLLECTION}/docs");
     let mut last_dies = now;
-    let all = sessions(now);
+    let all = sample_sessions(now);
     for session in &all {
         let key = json!([session.user]).to_string();
         let headers = [("x-ms-documentdb-partitionkey", key.as_str()), UPSERT];
-        let answer = send(doors, Method::POST, &items, &headers, item(session)).await?;
-        let written = answer.ok_or(Failure::NoDoor)?.good()?;
+        let answer =
+            send_request(doors, Method::POST, &items, &headers, item_text(session)).await?;
+        let written = answer.ok_or(Failure::NoDoor)?.expect_success()?;
         if let Some(seconds) = session.ttl.or(Some(DEFAULT_TTL)).filter(|ttl| 0 < *ttl) {
             let ts = written["_ts"].as_i64().unwrap_or(now.seconds());
             last_dies = last_dies.max(Instant::from_seconds(ts.saturating_add(seconds)));
@@ -46,7 +47,7 @@ pub(super) async fn fill(doors: &Relayed, now: Instant) -> Result<Option<Filled>
 const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "true");
 
 /// Makes the container, or gives it its default again.
-async fn container(doors: &Relayed) -> Result<()> {
+async fn make_container(doors: &Relayed) -> Result<()> {
     let wanted = json!({
         "id": COLLECTION,
         "partitionKey": { "paths": [KEY], "kind": "Hash", "version": 2 },
@@ -54,12 +55,12 @@ async fn container(doors: &Relayed) -> Result<()> {
     });
     let all = format!("/dbs/{DATABASE}/colls");
     let one = format!("{all}/{COLLECTION}");
-    let made = send(doors, Method::POST, &all, &[], wanted.to_string()).await?;
+    let made = send_request(doors, Method::POST, &all, &[], wanted.to_string()).await?;
     if made.ok_or(Failure::NoDoor)?.or_there_already()?.is_some() {
         return Ok(());
     }
-    let read = send(doors, Method::GET, &one, &[], String::new()).await?;
-    let mut held = read.ok_or(Failure::NoDoor)?.good()?;
+    let read = send_request(doors, Method::GET, &one, &[], String::new()).await?;
+    let mut held = read.ok_or(Failure::NoDoor)?.expect_success()?;
     if held["partitionKey"]["paths"] != json!([KEY]) {
         return Err(Failure::Taken(format!(
             "the container {COLLECTION} of the database {DATABASE} has another partition key than \
@@ -68,13 +69,13 @@ async fn container(doors: &Relayed) -> Result<()> {
     }
     if held["defaultTtl"] != json!(DEFAULT_TTL) {
         held["defaultTtl"] = json!(DEFAULT_TTL);
-        let replaced = send(doors, Method::PUT, &one, &[], held.to_string()).await?;
-        replaced.ok_or(Failure::NoDoor)?.good()?;
+        let replaced = send_request(doors, Method::PUT, &one, &[], held.to_string()).await?;
+        replaced.ok_or(Failure::NoDoor)?.expect_success()?;
     }
     Ok(())
 }
 
-fn item(session: &Session) -> String {
+fn item_text(session: &Session) -> String {
     let Session { id, user, device, city, page, started, ttl } = session;
     let started = jiff::Timestamp::from_millisecond(started.ms).unwrap_or_default();
     let mut item = json!({
@@ -99,7 +100,7 @@ struct Answer {
 
 impl Answer {
     /// The body of one of success.
-    fn good(self) -> Result<Value> {
+    fn expect_success(self) -> Result<Value> {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         if self.status.is_success() {
             return Ok(body);
@@ -111,13 +112,13 @@ impl Answer {
     fn or_there_already(self) -> Result<Option<Value>> {
         match self.status {
             StatusCode::CONFLICT => Ok(None),
-            _ => self.good().map(Some),
+            _ => self.expect_success().map(Some),
         }
     }
 }
 
 /// Sends a request; `None`: the door is off.
-async fn send(
+async fn send_request(
     doors: &Relayed,
     method: Method,
     path: &str,

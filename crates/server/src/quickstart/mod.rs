@@ -71,8 +71,10 @@ impl Made {
 
 /// Makes the sample, or begins it anew where it is.
 pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
-    let made =
-        Made { nosql: items::fill(doors, now).await?, mongo: documents::fill(doors, now).await? };
+    let made = Made {
+        nosql: items::fill_container(doors, now).await?,
+        mongo: documents::fill_collection(doors, now).await?,
+    };
     match made.last_dies() {
         Some(_) => Ok(made),
         None => Err(Failure::NoDoor),

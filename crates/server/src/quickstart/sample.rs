@@ -31,21 +31,21 @@ pub(super) struct Session {
 }
 
 /// All of them, as they are at an instant.
-pub(super) fn sessions(now: Instant) -> Vec<Session> {
+pub(super) fn sample_sessions(now: Instant) -> Vec<Session> {
     let one = |at: usize| Session {
         id: format!("session-{:02}", at + 1),
-        user: pick(&USERS, at),
-        device: pick(&DEVICES, at / 3),
-        city: pick(&CITIES, at * 3),
-        page: pick(&PAGES, at * 5 + at / 6),
+        user: pick_one(&USERS, at),
+        device: pick_one(&DEVICES, at / 3),
+        city: pick_one(&CITIES, at * 3),
+        page: pick_one(&PAGES, at * 5 + at / 6),
         started: now.plus_ms(-i64::try_from(at * 97_000 % 1_800_000).unwrap_or(0)),
-        ttl: ttl(at),
+        ttl: ttl_of(at),
     };
     (0..SESSIONS).map(one).collect()
 }
 
 /// First those with a `ttl`, from the shortest on, then those without, then those that stay.
-fn ttl(at: usize) -> Option<i64> {
+fn ttl_of(at: usize) -> Option<i64> {
     let own = SESSIONS - STAY - PLAIN;
     if own + PLAIN <= at {
         Some(-1)
@@ -57,7 +57,7 @@ fn ttl(at: usize) -> Option<i64> {
     }
 }
 
-fn pick(of: &[&'static str], at: usize) -> &'static str {
+fn pick_one(of: &[&'static str], at: usize) -> &'static str {
     of.get(at % of.len().max(1)).copied().unwrap_or_default()
 }
 
@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn they_die_one_after_another_and_some_stay() {
-        let ttls: Vec<_> = sessions(Instant::from_ms(0)).into_iter().map(|it| it.ttl).collect();
+        let ttls: Vec<_> =
+            sample_sessions(Instant::from_ms(0)).into_iter().map(|it| it.ttl).collect();
         let own: Vec<i64> = ttls.iter().copied().flatten().filter(|ttl| 0 < *ttl).collect();
         assert_eq!((own.first(), own.last()), (Some(&5), Some(&55)));
         assert!(own.windows(2).all(|pair| (1..=2).contains(&(pair[1] - pair[0]))), "{own:?}");

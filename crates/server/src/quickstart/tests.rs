@@ -10,11 +10,11 @@ const OF: &str = "/_ebb/databases/quickstart/collections/sessions/expiry";
 const DOORS: [&str; 2] = ["nosql", "mongo"];
 
 async fn made(server: &Server) -> Value {
-    server.good("POST", SAMPLE, "").await
+    server.ask_well("POST", SAMPLE, "").await
 }
 
 async fn live(server: &Server, door: &str) -> i64 {
-    let expiry = server.good("GET", &format!("{OF}?door={door}"), "").await;
+    let expiry = server.ask_well("GET", &format!("{OF}?door={door}"), "").await;
     expiry["live"]["documents"].as_i64().unwrap()
 }
 
@@ -35,10 +35,10 @@ async fn sessions_disappear_one_after_another_within_a_minute() {
             assert!((*before - now) <= if second == 60 { 4 } else { 1 }, "{door} at {second} s");
             *before = now;
         }
-        server.forward(1.0).await;
+        server.move_forward(1.0).await;
     }
     assert_eq!(before, [2, 2]);
-    let clock = server.good("GET", "/_ebb/clock", "").await;
+    let clock = server.ask_well("GET", "/_ebb/clock", "").await;
     assert!(last <= clock["now_ms"].as_i64().unwrap());
     // And again, from the beginning.
     made(&server).await;
@@ -53,24 +53,26 @@ async fn what_was_changed_meanwhile_is_put_right() {
     let server = Server::new(&Config::for_tests()).await;
     made(&server).await;
     let index = doc! { "name": "_ts_1", "expireAfterSeconds": 5 };
-    server.mongo(doc! { "collMod": "sessions", "index": index, "$db": "quickstart" }).await;
+    server.run_command(doc! { "collMod": "sessions", "index": index, "$db": "quickstart" }).await;
     let delete = doc! { "q": doc! { "user": "ada" }, "limit": 0 };
     server
-        .mongo(doc! { "delete": "sessions", "deletes": array![delete], "$db": "quickstart" })
+        .run_command(doc! { "delete": "sessions", "deletes": array![delete], "$db": "quickstart" })
         .await;
     let own = [doc! { "_id": "mine", "ttl": -1 }];
     let documents = document::Value::Array(own.into_iter().map(document::Value::from).collect());
-    server.mongo(doc! { "insert": "sessions", "documents": documents, "$db": "quickstart" }).await;
+    server
+        .run_command(doc! { "insert": "sessions", "documents": documents, "$db": "quickstart" })
+        .await;
     let container = "/_portal/api/nosql/dbs/quickstart/colls/sessions";
     let changed = json!({
         "id": "sessions",
         "partitionKey": { "paths": ["/user"], "kind": "Hash", "version": 2 },
     });
-    server.good("PUT", container, &changed.to_string()).await;
-    server.forward(7.0).await;
+    server.ask_well("PUT", container, &changed.to_string()).await;
+    server.move_forward(7.0).await;
     made(&server).await;
     for (door, want) in DOORS.into_iter().zip([40, 41]) {
-        let expiry = server.good("GET", &format!("{OF}?door={door}"), "").await;
+        let expiry = server.ask_well("GET", &format!("{OF}?door={door}"), "").await;
         assert_eq!((&expiry["default"], &expiry["live"]["documents"]), (&json!(60), &json!(want)));
     }
     server.stop().await;
@@ -85,9 +87,9 @@ async fn a_container_that_is_something_else_is_left_alone() {
         (root.to_owned(), json!({ "id": "quickstart" })),
         (format!("{root}/quickstart/colls"), json!({ "id": "sessions", "partitionKey": path })),
     ] {
-        assert_eq!(server.admin("POST", &at, &body.to_string()).await.status, 201);
+        assert_eq!(server.ask_admin("POST", &at, &body.to_string()).await.status, 201);
     }
-    let refused = server.admin("POST", SAMPLE, "").await;
+    let refused = server.ask_admin("POST", SAMPLE, "").await;
     assert_eq!(refused.status, 409, "{refused:?}");
     assert!(refused.body.contains("partition key"), "{refused:?}");
     server.stop().await;
@@ -99,7 +101,7 @@ async fn a_door_that_is_off_has_no_sample() {
         let address = |on: bool| on.then(|| "127.0.0.1:0".to_owned());
         let (mongo_addr, cosmos_addr) = (address(mongo), address(nosql));
         let server = Server::new(&Config { mongo_addr, cosmos_addr, ..Config::for_tests() }).await;
-        let answer = server.admin("POST", SAMPLE, "").await;
+        let answer = server.ask_admin("POST", SAMPLE, "").await;
         if mongo || nosql {
             let answer = answer.json();
             assert_eq!((answer["mongo"].is_null(), answer["nosql"].is_null()), (!mongo, !nosql));
@@ -117,7 +119,7 @@ async fn a_ttl_that_is_switched_off_counts_at_the_other_door_still() {
     let server = Server::new(&Config { per_document_ttl, ..Config::for_tests() }).await;
     made(&server).await;
     for (seconds, items, documents) in [(30.0, 22, 40), (26.0, 6, 40), (4.0, 2, 0)] {
-        server.forward(seconds).await;
+        server.move_forward(seconds).await;
         for (door, want) in DOORS.into_iter().zip([items, documents]) {
             let got = live(&server, door).await;
             assert!((got - want).abs() <= 1, "{door} {seconds}: {got}");

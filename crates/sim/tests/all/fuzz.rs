@@ -7,7 +7,7 @@ use document::{
     limits, validate, validate_depth,
 };
 use evaluation::Context;
-use expiry::{Draft, Header, Lifetime, checksum};
+use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use fastrand::Rng;
 use mongo_query::{expression, filter, pipeline::parse as parse_stages, projection, sort, update};
 use pipeline::{
@@ -154,7 +154,7 @@ const ARGUMENTS: &[&str] = &[
     "initialValue",
     "date",
     "format",
-    "unit",
+    "commit",
     "timezone",
     "path",
     "from",
@@ -251,13 +251,13 @@ fn changed_bson_is_refused_or_read_whole() {
 fn changed_rows_are_noticed() {
     run("rows", 20_000, |rng| {
         let body = sample(rng);
-        let draft = Draft {
+        let draft = HeaderDraft {
             lifetime: [Lifetime::Inherit, Lifetime::Never, Lifetime::After(20)][rng.usize(0..3)],
             birth: rng.bool().then(|| rng.u64(..)),
             dates: (0..rng.u32(0..3)).map(|index| (index, rng.i64(..))).collect(),
-            body_checksum: checksum(body.bytes()),
+            body_checksum: body_checksum(body.bytes()),
         };
-        let mut row = draft.stamp(rng.u64(..), rng.i64(..));
+        let mut row = draft.encode_stamped(rng.u64(..), rng.i64(..));
         row.extend_from_slice(body.bytes());
         let before = row.clone();
         mutate(rng, &mut row);

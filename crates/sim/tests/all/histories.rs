@@ -1,6 +1,6 @@
 //! The engine keeps the law of the product over random histories.
 //!
-//! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` so many of them.
+//! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` this many of them.
 
 use engine::Rules;
 
@@ -10,7 +10,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn half(first: u64) {
     if let Some(seed) = number("SIM_SEED") {
-        if let Err(failure) = sim::run(seed, Rules::default()) {
+        if let Err(failure) = sim::run_history(seed, Rules::default()) {
             panic!("{failure}");
         }
         return;

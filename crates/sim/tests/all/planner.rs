@@ -160,12 +160,13 @@ impl Case<'_> {
         let wanted = |body: &&Document| {
             meets(&self.parsed, body) && partial.as_ref().is_none_or(|partial| meets(partial, body))
         };
-        let mut found = test_kit::ids(&self.all.iter().filter(wanted).cloned().collect::<Vec<_>>());
+        let mut found =
+            test_kit::ids_of(&self.all.iter().filter(wanted).cloned().collect::<Vec<_>>());
         found.sort_unstable();
         found
     }
 
-    /// Answers whether an index was read.
+    /// Returns whether an index was read.
     fn check(&self, hint: Hint, seed: u64, indexes: &[IndexSpec]) -> bool {
         let mut plan = Plan { hint: hint.clone(), ..Plan::new(self.parsed.clone()) };
         if let Some(sort) = &self.sort {
@@ -176,10 +177,10 @@ impl Case<'_> {
             let text = format!("{:?}", self.filter);
             format!("seed {seed} hint {hint:?} filter {text} sort {:?}\n{shown:?}", self.sort)
         };
-        let explain = self.kit.query(plan.clone()).explain();
-        let found = ready(test_kit::find(self.kit.engine.clone(), self.kit.namespace(), plan));
+        let explain = self.kit.begin_query(plan.clone()).explain();
+        let found = ready(test_kit::find_all(self.kit.engine.clone(), self.kit.namespace(), plan));
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", context()));
-        let mut ids = test_kit::ids(&found);
+        let mut ids = test_kit::ids_of(&found);
         ids.sort_unstable();
         assert_eq!(ids, self.expected(&hint, indexes), "{} {explain:?}", context());
         if let Some(sort) = &self.sort {
@@ -192,7 +193,7 @@ impl Case<'_> {
     }
 }
 
-/// Answers how many cases there were and how many read an index that the planner chose.
+/// Returns how many cases there were and how many read an index that the planner chose.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);

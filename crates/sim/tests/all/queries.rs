@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    Births, Collection, Comes, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction,
-    ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Match, Namespace, Partition, Policy,
-    PolicyRule, Scan, Sink,
+    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
+    ItemAction, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace,
+    Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
 use evaluation::Context;
 use select::{
@@ -20,25 +20,27 @@ use test_kit::{Kit, ready};
 struct Plain;
 
 impl ItemWriter for Plain {
-    fn lifetime(&self, _: DefaultTtl, _: DocRef<'_>) -> Result<Lifetime, Error> {
+    fn lifetime_of(&self, _: DefaultTtl, _: DocRef<'_>) -> Result<Lifetime, Error> {
         Ok(Lifetime::Inherit)
     }
 }
 
 /// Feeds a run; `true`: its plan streams; and how items come.
-struct Feed(Run, bool, Comes);
+struct Feed(Run, bool, ScanOrder);
 
-impl Sink for Feed {
-    fn begin(&mut self, comes: Comes) -> Result<(), Error> {
+impl ItemSink for Feed {
+    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
         self.2 = comes;
         self.0.start_over();
-        self.0.set_sorted(comes == Comes::AsAsked || self.1);
+        self.0.set_sorted(comes == ScanOrder::AsAsked || self.1);
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
         match self.2 {
-            Comes::ByBirth => Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?),
+            ScanOrder::ByBirth => {
+                Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?)
+            }
             _ => Ok(self.0.feed_row(&item.key, item.document())?),
         }
     }
@@ -54,7 +56,7 @@ type Answer = Result<Vec<String>, Kind>;
 impl Shelf {
     fn new(indexes: Vec<IndexSpec>) -> Self {
         let kit = Kit::default();
-        let definition = Definition {
+        let definition = ContainerDefinition {
             default: DefaultTtl::Off,
             partition: Partition { hash_bytes: 1, values: 1 },
             indexes,
@@ -71,15 +73,16 @@ impl Shelf {
         let write = ItemWrite {
             key: ItemKey::new(&pk, &[ValueRef::Null], id),
             action: ItemAction::Upsert(document.to_buf()),
-            if_match: Match::Any,
+            if_match: VersionMatch::Any,
         };
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// All pages of a query; answers whether an index was read too.
+    /// All pages of a query; returns whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
-        let mut births = if select.streams_rows() { Births::WhereFew } else { Births::Never };
+        let mut births =
+            if select.streams_rows() { BirthOrder::WhereFew } else { BirthOrder::Never };
         loop {
             let limit = PageLimit { items, bytes: usize::MAX };
             let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
@@ -92,13 +95,18 @@ impl Shelf {
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
-            let mut feed = Feed(run, select.streams_rows(), Comes::ByKey);
+            let mut feed = Feed(run, select.streams_rows(), ScanOrder::ByKey);
             let context = Context::default();
-            let scanned = ready(self.kit.engine.scan(&self.container, &scan, &context, &mut feed));
+            let scanned =
+                ready(self.kit.engine.scan_items(&self.container, &scan, &context, &mut feed));
             let page = scanned.and_then(|scanned| {
                 used |= !scanned.indexes.is_empty();
-                assert!(feed.2 == Comes::ByBirth || births == Births::Never);
-                births = if feed.2 == Comes::ByBirth { Births::Always } else { Births::Never };
+                assert!(feed.2 == ScanOrder::ByBirth || births == BirthOrder::Never);
+                births = if feed.2 == ScanOrder::ByBirth {
+                    BirthOrder::Always
+                } else {
+                    BirthOrder::Never
+                };
                 Ok(feed.0.finish_page(scanned.ended)?)
             });
             match page {
@@ -264,11 +272,11 @@ fn indexes(random: &mut fastrand::Rng) -> Vec<IndexSpec> {
         rules.push(rule(&["a", "b"], true, false));
     }
     let path = |name: &str| vec![name.to_owned()];
-    let mut indexes = vec![IndexSpec::wild("paths", Policy(rules))];
+    let mut indexes = vec![IndexSpec::over_policy("paths", Policy(rules))];
     if random.bool() {
         let turned = random.bool();
         let paths = [(path("a"), turned), (path("b"), !turned)];
-        indexes.push(IndexSpec::tuple("ab", &paths, false));
+        indexes.push(IndexSpec::over_tuple("ab", &paths, false));
     }
     indexes
 }
@@ -309,7 +317,7 @@ fn an_index_changes_no_answer() {
 #[test]
 fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
-    let shelf = Shelf::new(vec![IndexSpec::wild("paths", Policy(vec![rule]))]);
+    let shelf = Shelf::new(vec![IndexSpec::over_policy("paths", Policy(vec![rule]))]);
     let filler = "x".repeat(1_500_000);
     for at in 0..24_i64 {
         let id = format!("{at}");

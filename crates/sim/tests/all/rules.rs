@@ -21,10 +21,10 @@ macro_rules! rules {
 
 rules! {
     without_waiting_for_the_last_moments_the_law_breaks: last_moments,
-    without_the_condition_on_death_the_law_breaks: before_death,
+    without_the_condition_on_death_the_law_breaks: before_expiry,
     without_the_fence_the_law_breaks: fence,
     without_the_epoch_the_law_breaks: epoch,
     without_versions_the_law_breaks: versions,
-    without_holds_the_law_breaks: holds,
+    without_read_guards_the_law_breaks: read_guards,
     without_floors_the_law_breaks: floors,
 }

@@ -2,7 +2,7 @@
 use std::path::Path;
 
 use store::{
-    Mutation, Snapshot, Space, Store, Unit,
+    Commit, Mutation, Snapshot, Space, Store,
     laws::{self, Bench, ManualTime},
 };
 use store_lsm::{LsmOptions, LsmStore};
@@ -56,8 +56,8 @@ async fn the_embedded_store_keeps_the_laws() {
     laws::check(&mut Lsm::default()).await;
 }
 
-fn put(key: String) -> Unit {
-    Unit::new(vec![], move |_| {
+fn put(key: String) -> Commit {
+    Commit::new(vec![], move |_| {
         vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
     })
 }
@@ -73,8 +73,8 @@ async fn a_second_process_is_refused() {
     LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
 }
 
-fn megabytes(space: Space, count: usize) -> Unit {
-    Unit::new(vec![], move |_| {
+fn megabytes(space: Space, count: usize) -> Commit {
+    Commit::new(vec![], move |_| {
         // Nothing that compresses.
         let mut state = 1_u64;
         let next = || {
@@ -94,7 +94,7 @@ fn megabytes(space: Space, count: usize) -> Unit {
 struct DropAll;
 
 impl store::DropPredicate for DropAll {
-    fn open(&self, space: Space) -> store::Judge {
+    fn filter_for(&self, space: Space) -> store::DropFilter {
         Box::new(move |_, _| space == Space::Rows(1))
     }
 }
@@ -102,7 +102,7 @@ impl store::DropPredicate for DropAll {
 /// What a compaction dropped may come back from the journal as long as that is there, so it does not
 /// count before, although it does not come back.
 #[tokio::test]
-async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
+async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
     let store = LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
@@ -112,8 +112,8 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     store.set_drop_predicate(std::sync::Arc::new(DropAll));
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
     let seq = store.published();
-    store.reap(rows).await.unwrap();
-    assert_eq!(store.judged(rows), 0);
+    store.reap_space(rows).await.unwrap();
+    assert_eq!(store.filtered_through(rows), 0);
     let crashed = TempDir::new().unwrap();
     copy(directory.path(), crashed.path());
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
@@ -127,20 +127,20 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
     drop(again);
     // More than a journal holds, and flushed: a new one is begun and the old one goes.
     store.commit(vec![megabytes(other, 70)]).await.unwrap();
-    store.reap(other).await.unwrap();
+    store.reap_space(other).await.unwrap();
     store.commit(vec![megabytes(rows, 1)]).await.unwrap();
-    store.reap(rows).await.unwrap();
-    assert!(seq <= store.judged(rows), "{} and {seq}", store.judged(rows));
-    assert!(store.judged(rows) < store.published());
+    store.reap_space(rows).await.unwrap();
+    assert!(seq <= store.filtered_through(rows), "{} and {seq}", store.filtered_through(rows));
+    assert!(store.filtered_through(rows) < store.published());
     let crashed = TempDir::new().unwrap();
     copy(directory.path(), crashed.path());
     drop(store);
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
-    assert_eq!(again.judged(rows), 0, "it is not known after a start");
+    assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
 }
 
 /// Damage in the middle of the journal looks like a torn tail to the tree; it is told from one by
-/// what is behind it.
+/// what is after it.
 #[tokio::test]
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();
@@ -196,8 +196,8 @@ async fn a_fence_may_be_the_last_to_hold_the_store() {
     let store = std::sync::Arc::new(LsmStore::open(&options, time.timepiece()).unwrap());
     let (go, wait) = std::sync::mpsc::channel();
     let holder = Holder { go: std::sync::Mutex::new(wait), _store: std::sync::Arc::clone(&store) };
-    let unit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
-    let mut commit = Box::pin(store.commit(vec![unit]));
+    let commit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
+    let mut commit = Box::pin(store.commit(vec![commit]));
     let polled = std::future::poll_fn(|context| {
         std::task::Poll::Ready(commit.as_mut().poll(context).is_pending())
     });

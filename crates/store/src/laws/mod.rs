@@ -28,7 +28,7 @@ pub trait Bench {
 
 /// Checks all laws; panics on the first that does not hold.
 pub async fn check(bench: &mut impl Bench) {
-    commits::units_are_all_or_nothing(bench).await;
+    commits::commits_are_all_or_nothing(bench).await;
     commits::conditions_see_every_commit_before(bench).await;
     commits::a_fence_closes_before_the_stamp_and_ends_its_batch(bench).await;
     commits::sums_fold_and_vanish_at_zero(bench).await;

@@ -6,16 +6,16 @@ use bytes::Bytes;
 
 use super::{Bench, commits::put};
 use crate::{
-    contract::{Direction, Limit, Range, Snapshot, Store},
+    commit::{Commit, Condition, Mutation, Outcome},
+    contract::{Direction, KeyRange, Limit, Snapshot, Store},
     space::Space,
-    unit::{Condition, Mutation, Outcome, Unit},
 };
 
 const ROWS: Space = Space::Rows(1);
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-fn random_unit(rng: &mut fastrand::Rng, view: u64, held: &Map) -> (Unit, Map, bool) {
+fn random_commit(rng: &mut fastrand::Rng, view: u64, held: &Map) -> (Commit, Map, bool) {
     let mut next = held.clone();
     let mut mutations = Vec::new();
     for _ in 0..rng.usize(1..4) {
@@ -35,7 +35,7 @@ fn random_unit(rng: &mut fastrand::Rng, view: u64, held: &Map) -> (Unit, Map, bo
     } else {
         Condition::NotNewer { space: ROWS, key: vec![rng.u8(0..12)].into(), seq: view }
     };
-    (Unit::new(vec![condition], move |_| mutations), next, refused)
+    (Commit::new(vec![condition], move |_| mutations), next, refused)
 }
 
 pub(super) async fn random_histories_agree_with_a_map(bench: &mut impl Bench, seed: u64) {
@@ -53,8 +53,8 @@ pub(super) async fn random_histories_agree_with_a_map(bench: &mut impl Bench, se
             }
             1 | 2 => views.push((store.snapshot(), map.clone())),
             _ => {
-                let (unit, next, refused) = random_unit(&mut rng, store.published(), &map);
-                let outcomes = store.commit(vec![unit]).await.expect("a commit");
+                let (commit, next, refused) = random_commit(&mut rng, store.published(), &map);
+                let outcomes = store.commit(vec![commit]).await.expect("a commit");
                 match outcomes.first() {
                     Some(Outcome::Committed(_)) => {
                         assert!(!refused, "{context}");
@@ -67,7 +67,7 @@ pub(super) async fn random_histories_agree_with_a_map(bench: &mut impl Bench, se
         views.push((store.snapshot(), map.clone()));
         for (snapshot, want) in &views {
             let limit = Limit { rows: 100, bytes: 1 << 20 };
-            let page = snapshot.scan(ROWS, &Range::all(), Direction::Forward, limit).await;
+            let page = snapshot.scan(ROWS, &KeyRange::all(), Direction::Forward, limit).await;
             let rows = page.expect("a page").rows;
             let got: Map = rows.iter().map(|(k, v)| (k.to_vec(), v.to_vec())).collect();
             assert_eq!(&got, want, "{context}");

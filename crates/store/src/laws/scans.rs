@@ -9,9 +9,9 @@ use super::{
     commits::{commit_one, get, put},
 };
 use crate::{
-    contract::{Direction, DropPredicate, Judge, Limit, Range, Snapshot, Store},
+    commit::{Commit, Mutation, Outcome},
+    contract::{Direction, DropFilter, DropPredicate, KeyRange, Limit, Snapshot, Store},
     space::Space,
-    unit::{Mutation, Outcome, Unit},
 };
 
 const ROWS: Space = Space::Rows(1);
@@ -22,14 +22,15 @@ fn key(number: u32) -> Vec<u8> {
 
 async fn fill(store: &impl Store, count: u32) {
     store.create_space(ROWS).expect("a space");
-    let unit = Unit::new(vec![], move |_| (0..count).map(|n| put(&key(n * 2), &key(n))).collect());
-    assert!(matches!(commit_one(store, unit).await, Outcome::Committed(_)));
+    let commit =
+        Commit::new(vec![], move |_| (0..count).map(|n| put(&key(n * 2), &key(n))).collect());
+    assert!(matches!(commit_one(store, commit).await, Outcome::Committed(_)));
 }
 
 /// All rows of a range, read page by page.
 async fn read_all(
     snapshot: &impl Snapshot,
-    range: Range,
+    range: KeyRange,
     direction: Direction,
     limit: Limit,
 ) -> Vec<(Bytes, Bytes)> {
@@ -40,7 +41,7 @@ async fn read_all(
         assert!(page.rows.len() <= limit.rows.max(1));
         rows.extend(page.rows.iter().cloned());
         match page.rows.last() {
-            Some((last, _)) if page.more => rest = rest.after(last, direction),
+            Some((last, _)) if page.more => rest = rest.remaining_after(last, direction),
             _ => return rows,
         }
     }
@@ -51,7 +52,7 @@ pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Benc
     fill(&store, 40).await;
     let snapshot = store.snapshot();
     for (start, end) in [(0, Some(100)), (0, None), (3, Some(41)), (4, Some(40)), (9, Some(9))] {
-        let range = Range { start: key(start), end: end.map(key) };
+        let range = KeyRange { start: key(start), end: end.map(key) };
         let want: Vec<Vec<u8>> = (0..40_u32)
             .map(|n| n * 2)
             .filter(|n| start <= *n && end.is_none_or(|end| *n < end))
@@ -79,15 +80,15 @@ pub(super) async fn snapshots_do_not_move(bench: &mut impl Bench) {
     let snapshot = store.snapshot();
     let copy = snapshot.clone();
     for round in 0..5_u8 {
-        let unit = Unit::new(vec![], move |_| {
+        let commit = Commit::new(vec![], move |_| {
             let gone = Mutation::Delete { space: ROWS, key: Bytes::from(key(2)) };
             vec![put(&key(0), &[round]), put(&key(1), &[round]), gone]
         });
-        commit_one(&store, unit).await;
+        commit_one(&store, commit).await;
     }
     drop(snapshot);
     let limit = Limit { rows: 3, bytes: 1 << 20 };
-    let rows = read_all(&copy, Range::all(), Direction::Forward, limit).await;
+    let rows = read_all(&copy, KeyRange::all(), Direction::Forward, limit).await;
     let want: Vec<_> = (0..10).map(|n| (Bytes::from(key(n * 2)), Bytes::from(key(n)))).collect();
     assert_eq!(rows, want);
     assert_eq!(get(&store, &key(2)).await, None);
@@ -100,20 +101,20 @@ pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) 
     store.create_space(ROWS).expect("a space");
     store.create_space(other).expect("a space");
     store.create_space(other).expect("the same space again");
-    let unit = Unit::new(vec![], move |_| {
+    let commit = Commit::new(vec![], move |_| {
         let key = Bytes::from_static(b"k");
         vec![
             put(b"k", b"row"),
             Mutation::Put { space: other, key, value: Bytes::from_static(b"entry") },
         ]
     });
-    commit_one(&store, unit).await;
+    commit_one(&store, commit).await;
     let entry = store.snapshot().get(other, b"k").await.expect("a read");
     assert_eq!(entry.as_deref(), Some(&b"entry"[..]));
     store.drop_space(other).expect("a drop");
-    assert!(!store.spaces().contains(&other));
+    assert!(!store.all_spaces().contains(&other));
     let store = bench.crash(store).await;
-    assert!(!store.spaces().contains(&other));
+    assert!(!store.all_spaces().contains(&other));
     assert_eq!(get(&store, b"k").await.as_deref(), Some(&b"row"[..]));
     store.create_space(Space::Index(8)).expect("a space");
     assert_eq!(store.snapshot().get(Space::Index(8), b"k").await.expect("a read"), None);
@@ -127,7 +128,7 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
         store.create_space(space).expect("a space");
         let own = Bytes::from(format!("of {round}"));
         let value = own.clone();
-        let put = Unit::new(vec![], move |_| {
+        let put = Commit::new(vec![], move |_| {
             let put = |key: &'static [u8]| {
                 let key = Bytes::from_static(key);
                 Mutation::Put { space, key, value: value.clone() }
@@ -137,14 +138,14 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
         commit_one(&store, put).await;
         if round % 4 == 1 {
             store.set_drop_predicate(Arc::new(DropSmall(0)));
-            store.reap(space).await.expect("a compaction");
+            store.reap_space(space).await.expect("a compaction");
         }
         if round % 3 == 2 {
             store = bench.crash(store).await;
         }
         for direction in [Direction::Forward, Direction::Backward] {
             let all = Limit { rows: 10, bytes: usize::MAX };
-            let found = store.snapshot().scan(space, &Range::all(), direction, all).await;
+            let found = store.snapshot().scan(space, &KeyRange::all(), direction, all).await;
             let rows = found.expect("a scan").rows;
             let values: Vec<_> = rows.iter().map(|(_, value)| value.clone()).collect();
             assert_eq!(values, vec![own.clone(); 3], "round {round}, {direction:?}");
@@ -176,17 +177,17 @@ pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
             }
         });
         for n in 0..CREATORS {
-            let unit = Unit::new(vec![], move |_| {
+            let commit = Commit::new(vec![], move |_| {
                 let put = |space| Mutation::Put { space, key: key(n).into(), value: key(n).into() };
                 spaces.map(put).to_vec()
             });
-            commit_one(&store, unit).await;
+            commit_one(&store, commit).await;
         }
         if round % 2 == 1 {
             store = bench.crash(store).await;
         }
         for space in spaces {
-            let times = store.spaces().iter().filter(|held| **held == space).count();
+            let times = store.all_spaces().iter().filter(|held| **held == space).count();
             assert_eq!(times, 1, "round {round}");
             for n in 0..CREATORS {
                 let held = store.snapshot().get(space, &key(n)).await.expect("a read");
@@ -199,7 +200,7 @@ pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
 struct DropSmall(u8);
 
 impl DropPredicate for DropSmall {
-    fn open(&self, space: Space) -> Judge {
+    fn filter_for(&self, space: Space) -> DropFilter {
         let bound = self.0;
         Box::new(move |_, value| space == ROWS && value.first().is_some_and(|first| *first < bound))
     }
@@ -208,19 +209,19 @@ impl DropPredicate for DropSmall {
 pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench) {
     let store = bench.open().await;
     store.create_space(ROWS).expect("a space");
-    let unit = |value: u8| {
-        Unit::new(vec![], move |_| {
+    let commit = |value: u8| {
+        Commit::new(vec![], move |_| {
             (0..100_u32)
                 .map(|n| put(&key(n), &[value + u8::try_from(n % 2).unwrap_or(0)]))
                 .collect()
         })
     };
-    commit_one(&store, unit(5)).await;
-    commit_one(&store, unit(1)).await;
+    commit_one(&store, commit(5)).await;
+    commit_one(&store, commit(1)).await;
     store.set_drop_predicate(Arc::new(DropSmall(2)));
-    assert_eq!(store.judged(ROWS), 0);
-    store.reap(ROWS).await.expect("a reap");
-    assert!(store.judged(ROWS) <= store.published());
+    assert_eq!(store.filtered_through(ROWS), 0);
+    store.reap_space(ROWS).await.expect("a reap");
+    assert!(store.filtered_through(ROWS) <= store.published());
     // Even keys held 1, over an older 5 that must not come back; odd ones hold 2.
     let store = if store.capabilities().drops { bench.crash(store).await } else { store };
     for n in 0..100_u32 {

@@ -9,17 +9,21 @@ use crate::space::Space;
 
 /// What a key, and each version of it, takes beside its bytes, about.
 const KEY: usize = 128;
+/// Of one version.
 const VERSION: usize = 64;
 
+/// By `seq`, ascending; `None` is a deletion.
 pub(super) type Versions = Vec<(u64, Option<Bytes>)>;
 
+/// All spaces, with the versions of keys that an open snapshot may read.
 #[derive(Debug, Default)]
-pub(super) struct Data {
+pub(super) struct MemoryData {
+    /// In the order of keys.
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
     /// Open snapshots by `seq`.
     pub(super) open: BTreeMap<u64, usize>,
-    /// How far spaces have been judged.
-    pub(super) judged: BTreeMap<Space, u64>,
+    /// How far spaces have been filtered.
+    pub(super) filtered: BTreeMap<Space, u64>,
     /// Keys of which versions are kept for snapshots that were open when later ones came, in the
     /// order of these.
     outdated: VecDeque<(u64, Space, Bytes)>,
@@ -27,58 +31,60 @@ pub(super) struct Data {
     pub(super) bytes: usize,
 }
 
-impl Data {
-    pub(super) fn put(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
+impl MemoryData {
+    /// Adds a version, and lets those go that nobody reads.
+    pub(super) fn put_version(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
         let oldest = self.open.keys().next().copied();
         let keys = self.spaces.entry(space).or_default();
         let versions = keys.entry(key.clone()).or_default();
-        self.bytes = self.bytes.saturating_sub(weight(&key, versions));
+        self.bytes = self.bytes.saturating_sub(weight_of_key(&key, versions));
         match oldest {
             // Nobody reads what was before.
             None => versions.clear(),
-            Some(oldest) => forget(versions, oldest),
+            Some(oldest) => forget_before(versions, oldest),
         }
         versions.push((seq, value));
-        if settle(keys, &key, &mut self.bytes) {
+        if recount_key(keys, &key, &mut self.bytes) {
             self.outdated.push_back((seq, space, key));
         }
     }
 
-    pub(super) fn get(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
-        visible(self.spaces.get(&space)?.get(key)?, seq)
+    /// The value that a snapshot of this `seq` sees.
+    pub(super) fn visible_at(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
+        visible_version(self.spaces.get(&space)?.get(key)?, seq)
     }
 
     /// Forgets the versions that no snapshot sees any more.
-    pub(super) fn tidy(&mut self) {
+    pub(super) fn forget_unseen(&mut self) {
         let oldest = self.open.keys().next().copied().unwrap_or(u64::MAX);
         while let Some((_, space, key)) = self.outdated.pop_front_if(|(seq, ..)| *seq <= oldest) {
             let Some(keys) = self.spaces.get_mut(&space) else { continue };
             let Some(versions) = keys.get_mut(&key) else { continue };
-            self.bytes = self.bytes.saturating_sub(weight(&key, versions));
-            forget(versions, oldest);
-            settle(keys, &key, &mut self.bytes);
+            self.bytes = self.bytes.saturating_sub(weight_of_key(&key, versions));
+            forget_before(versions, oldest);
+            recount_key(keys, &key, &mut self.bytes);
         }
     }
 
-    /// Takes out what is judged to be dead.
-    pub(super) fn reap(&mut self, space: Space, judge: &dyn Fn(&[u8], &[u8]) -> bool) {
+    /// Takes out what the filter drops.
+    pub(super) fn drop_filtered(&mut self, space: Space, drops: &dyn Fn(&[u8], &[u8]) -> bool) {
         let Some(keys) = self.spaces.get_mut(&space) else { return };
         let bytes = &mut self.bytes;
         keys.retain(|key, versions| {
-            *bytes = bytes.saturating_sub(weight(key, versions));
+            *bytes = bytes.saturating_sub(weight_of_key(key, versions));
             for (_, value) in versions.iter_mut() {
-                value.take_if(|value| judge(key, value));
+                value.take_if(|value| drops(key, value));
             }
             let kept = versions.iter().any(|(_, value)| value.is_some());
-            *bytes += if kept { weight(key, versions) } else { 0 };
+            *bytes += if kept { weight_of_key(key, versions) } else { 0 };
             kept
         });
     }
 
     pub(super) fn drop_space(&mut self, space: Space) {
-        self.judged.remove(&space);
+        self.filtered.remove(&space);
         for (key, versions) in self.spaces.remove(&space).into_iter().flatten() {
-            self.bytes = self.bytes.saturating_sub(weight(&key, &versions));
+            self.bytes = self.bytes.saturating_sub(weight_of_key(&key, &versions));
         }
     }
 
@@ -92,30 +98,34 @@ impl Data {
     }
 }
 
-pub(super) fn visible(versions: &Versions, seq: u64) -> Option<Bytes> {
+/// The value of the last version up to this `seq`.
+pub(super) fn visible_version(versions: &Versions, seq: u64) -> Option<Bytes> {
     versions.iter().rev().find(|(version, _)| *version <= seq).and_then(|(_, value)| value.clone())
 }
 
-fn weight(key: &Bytes, versions: &Versions) -> usize {
+/// Bytes that a key takes with its versions, about.
+fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
     let values = versions.iter().map(|(_, value)| VERSION + value.as_ref().map_or(0, Bytes::len));
     if versions.is_empty() { 0 } else { KEY + key.len() + values.sum::<usize>() }
 }
 
 /// Keeps what the oldest snapshot sees and everything later.
-fn forget(versions: &mut Versions, oldest: u64) {
+fn forget_before(versions: &mut Versions, oldest: u64) {
+    // The last version up to the oldest snapshot is what that one sees.
     let seen = versions.iter().rposition(|(version, _)| *version <= oldest).unwrap_or(0);
     versions.drain(..seen);
 }
 
-/// Counts a key again, or lets it go when it is deleted for everybody. True when it has versions
+/// Counts a key again, or lets it go when it is deleted for goodybody. True when it has versions
 /// that somebody sees who will go.
-fn settle(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
+fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };
+    // Deleted, and no older version is kept for anybody.
     if let [(_, None)] = versions.as_slice() {
         keys.remove(key);
         return false;
     }
-    *bytes += weight(key, versions);
+    *bytes += weight_of_key(key, versions);
     1 < versions.len()
 }
 
@@ -125,13 +135,13 @@ mod tests {
 
     const SPACE: Space = Space::Catalog;
 
-    fn put(data: &mut Data, key: &'static str, value: Option<&'static str>, seq: u64) {
-        data.put(SPACE, key.into(), value.map(Into::into), seq);
+    fn put(data: &mut MemoryData, key: &'static str, value: Option<&'static str>, seq: u64) {
+        data.put_version(SPACE, key.into(), value.map(Into::into), seq);
     }
 
     #[test]
     fn what_is_deleted_takes_nothing() {
-        let mut data = Data::default();
+        let mut data = MemoryData::default();
         for seq in 1..100 {
             put(&mut data, "a", Some("value"), seq);
         }
@@ -141,28 +151,31 @@ mod tests {
         put(&mut data, "never", None, 102);
         assert_eq!(data.bytes, KEY + VERSION + 2);
         assert_eq!(data.spaces[&SPACE].len(), 1);
-        data.reap(SPACE, &|_, _| true);
+        data.drop_filtered(SPACE, &|_, _| true);
         assert_eq!((data.bytes, data.spaces[&SPACE].len()), (0, 0));
     }
 
     #[test]
     fn what_a_snapshot_sees_stays_until_it_has_gone() {
-        let mut data = Data::default();
+        let mut data = MemoryData::default();
         put(&mut data, "a", Some("old"), 1);
         put(&mut data, "b", Some("old"), 2);
         data.open.insert(2, 1);
         put(&mut data, "a", Some("new"), 3);
         put(&mut data, "b", None, 4);
-        data.tidy();
+        data.forget_unseen();
         for (key, seq, value) in
             [("a", 2, Some("old")), ("a", 3, Some("new")), ("b", 3, Some("old")), ("b", 4, None)]
         {
-            assert_eq!(data.get(SPACE, key.as_bytes(), seq).as_deref(), value.map(str::as_bytes));
+            assert_eq!(
+                data.visible_at(SPACE, key.as_bytes(), seq).as_deref(),
+                value.map(str::as_bytes)
+            );
         }
         data.open.clear();
         data.open.insert(4, 1);
-        data.tidy();
-        assert_eq!(data.get(SPACE, b"a", 4).as_deref(), Some(&b"new"[..]));
+        data.forget_unseen();
+        assert_eq!(data.visible_at(SPACE, b"a", 4).as_deref(), Some(&b"new"[..]));
         assert_eq!(data.bytes, KEY + VERSION + 4);
         assert!(data.outdated.is_empty());
         data.drop_space(SPACE);

@@ -1,5 +1,7 @@
-//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate looks at no
-//! snapshot, as that of the embedded engine, so that tests meet the same danger.
+//! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate
+//! looks at no snapshot, as that of the embedded engine, so that tests meet the same danger.
+//! Commits are visible at once, unless a test holds them between stamp and publication with the
+//! [`Gate`].
 
 mod data;
 
@@ -11,21 +13,21 @@ use std::sync::{
 use bytes::Bytes;
 use tokio::sync::Notify;
 
-use data::{Data, Versions, visible};
+use data::{MemoryData, Versions, visible_version};
 
 use crate::{
+    commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        AtomicScope, Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store,
-        Timepiece,
+        Capabilities, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store, Timepiece,
     },
     error::{Error, Kind},
-    flight::Flight,
     health::Health,
-    sequencer::{Ordered, Sequencer, decode_count, encode_count},
+    in_flight::InFlight,
+    sequencer::{OrderedBatch, Sequencer, decode_count, encode_count},
     space::Space,
-    unit::{Mutation, Outcome, Stamp, Unit},
 };
 
+/// As in the embedded store.
 const MAX_KEY_BYTES: usize = 65_535;
 
 /// Holds commits between their stamp and their publication, for tests.
@@ -47,7 +49,8 @@ impl Gate {
         self.opened.notify_waiters();
     }
 
-    async fn pass(&self) {
+    /// Waits while it is shut.
+    async fn pass_through(&self) {
         loop {
             let opened = self.opened.notified();
             if !self.shut.load(Ordering::SeqCst) {
@@ -58,11 +61,12 @@ impl Gate {
     }
 }
 
-struct Shared {
-    data: Mutex<Data>,
+/// What all clones and snapshots share.
+struct MemoryShared {
+    data: Mutex<MemoryData>,
     sequencer: tokio::sync::Mutex<Sequencer>,
     time: Arc<dyn Timepiece>,
-    flight: Flight,
+    flight: InFlight,
     published: AtomicU64,
     predicate: Mutex<Option<Arc<dyn DropPredicate>>>,
     gate: Arc<Gate>,
@@ -73,7 +77,7 @@ struct Shared {
 /// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
 #[derive(Clone)]
 pub struct MemoryStore {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
 }
 
 impl std::fmt::Debug for MemoryStore {
@@ -92,17 +96,17 @@ impl MemoryStore {
         Self::bounded(usize::MAX, time)
     }
 
-    /// The same, which refuses commits that need more room once it holds so many bytes.
+    /// The same, which refuses commits that need more room once it holds this many bytes.
     pub fn bounded(limit: usize, time: Arc<dyn Timepiece>) -> Self {
-        Self::with(Data::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
+        Self::with_data(MemoryData::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
     }
 
-    fn with(data: Data, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
-        let shared = Shared {
+    fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
+        let shared = MemoryShared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
             time,
-            flight: Flight::default(),
+            flight: InFlight::default(),
             published: AtomicU64::new(last.seq),
             predicate: Mutex::new(None),
             gate: Arc::new(Gate::default()),
@@ -115,18 +119,18 @@ impl MemoryStore {
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         let seq = self.published();
         let data = lock(&self.shared.data);
-        let mut copy = Data::default();
+        let mut copy = MemoryData::default();
         for (space, keys) in &data.spaces {
             copy.spaces.entry(*space).or_default();
             for (key, versions) in keys {
-                if let Some(value) = visible(versions, seq) {
-                    copy.put(*space, key.clone(), Some(value), seq);
+                if let Some(value) = visible_version(versions, seq) {
+                    copy.put_version(*space, key.clone(), Some(value), seq);
                 }
             }
         }
         drop(data);
         let last = Stamp { seq, at_ms: self.shared.flight.newest_ms() };
-        Self::with(copy, last, self.shared.limit, time)
+        Self::with_data(copy, last, self.shared.limit, time)
     }
 
     /// The gate between stamp and publication.
@@ -134,12 +138,12 @@ impl MemoryStore {
         Arc::clone(&self.shared.gate)
     }
 
-    /// Whether it takes a commit. What comes in behind the look may pass the limit by as much as the
+    /// Whether it takes a commit. What comes in after the look may pass the limit by as much as the
     /// commits under way hold, which the account of the operations bounds.
-    fn check(&self, frees: bool) -> Result<(), Error> {
+    fn check_limit(&self, frees: bool) -> Result<(), Error> {
         let mut data = lock(&self.shared.data);
         if self.shared.limit <= data.bytes {
-            data.tidy();
+            data.forget_unseen();
         }
         if frees || data.bytes < self.shared.limit {
             return Ok(());
@@ -149,19 +153,24 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
-    fn publish(&self, ordered: Ordered) {
+    /// Makes a batch visible.
+    fn publish_ordered(&self, ordered: OrderedBatch) {
         let mut data = lock(&self.shared.data);
         let Some(last) = ordered.last else { return };
-        data.tidy();
+        data.forget_unseen();
         for ((space, key), by) in ordered.sums {
-            let held = data.get(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
+            let held =
+                data.visible_at(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
+            // A pair that is zero again is removed, as the contract says.
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
-            data.put(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
+            data.put_version(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
         }
         for mutation in ordered.mutations {
             match mutation {
-                Mutation::Put { space, key, value } => data.put(space, key, Some(value), last.seq),
-                Mutation::Delete { space, key } => data.put(space, key, None, last.seq),
+                Mutation::Put { space, key, value } => {
+                    data.put_version(space, key, Some(value), last.seq)
+                }
+                Mutation::Delete { space, key } => data.put_version(space, key, None, last.seq),
                 Mutation::Add { .. } => {}
             }
         }
@@ -171,7 +180,7 @@ impl MemoryStore {
 
 /// A still view of a memory store.
 pub struct MemorySnapshot {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
     seq: u64,
 }
 
@@ -202,13 +211,13 @@ impl Drop for MemorySnapshot {
 
 impl Snapshot for MemorySnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        Ok(lock(&self.shared.data).get(space, key, self.seq))
+        Ok(lock(&self.shared.data).visible_at(space, key, self.seq))
     }
 
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
@@ -223,16 +232,17 @@ impl Snapshot for MemorySnapshot {
             None => keys.range(start..),
         };
         let live = |(key, versions): (&Bytes, &Versions)| {
-            Some((key.clone(), visible(versions, self.seq)?))
+            Some((key.clone(), visible_version(versions, self.seq)?))
         };
         Ok(match direction {
-            Direction::Forward => page(found.filter_map(live), limit),
-            Direction::Backward => page(found.rev().filter_map(live), limit),
+            Direction::Forward => page_within(found.filter_map(live), limit),
+            Direction::Backward => page_within(found.rev().filter_map(live), limit),
         })
     }
 }
 
-fn page(rows: impl Iterator<Item = (Bytes, Bytes)>, limit: Limit) -> Page {
+/// The first rows, within the limit: at least one where there is one.
+fn page_within(rows: impl Iterator<Item = (Bytes, Bytes)>, limit: Limit) -> Page {
     let mut page = Page::default();
     let mut bytes = 0;
     for row in rows {
@@ -250,17 +260,12 @@ impl Store for MemoryStore {
     type Snapshot = MemorySnapshot;
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            max_key_bytes: MAX_KEY_BYTES,
-            max_value_bytes: 64 * 1024 * 1024,
-            atomic_scope: AtomicScope::Everything,
-            still_snapshots: true,
-            drops: true,
-        }
+        Capabilities { max_key_bytes: MAX_KEY_BYTES, drops: true }
     }
 
     fn snapshot(&self) -> MemorySnapshot {
         let mut data = lock(&self.shared.data);
+        // Under the lock of the data, so that what this snapshot may read is not let go meanwhile.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
         MemorySnapshot { shared: Arc::clone(&self.shared), seq }
@@ -270,30 +275,35 @@ impl Store for MemoryStore {
         self.shared.published.load(Ordering::SeqCst)
     }
 
-    fn flight(&self) -> &Flight {
+    fn in_flight(&self) -> &InFlight {
         &self.shared.flight
     }
 
-    async fn commit(&self, units: Vec<Unit>) -> Result<Vec<Outcome>, Error> {
-        self.check(units.iter().all(|unit| unit.frees))?;
-        let mut outcomes = Vec::with_capacity(units.len());
-        let mut units = units;
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+        self.check_limit(commits.iter().all(|commit| commit.frees))?;
+        let mut outcomes = Vec::with_capacity(commits.len());
+        let mut commits = commits;
+        // Held until the last batch is visible: commits of other callers wait for their turn here.
         let mut sequencer = self.shared.sequencer.lock().await;
-        while !units.is_empty() {
-            self.shared.flight.enter(self.shared.time.now_ms().max(sequencer.last().at_ms));
-            let mut ordered = sequencer.order(units, &*self.shared.time, &self.shared.flight);
-            units = std::mem::take(&mut ordered.rest);
+        while !commits.is_empty() {
+            self.shared
+                .flight
+                .enter_batch(self.shared.time.now_ms().max(sequencer.last_stamp().at_ms));
+            let mut ordered =
+                sequencer.order_commits(commits, &*self.shared.time, &self.shared.flight);
+            commits = std::mem::take(&mut ordered.rest);
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
-            self.shared.gate.pass().await;
-            self.publish(ordered);
+            // Stamped and not visible: what tests look at.
+            self.shared.gate.pass_through().await;
+            self.publish_ordered(ordered);
             if let Some((fence, outcome)) = fence {
                 fence.lower(match outcome {
                     Outcome::Committed(stamp) => Some(stamp),
                     Outcome::Refused(_) => None,
                 });
             }
-            self.shared.flight.land();
+            self.shared.flight.finish_oldest();
         }
         Ok(outcomes)
     }
@@ -308,7 +318,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn spaces(&self) -> Vec<Space> {
+    fn all_spaces(&self) -> Vec<Space> {
         lock(&self.shared.data).spaces.keys().copied().collect()
     }
 
@@ -316,21 +326,21 @@ impl Store for MemoryStore {
         *lock(&self.shared.predicate) = Some(predicate);
     }
 
-    async fn reap(&self, space: Space) -> Result<(), Error> {
+    async fn reap_space(&self, space: Space) -> Result<(), Error> {
         let predicate = lock(&self.shared.predicate).clone();
         let Some(predicate) = predicate else {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
         };
         let seq = self.published();
-        let judge = predicate.open(space);
+        let drops = predicate.filter_for(space);
         let mut data = lock(&self.shared.data);
-        data.judged.insert(space, seq);
-        data.reap(space, &judge);
+        data.filtered.insert(space, seq);
+        data.drop_filtered(space, &drops);
         Ok(())
     }
 
-    fn judged(&self, space: Space) -> u64 {
-        lock(&self.shared.data).judged.get(&space).copied().unwrap_or(0)
+    fn filtered_through(&self, space: Space) -> u64 {
+        lock(&self.shared.data).filtered.get(&space).copied().unwrap_or(0)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
@@ -341,8 +351,17 @@ impl Store for MemoryStore {
         lock(&self.shared.data).bytes as u64
     }
 
+    fn tick(&self) -> Result<(), Error> {
+        // Nothing here outlasts the process, so there is nothing to note.
+        Ok(())
+    }
+
+    fn resume_commits(&self) {
+        // It never says `Anew`.
+    }
+
     fn health(&self) -> Health {
-        self.check(false).map_or_else(Health::Refusing, |()| Health::Good)
+        self.check_limit(false).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
     async fn close(&self) -> Result<(), Error> {

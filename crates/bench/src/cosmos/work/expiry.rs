@@ -40,7 +40,7 @@ struct Reader {
 impl Worker<Link> for Reader {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.number();
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let answer = point::get(link, &self.choice.container, number).await?;
         let there = match answer.status {
             FOUND => true,
@@ -60,7 +60,7 @@ async fn look(
     mut rng: Rng,
 ) -> Result<()> {
     while !witness.is_over() {
-        let begin = clock::monotonic();
+        let begin = clock::monotonic_time();
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition(first);
         let there = first..items.min(first + PARTITION_ITEMS);
@@ -68,18 +68,18 @@ async fn look(
             (there.end - there.start, there.filter(|number| mortal(*number)).count() as u64);
 
         let body = query::body("SELECT VALUE c.id", &partition, "");
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
         let found = odd(&answer.json()?);
-        witness.judge(sent, clock::monotonic(), found, 0);
+        witness.judge(sent, clock::monotonic_time(), found, 0);
 
         let body = query::body("SELECT VALUE COUNT(1)", &partition, "");
-        let sent = clock::monotonic();
+        let sent = clock::monotonic_time();
         let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
         let count = query::sum(&answer.json()?)?;
         let beyond = count.saturating_sub(all - mortals);
-        witness.judge(sent, clock::monotonic(), beyond, all.saturating_sub(count));
-        pause::pause(rest(clock::monotonic().saturating_sub(begin))).await;
+        witness.judge(sent, clock::monotonic_time(), beyond, all.saturating_sub(count));
+        pause::pause(rest(clock::monotonic_time().saturating_sub(begin))).await;
     }
     Ok(())
 }
@@ -103,10 +103,10 @@ fn odd(answer: &Value) -> u64 {
 /// Loads, and says at which instant of the monotonic clock half of the items will die.
 async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create(CONTAINER, Some(DEFAULT_TTL)).await?;
-    let begin = clock::monotonic();
+    let begin = clock::monotonic_time();
     let survivors = Stock { count: items.div_ceil(2), first: 0, step: 2, life: Life::Endless };
     load::load(target, &container, survivors).await?;
-    let took = clock::monotonic().saturating_sub(begin);
+    let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
@@ -119,7 +119,7 @@ async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, 
         let why = "the second half of the items took too long to load: take fewer of them";
         return Err(Error::Usage(why.to_owned()));
     }
-    let at = clock::monotonic() + left;
+    let at = clock::monotonic_time() + left;
     target.rest().await;
     Ok((container, at))
 }
@@ -139,7 +139,7 @@ pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Res
     let looker = look(link, container.clone(), Arc::clone(&witness), items, rng);
     let looker = tokio::spawn(looker);
     let quiet = closed_loop::run(target, plan, reader).await?;
-    let during = Plan { warmup: at.saturating_sub(clock::monotonic()), ..plan };
+    let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let mut figures = closed_loop::run(target, during, reader).await?;
     witness.end();
     looker.await.map_err(|error| Error::Usage(error.to_string()))??;

@@ -73,6 +73,7 @@ fn given() -> Settings {
         secret: [7; 32],
         certificate: Some(Certificate::make_self_signed("test").unwrap()),
         give_way: || {},
+        run_apart: |work| work(),
         enforce_throughput: false,
         pages: None,
     }

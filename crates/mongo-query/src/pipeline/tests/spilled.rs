@@ -139,7 +139,7 @@ fn the_answer_is_the_same() {
         assert!(plain == spilled, "{pipeline}");
         drop(context);
         assert_eq!((place.area.open_files(), place.area.used_bytes()), (0, 0), "{pipeline}");
-        assert_eq!(place.account.used(), 0, "{pipeline}");
+        assert_eq!(place.account.used_bytes(), 0, "{pipeline}");
     }
 }
 

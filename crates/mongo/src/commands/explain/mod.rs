@@ -238,17 +238,21 @@ async fn reply_with_plan<S: Store>(
         stages.pop();
     }
     let searched = plan.filter.clone();
-    let query =
-        call.door.engine.query(Model::Documents, namespace, plan, std::sync::Arc::clone(&context));
+    let query = call.door.engine.begin_query(
+        Model::Documents,
+        namespace,
+        plan,
+        std::sync::Arc::clone(&context),
+    );
     let mut cursor = query?;
-    let sorts = cursor.sorts();
+    let sorts = cursor.sorts_in_stages();
     let mut found = 0;
-    let started = clock::monotonic();
+    let started = clock::monotonic_time();
     if execute {
         loop {
             // Batches are thrown away: they are bounded so that a large result is never held whole.
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
-            let batch = cursor.next(limit).await?;
+            let batch = cursor.next_batch(limit).await?;
             found += batch.documents.len();
             if let Outcome::Write(change) = &mut then {
                 for document in &batch.documents {
@@ -260,7 +264,7 @@ async fn reply_with_plan<S: Store>(
             }
         }
     }
-    let millis = clock::monotonic().saturating_sub(started).as_millis();
+    let millis = clock::monotonic_time().saturating_sub(started).as_millis();
     let explain = cursor.explain();
     let plan = winning_plan(&explain, &stages, sorts, None, then.planned_stage());
     let planned = planner_section(namespace, filter, plan);

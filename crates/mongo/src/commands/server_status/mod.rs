@@ -84,7 +84,7 @@ fn is_true(value: ValueRef<'_>) -> bool {
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let door = call.door;
     let now = door.engine.now().await;
-    let uptime = clock::monotonic().saturating_sub(door.started);
+    let uptime = clock::monotonic_time().saturating_sub(door.started);
     let micros = u64::try_from(uptime.as_micros()).unwrap_or(u64::MAX);
     let mut reply = doc! {
         "host": door.settings.host.as_str(),
@@ -136,8 +136,8 @@ fn engine_section() -> Document {
 
 /// `metrics`: commands, cursors, documents, and the state of expiry under `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
-    let (passes, deleted) = call.door.engine.reaped();
-    let backlog = call.door.engine.backlog();
+    let (passes, deleted) = call.door.engine.reap_statistics();
+    let backlog = call.door.engine.reap_backlog();
     doc! {
         "commands": work.commands(),
         "cursor": work.cursors(),
@@ -155,7 +155,7 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
             "lateness": 0_i64,
             "backlogDocuments": backlog.amount.documents,
             "backlogBytes": backlog.amount.bytes,
-            "lagSeconds": backlog.oldest_dead_seconds,
+            "lagSeconds": backlog.oldest_expired_seconds,
         },
     }
 }
@@ -164,8 +164,8 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
 fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {
-        clock::Mode::System => "system",
-        clock::Mode::Manual => "manual",
+        clock::ClockMode::System => "system",
+        clock::ClockMode::Manual => "manual",
     };
     doc! {
         "mode": mode,

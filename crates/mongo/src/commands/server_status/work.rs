@@ -62,9 +62,10 @@ impl WorkCounts {
         let door = call.door;
         let (connections, cursors) = door.open();
         let read = |at: usize, row: &'static CommandRow| {
-            let times = door.latencies.read(at);
+            let times = door.latencies.read_kind(at);
             let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
-            let (times, nanos) = times.map_or((0, 0), |times| (times.count(), times.sum));
+            let (times, nanos) =
+                times.map_or((0, 0), |times| (times.measurement_count(), times.sum));
             CommandCounts { row, times, failed, nanos }
         };
         let called = door.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));

@@ -27,7 +27,7 @@ struct Parts {
 
 impl Parts {
     /// The instant they describe.
-    fn to_instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
+    fn into_instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
         if self.offset.is_some() && zone.is_some() {
             let text = "you cannot pass in a date/time string with time zone information";
             let zone = self.zone_text;
@@ -111,7 +111,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     if !cursor.rest_of_text().is_empty() {
         return Err(cursor.wrong_text("Unexpected character"));
     }
-    parts.to_instant(&cursor, zone)
+    parts.into_instant(&cursor, zone)
 }
 
 /// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`.
@@ -292,7 +292,7 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     if !cursor.rest_of_text().is_empty() {
         return Err(cursor.wrong_text("Trailing data"));
     }
-    parts.to_instant(&cursor, zone)
+    parts.into_instant(&cursor, zone)
 }
 
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {

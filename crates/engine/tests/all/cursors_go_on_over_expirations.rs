@@ -1,9 +1,9 @@
-//! A query over several batches: each batch is judged at its own instant.
+//! A query over several batches: each batch is read at its own instant.
 
 use document::{DocRef, doc};
 use engine::{BatchLimit, Cursor, Plan};
 use pipeline::{Filter, exec::Stage};
-use test_kit::{Kit, PausingStore, Task, ids, index, ready, replace, sort_by};
+use test_kit::{Kit, PausingStore, Task, ids_of, plain_index, ready, replace_one, sort_by};
 
 const TWO: BatchLimit = BatchLimit { documents: 2, bytes: usize::MAX };
 
@@ -22,26 +22,26 @@ fn sorted() -> Plan {
 }
 
 fn next(cursor: &mut Cursor<PausingStore>) -> Vec<i64> {
-    let batch = ready(cursor.next(TWO)).expect("a batch");
+    let batch = ready(cursor.next_batch(TWO)).expect("a batch");
     let documents: Vec<_> =
         batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect();
-    ids(&documents)
+    ids_of(&documents)
 }
 
 #[test]
-fn what_died_between_batches_is_not_returned() {
+fn what_expired_between_batches_is_not_returned() {
     for indexed in [false, true] {
         for plan in [Plan::new(Filter::always()), sorted()] {
             for reaped in [false, true] {
                 let mut kit = kit();
                 if indexed {
-                    kit.create_index(index("a")).unwrap();
+                    kit.create_index(plain_index("a")).unwrap();
                 }
-                let mut cursor = kit.query(plan.clone());
+                let mut cursor = kit.begin_query(plan.clone());
                 assert_eq!(next(&mut cursor), [1, 2]);
                 kit.move_to(39_999);
                 if reaped {
-                    kit.reap();
+                    kit.reap_all();
                 }
                 assert_eq!(next(&mut cursor), [4, 5]);
                 kit.move_to(60_000);
@@ -54,36 +54,36 @@ fn what_died_between_batches_is_not_returned() {
 #[test]
 fn a_new_life_is_not_taken_for_the_old_one() {
     let kit = kit();
-    let mut cursor = kit.query(sorted());
+    let mut cursor = kit.begin_query(sorted());
     assert_eq!(next(&mut cursor), [1, 2]);
     kit.move_to(30_000);
     kit.insert(doc! { "_id": 3, "a": 3 }).unwrap();
     kit.replace(doc! { "_id": 4, "a": 44 }, false).unwrap();
     kit.move_to(50_000);
-    // 3 lives again, but is another document; 4 was renewed; 5 has died.
+    // 3 lives again, but is another document; 4 was renewed; 5 has expired.
     assert_eq!(next(&mut cursor), [4, 6]);
 }
 
 #[test]
 fn a_life_that_was_shortened_is_not_returned_in_its_older_version() {
     let kit = kit();
-    let mut cursor = kit.query(sorted());
+    let mut cursor = kit.begin_query(sorted());
     assert_eq!(next(&mut cursor), [1, 2]);
     kit.replace(doc! { "_id": 3, "a": 3, "ttl": 1 }, false).unwrap();
     kit.move_to(1_000);
-    assert!(!kit.ids().contains(&3), "somebody saw it dead");
+    assert!(!kit.all_ids().contains(&3), "somebody saw it dead");
     assert_eq!(next(&mut cursor), [4, 5]);
 }
 
 #[test]
-fn a_row_that_cannot_be_judged_yet_is_not_left_out() {
+fn a_row_that_cannot_be_decided_yet_is_not_left_out() {
     let kit = kit();
-    let mut cursor = kit.query(sorted());
+    let mut cursor = kit.begin_query(sorted());
     assert_eq!(next(&mut cursor), [1, 2]);
     kit.move_to(29_999);
     kit.store.gate().shut();
     let renewal = doc! { "_id": 3, "a": 3, "ttl": 30, "again": true };
-    let mut renewal = Task::new(replace(kit.engine.clone(), kit.collection(), renewal, false));
+    let mut renewal = Task::new(replace_one(kit.engine.clone(), kit.collection(), renewal, false));
     assert!(renewal.poll().is_none());
     kit.move_to(30_000);
     let mut batch = Task::new(async move { next_of(cursor).await });
@@ -94,17 +94,17 @@ fn a_row_that_cannot_be_judged_yet_is_not_left_out() {
 }
 
 async fn next_of(mut cursor: Cursor<PausingStore>) -> Vec<i64> {
-    let batch = cursor.next(TWO).await.expect("a batch");
+    let batch = cursor.next_batch(TWO).await.expect("a batch");
     let documents: Vec<_> =
         batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect();
-    ids(&documents)
+    ids_of(&documents)
 }
 
 #[test]
 fn a_first_batch_is_planned_anew_when_its_index_is_gone() {
     let kit = kit();
-    kit.create_index(index("a")).unwrap();
-    let mut cursor = kit.query(sorted());
+    kit.create_index(plain_index("a")).unwrap();
+    let mut cursor = kit.begin_query(sorted());
     kit.drop_index("a_1");
     assert_eq!(next(&mut cursor), [1, 2]);
     assert_eq!(next(&mut cursor), [3, 4]);

@@ -64,7 +64,7 @@ impl Histogram {
     }
 
     /// What was counted so far.
-    pub fn read(&self) -> Distribution {
+    pub fn read_distribution(&self) -> Distribution {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         Distribution { bounds: self.bounds, counts, sum: self.sum.load(Ordering::Relaxed) }
     }
@@ -72,12 +72,12 @@ impl Histogram {
 
 impl Distribution {
     /// How many measurements there are.
-    pub fn count(&self) -> u64 {
+    pub fn measurement_count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Adds another one with the same bounds.
-    pub fn add(&mut self, other: &Self) {
+    pub fn add_distribution(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
@@ -96,9 +96,15 @@ mod tests {
             one.observe(value);
         }
         two.observe(50);
-        let mut sum = one.read();
-        assert_eq!((sum.counts.as_slice(), sum.sum, sum.count()), (&[2, 2, 2][..], 5_222, 6));
-        sum.add(&two.read());
-        assert_eq!((sum.counts.as_slice(), sum.sum, sum.count()), (&[2, 3, 2][..], 5_272, 7));
+        let mut sum = one.read_distribution();
+        assert_eq!(
+            (sum.counts.as_slice(), sum.sum, sum.measurement_count()),
+            (&[2, 2, 2][..], 5_222, 6)
+        );
+        sum.add_distribution(&two.read_distribution());
+        assert_eq!(
+            (sum.counts.as_slice(), sum.sum, sum.measurement_count()),
+            (&[2, 3, 2][..], 5_272, 7)
+        );
     }
 }

@@ -1,7 +1,18 @@
-//! A walk along the entries of one path: items in the order of its values, without sorting all of
-//! them. Entries tell scalars apart as far as they are kept; the items of long texts that begin
-//! alike, of arrays and of objects are sorted here. Items without a value there have no entry: they
-//! come before all others, so a walk needs a condition that leaves them out, or comes to them last.
+//! An index-order scan: items in the order of one path's values, without sorting all of them.
+//!
+//! ```text
+//!  entries of /age:   … 17 | 18 | 18 | 30 | "Ann…" "Ann…" "Ann…" | {…} {…} …
+//!                         └ told apart by the entry ┘ └ alike: read, sorted here, then given
+//! ```
+//!
+//! Entries tell scalars apart as far as they are kept; the items of long texts that begin alike, of
+//! arrays and of objects are collected and sorted here. Items without a value there have no entry:
+//! they come before all others, so a scan needs a condition that leaves them out, or comes to them
+//! last.
+//!
+//! When too many items are alike, memory would have no bound: the scan ends with
+//! [`WalkOutcome::Fallback`], and the caller begins again in the order of keys and leaves the
+//! sorting to the evaluator, which can write to a disk.
 
 use document::{
     ArrayRef, DocRef, Document, ValueRef,
@@ -12,11 +23,11 @@ use select::{
     sarg::{PathStep, Sarg, ValueTest},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
-    candidates::{class, ranges, width},
-    scan::{Scan, Scanned, Sink, Used, take},
+    candidates::{test_ranges, type_byte, usual_width},
+    scan::{IndexUse, ItemSink, Scan, Scanned, give_item},
 };
 use crate::{
     catalog::{IndexSpec, Record},
@@ -30,54 +41,64 @@ use crate::{
 };
 
 /// Where a walk goes.
-pub(super) struct Along<'a> {
+pub(super) struct IndexOrderScan<'a> {
+    /// The index by path whose entries are walked.
     index: &'a IndexSpec,
+    /// The path, as names of properties.
     names: &'a [String],
     /// The beginning of the path's entries.
     prefix: Vec<u8>,
     /// Which of them, in the order of the walk.
-    ranges: Vec<Range>,
+    ranges: Vec<KeyRange>,
+    /// Backward for a descending order.
     direction: Direction,
     /// The classes of arrays and objects, of which entries hold no more.
     inner: [u8; 2],
     /// The items without a value, by their keys; in the end they are walked too.
-    without: Option<Range>,
+    without: Option<KeyRange>,
 }
 
 /// The path by which a walk over a whole container goes best; none where another index leaves fewer
 /// items, or none has the path.
-pub(super) fn find<'a>(record: &'a Record, scan: &'a Scan) -> Option<Along<'a>> {
+pub(super) fn plan_index_order<'a>(
+    record: &'a Record,
+    scan: &'a Scan,
+) -> Option<IndexOrderScan<'a>> {
     let [(names, descending)] = scan.order.as_slice() else { return None };
+    // Entries of all partitions are mixed: for one partition its rows are fewer.
     if !scan.range.is_all() {
         return None;
     }
     let path: Vec<PathStep> = names.iter().cloned().map(PathStep::Property).collect();
-    let test = match test(&scan.sarg, &path) {
+    // Without a condition on the path only the descending order can be given: the items without a
+    // value come last in it.
+    let test = match test_of_path(&scan.sarg, &path) {
         None if scan.sarg == Sarg::All && *descending => None,
         None => return None,
         some => some,
     };
-    let index = record.indexes.iter().find(|index| index.ready && index.holds(&path))?;
+    let index = record.indexes.iter().find(|index| index.ready && index.holds_path(&path))?;
     let prefix = keys::item_path(index.id, &path);
-    let mut ranges = ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
+    let mut ranges = test_ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
         ranges.reverse();
     }
-    let without = test.is_none().then(Range::all);
+    let without = test.is_none().then(KeyRange::all);
     let inner = [
-        class(ValueRef::Array(ArrayRef::Tree(&[]))),
-        class(ValueRef::Document(DocRef::Tree(&Document::new()))),
+        type_byte(ValueRef::Array(ArrayRef::Tree(&[]))),
+        type_byte(ValueRef::Document(DocRef::Tree(&Document::new()))),
     ];
-    let mut along = Along { index, names, prefix, ranges, direction, inner, without };
+    let mut along = IndexOrderScan { index, names, prefix, ranges, direction, inner, without };
+    // A page token: what was given before is left out.
     if let Some(seek) = &scan.seek {
-        along.seek(seek);
+        along.seek_to(seek);
     }
     Some(along)
 }
 
 /// What a condition demands of the path, where no part of it leaves fewer items.
-fn test<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
+fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {
             ValueTest::Range { .. }
@@ -92,15 +113,19 @@ fn test<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
         Sarg::And(parts) => parts.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| width(part));
+    // Of several conditions on the path the narrowest bounds the walk; the others are checked on
+    // rows.
+    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
     let (part, test) = best?;
-    let widest = parts.iter().all(|other| width(part) <= width(other));
+    // A narrower condition on another path leaves fewer items, which are then sorted cheaply.
+    let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
     widest.then_some(test)
 }
 
-impl Along<'_> {
+impl IndexOrderScan<'_> {
     /// Leaves out what lies before a place, which may be the beginning of one.
-    fn seek(&mut self, place: &[u8]) {
+    fn seek_to(&mut self, place: &[u8]) {
+        // Places of a descending order have all bits turned, so that tokens sort as bytes.
         let turned: Vec<u8>;
         let (place, from_end) = match self.direction {
             Direction::Forward => (place, false),
@@ -109,17 +134,22 @@ impl Along<'_> {
                 (turned.as_slice(), true)
             }
         };
-        if place.first() == Some(&class(ValueRef::Undefined)) && from_end {
+        // The token stands among the items without a value: all entries were given.
+        if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
             let keys = place.get(1..).unwrap_or_default();
             self.ranges.clear();
-            self.without =
-                self.without.take().map(|all| Range { end: Range::prefix(keys).end, ..all });
+            self.without = self
+                .without
+                .take()
+                .map(|all| KeyRange { end: KeyRange::with_prefix(keys).end, ..all });
             return;
         }
-        let edge = [self.prefix.as_slice(), self.known(place)].concat();
+        // Only as precise as entries are: what is alike is given again from its beginning, and the
+        // caller skips what it has.
+        let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {
-                let end = Range::prefix(&edge).end;
+                let end = KeyRange::with_prefix(&edge).end;
                 range.end = match (range.end.take(), end) {
                     (Some(one), Some(other)) => Some(one.min(other)),
                     (one, other) => one.or(other),
@@ -131,21 +161,23 @@ impl Along<'_> {
     }
 
     /// The beginning of a place that the key of its entry begins with too.
-    fn known<'b>(&self, place: &'b [u8]) -> &'b [u8] {
+    fn known_prefix<'b>(&self, place: &'b [u8]) -> &'b [u8] {
         let kept = KEPT_PATH_COMPONENT_BYTES;
         if place.first().is_some_and(|class| self.inner.contains(class)) {
             return place.get(..1).unwrap_or_default();
         }
+        // A short value is whole in its entry, with what comes after it in the token.
         let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
         if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
 
     /// What the entries of values have in common that they do not tell apart; nothing for one that
     /// is told apart.
-    fn alike<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
+    fn alike_prefix<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
         if self.inner.contains(component.first()?) {
             return component.get(..1);
         }
+        // A checksum follows the kept part: it tells values apart but has no order.
         let cut = KEPT_PATH_COMPONENT_BYTES < component.len();
         if cut { component.get(..KEPT_PATH_COMPONENT_BYTES) } else { None }
     }
@@ -153,91 +185,100 @@ impl Along<'_> {
 
 /// How a walk goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WalkOutcome {
     /// On, to what comes next.
     On,
     /// No further: there is enough.
     Enough,
     /// No further: too many items are alike, so that sorting has to be left to others.
-    Astray,
+    Fallback,
 }
 
 /// The items of a walk in order.
-pub(super) async fn walk<S: Store>(
+pub(super) async fn walk_index_order<S: Store>(
     view: &LiveView<S>,
-    along: &Along<'_>,
+    along: &IndexOrderScan<'_>,
     context: &Context,
-    sink: &mut dyn Sink,
+    sink: &mut dyn ItemSink,
     scanned: &mut Scanned,
-) -> Result<Way, Halt> {
+) -> Result<WalkOutcome, Halt> {
     let path = along.names.iter().cloned().map(PathStep::Property);
-    scanned.indexes.push(Used::Path(path.collect()));
-    let mut walk = Walk { view, along, context, sink, scanned, alike: Alike::default() };
+    scanned.indexes.push(IndexUse::Path(path.collect()));
+    let mut walk =
+        IndexOrderWalk { view, along, context, sink, scanned, alike: AlikeRows::default() };
     for range in &along.ranges {
-        match walk.entries(range).await? {
-            Way::On => {}
+        match walk.walk_entries(range).await? {
+            WalkOutcome::On => {}
             end => return Ok(end),
         }
     }
-    if walk.sorted().await? == Way::Enough {
-        return Ok(Way::Enough);
+    if walk.give_alike_sorted().await? == WalkOutcome::Enough {
+        return Ok(WalkOutcome::Enough);
     }
     if let Some(range) = &along.without
-        && walk.without(range).await? == Way::Enough
+        && walk.walk_without_value(range).await? == WalkOutcome::Enough
     {
-        return Ok(Way::Enough);
+        return Ok(WalkOutcome::Enough);
     }
     scanned.ended = true;
-    Ok(Way::On)
+    Ok(WalkOutcome::On)
 }
 
 /// Items whose entries do not tell their values apart.
 #[derive(Default)]
-struct Alike {
+struct AlikeRows {
+    /// What their entries have in common.
     what: Vec<u8>,
     /// Each with its value as it is ordered.
     rows: Vec<(Vec<u8>, Row)>,
+    /// Of values and rows; see [`MAX_ALIKE_BYTES`].
     bytes: usize,
 }
 
-struct Walk<'a, S: Store> {
+/// A scan under way in one view.
+struct IndexOrderWalk<'a, S: Store> {
     view: &'a LiveView<S>,
-    along: &'a Along<'a>,
+    along: &'a IndexOrderScan<'a>,
     context: &'a Context,
-    sink: &'a mut dyn Sink,
+    sink: &'a mut dyn ItemSink,
     scanned: &'a mut Scanned,
-    alike: Alike,
+    alike: AlikeRows,
 }
 
-impl<S: Store> Walk<'_, S> {
-    async fn entries(&mut self, range: &Range) -> Result<Way, Halt> {
-        let mut pages = Pages::of(range.clone()).in_direction(self.along.direction).growing();
+impl<S: Store> IndexOrderWalk<'_, S> {
+    /// Gives the items of a range of entries.
+    async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
+        let mut pages =
+            Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
         while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
             charge_keys(self.context, page.examined).await?;
             for entry in page.items {
                 self.scanned.entries += 1;
-                match self.entry(&entry).await? {
-                    Way::On => {}
+                match self.take_entry(&entry).await? {
+                    WalkOutcome::On => {}
                     end => return Ok(end),
                 }
             }
         }
-        Ok(Way::On)
+        Ok(WalkOutcome::On)
     }
 
-    async fn entry(&mut self, entry: &Entry) -> Result<Way, Halt> {
+    /// Gives the item of an entry, or collects it with others like it.
+    async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let end = entry.key.len().saturating_sub(entry.row_key.len());
         let component = entry.key.get(self.along.prefix.len()..end).unwrap_or_default();
-        let what = self.along.alike(component).unwrap_or_default();
+        let what = self.along.alike_prefix(component).unwrap_or_default();
+        // The run of what was alike has ended: its items come first.
         if !self.alike.rows.is_empty() && what != self.alike.what {
-            let way = self.sorted().await?;
-            if way != Way::On {
+            let way = self.give_alike_sorted().await?;
+            if way != WalkOutcome::On {
                 return Ok(way);
             }
         }
         let row = self.view.row_of(entry).await?;
+        // Told apart by its entry.
         if what.is_empty() {
-            return self.take(row).await;
+            return self.give_row(row).await;
         }
         yield_if_due(self.context, ROW_WORK + row.body().len()).await?;
         let mut value = Vec::new();
@@ -246,12 +287,13 @@ impl<S: Store> Walk<'_, S> {
         self.alike.what = what.to_vec();
         self.alike.bytes += value.len() + row.value.len();
         self.alike.rows.push((value, row));
-        Ok(if MAX_ALIKE_BYTES < self.alike.bytes { Way::Astray } else { Way::On })
+        Ok(if MAX_ALIKE_BYTES < self.alike.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
     }
 
     /// The items that are alike, sorted.
-    async fn sorted(&mut self) -> Result<Way, Halt> {
+    async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.alike).rows;
+        // Of equal values the order of keys, so that a token is one place.
         rows.sort_unstable_by(|(one, row), (other, other_row)| {
             (one, &row.key).cmp(&(other, &other_row.key))
         });
@@ -259,31 +301,32 @@ impl<S: Store> Walk<'_, S> {
             rows.reverse();
         }
         for (_, row) in rows {
-            if self.take(row).await? == Way::Enough {
-                return Ok(Way::Enough);
+            if self.give_row(row).await? == WalkOutcome::Enough {
+                return Ok(WalkOutcome::Enough);
             }
         }
-        Ok(Way::On)
+        Ok(WalkOutcome::On)
     }
 
     /// The items without a value.
-    async fn without(&mut self, range: &Range) -> Result<Way, Halt> {
+    async fn walk_without_value(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
         while let Some(page) = self.view.next_rows(&mut pages).await? {
             charge_keys(self.context, page.examined).await?;
             for row in page.items {
                 if value_at(row.document(), self.along.names).is_none()
-                    && self.take(row).await? == Way::Enough
+                    && self.give_row(row).await? == WalkOutcome::Enough
                 {
-                    return Ok(Way::Enough);
+                    return Ok(WalkOutcome::Enough);
                 }
             }
         }
-        Ok(Way::On)
+        Ok(WalkOutcome::On)
     }
 
-    async fn take(&mut self, row: Row) -> Result<Way, Halt> {
-        let flow = take(row, self.context, self.sink, self.scanned).await?;
-        Ok(if flow == Flow::Enough { Way::Enough } else { Way::On })
+    /// Gives an item to the sink.
+    async fn give_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
+        let flow = give_item(row, self.context, self.sink, self.scanned).await?;
+        Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })
     }
 }

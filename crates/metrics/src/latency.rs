@@ -1,5 +1,5 @@
-//! How long operations take: counted per thread and summed when somebody asks, so that no counter is
-//! shared by all connections.
+//! How long operations take: counted per thread and summed when somebody asks, so that no counter
+//! is shared by all connections.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -21,7 +21,7 @@ thread_local! {
 pub struct Latencies(Vec<Vec<Histogram>>);
 
 impl Latencies {
-    /// Of so many kinds.
+    /// Of this many kinds.
     pub fn new(kinds: usize) -> Self {
         let shard = || (0..kinds).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())
@@ -36,10 +36,10 @@ impl Latencies {
     }
 
     /// All of a kind; `None`: there is no such kind.
-    pub fn read(&self, kind: usize) -> Option<Distribution> {
+    pub fn read_kind(&self, kind: usize) -> Option<Distribution> {
         let mut shards = self.0.iter().filter_map(|shard| shard.get(kind));
-        let mut sum = shards.next()?.read();
-        shards.for_each(|shard| sum.add(&shard.read()));
+        let mut sum = shards.next()?.read_distribution();
+        shards.for_each(|shard| sum.add_distribution(&shard.read_distribution()));
         Some(sum)
     }
 }
@@ -56,9 +56,9 @@ mod tests {
                 scope.spawn(|| latencies.observe(1, Duration::from_micros(30)));
             }
         });
-        assert_eq!(latencies.read(0).unwrap().count(), 0);
-        let read = latencies.read(1).unwrap();
-        assert_eq!((read.count(), read.counts[1], read.sum), (10, 10, 300_000));
-        assert_eq!(latencies.read(2), None);
+        assert_eq!(latencies.read_kind(0).unwrap().measurement_count(), 0);
+        let read = latencies.read_kind(1).unwrap();
+        assert_eq!((read.measurement_count(), read.counts[1], read.sum), (10, 10, 300_000));
+        assert_eq!(latencies.read_kind(2), None);
     }
 }

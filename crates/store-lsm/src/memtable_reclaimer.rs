@@ -1,6 +1,10 @@
 //! Frees the memory of keyspaces on a thread of its own. The tree lets go of memory that has been
 //! written out while it is closed to readers and writers; freeing half a million keys would keep
 //! all of them waiting for a fifth of a second.
+//!
+//! So this thread holds each large memtable too, from the first write on. When the tree lets go of
+//! it, nothing is freed yet; the thread finds that nobody else holds it, and frees it beside
+//! everybody.
 
 use std::{
     any::Any,
@@ -19,43 +23,48 @@ const SHORT_PAUSE: Duration = Duration::from_millis(20);
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// A keyspace's keys and values before they are written out.
-type Held = Arc<dyn Any + Send + Sync>;
+type HeldMemtable = Arc<dyn Any + Send + Sync>;
 
 /// Memory that is in use, and what was until a moment ago.
 #[derive(Default)]
-pub(crate) struct Memory {
-    news: Mutex<News>,
+pub(crate) struct MemtableReclaimer {
+    mailbox: Mutex<ReclaimerMailbox>,
     wake: Condvar,
 }
 
-struct News {
+/// What the thread looks at.
+struct ReclaimerMailbox {
     /// By where it is.
-    held: HashMap<usize, Held>,
+    held: HashMap<usize, HeldMemtable>,
     pause: Duration,
+    /// The thread ends.
     closed: bool,
 }
 
-impl Default for News {
+impl Default for ReclaimerMailbox {
     fn default() -> Self {
         Self { held: HashMap::new(), pause: SHORT_PAUSE, closed: false }
     }
 }
 
-impl Memory {
-    fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+impl MemtableReclaimer {
+    /// Held for a moment only: commits come by here.
+    fn lock(&self) -> MutexGuard<'_, ReclaimerMailbox> {
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// This keyspace was written.
-    pub(crate) fn written(&self, keyspace: &Keyspace) {
+    pub(crate) fn note_written(&self, keyspace: &Keyspace) {
         let memory = keyspace.tree.active_memtable();
+        // Asked with every commit; small ones are freed by the tree itself.
         if SMALL_BYTES <= memory.size() {
-            self.hold(memory);
+            self.hold_until_unused(memory);
         }
     }
 
     /// Holds this until nobody else does.
-    fn hold(&self, memory: Held) {
+    fn hold_until_unused(&self, memory: HeldMemtable) {
+        // The same memtable comes with every commit; it is held once.
         let place = Arc::as_ptr(&memory).cast::<()>().addr();
         let mut news = self.lock();
         if news.held.insert(place, memory).is_none() {
@@ -70,9 +79,9 @@ impl Memory {
         self.wake.notify_one();
     }
 
-    /// Waits a while; answers what nobody else uses any more, or `None` when it is time to end.
-    fn wait(&self) -> Option<Vec<Held>> {
-        let until = |news: &mut News| news.held.is_empty() && !news.closed;
+    /// Waits a while; returns what nobody else uses any more, or `None` when it is time to end.
+    fn wait_for_unused(&self) -> Option<Vec<HeldMemtable>> {
+        let until = |news: &mut ReclaimerMailbox| news.held.is_empty() && !news.closed;
         let waited = self.wake.wait_while(self.lock(), until);
         let news = waited.unwrap_or_else(PoisonError::into_inner);
         if news.closed {
@@ -81,16 +90,17 @@ impl Memory {
         let pause = news.pause;
         let waited = self.wake.wait_timeout(news, pause);
         let mut news = waited.unwrap_or_else(PoisonError::into_inner).0;
+        // Only this list holds it: the tree has flushed it, and no snapshot reads it.
         let unused = news.held.extract_if(|_, memory| Arc::strong_count(memory) == 1);
-        let unused: Vec<Held> = unused.map(|(_, memory)| memory).collect();
+        let unused: Vec<HeldMemtable> = unused.map(|(_, memory)| memory).collect();
         news.pause = if unused.is_empty() { (news.pause * 2).min(LONG_PAUSE) } else { SHORT_PAUSE };
         Some(unused)
     }
 }
 
 /// Frees memory until the store is closed.
-pub(crate) fn run(memory: &Memory) {
-    while let Some(unused) = memory.wait() {
+pub(crate) fn reclaim_until_closed(memory: &MemtableReclaimer) {
+    while let Some(unused) = memory.wait_for_unused() {
         drop(unused);
     }
 }
@@ -101,32 +111,32 @@ mod tests {
 
     #[test]
     fn what_only_it_holds_is_given_back_once() {
-        let memory = Memory::default();
-        let (used, unused): (Held, Held) = (Arc::new(1), Arc::new(2));
+        let memory = MemtableReclaimer::default();
+        let (used, unused): (HeldMemtable, HeldMemtable) = (Arc::new(1), Arc::new(2));
         for held in [&used, &used, &unused] {
-            memory.hold(Arc::clone(held));
+            memory.hold_until_unused(Arc::clone(held));
         }
         assert_eq!(memory.lock().held.len(), 2);
-        assert!(memory.wait().unwrap().is_empty());
+        assert!(memory.wait_for_unused().unwrap().is_empty());
         drop(unused);
-        let freed = memory.wait().unwrap();
+        let freed = memory.wait_for_unused().unwrap();
         assert_eq!(freed.iter().map(|held| held.downcast_ref()).collect::<Vec<_>>(), [Some(&2)]);
-        assert!(memory.wait().unwrap().is_empty());
+        assert!(memory.wait_for_unused().unwrap().is_empty());
         memory.close();
-        assert!(memory.wait().is_none());
+        assert!(memory.wait_for_unused().is_none());
     }
 
     #[test]
     fn it_looks_more_seldom_while_there_is_nothing_to_free() {
-        let memory = Memory::default();
+        let memory = MemtableReclaimer::default();
         memory.lock().pause = Duration::from_nanos(1);
-        let used: Held = Arc::new(1);
+        let used: HeldMemtable = Arc::new(1);
         memory.lock().held.insert(0, Arc::clone(&used));
-        assert!(memory.wait().unwrap().is_empty());
+        assert!(memory.wait_for_unused().unwrap().is_empty());
         assert_eq!(memory.lock().pause, Duration::from_nanos(2));
         memory.lock().pause = Duration::from_nanos(1);
         drop(used);
-        assert_eq!(memory.wait().unwrap().len(), 1);
+        assert_eq!(memory.wait_for_unused().unwrap().len(), 1);
         assert_eq!(memory.lock().pause, SHORT_PAUSE);
     }
 }

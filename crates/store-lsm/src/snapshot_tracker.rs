@@ -10,37 +10,41 @@ use fjall::Database;
 
 /// Open snapshots by the number they read up to, and how many share it.
 #[derive(Default)]
-pub(crate) struct Pins(Mutex<BTreeMap<u64, usize>>);
+pub(crate) struct SnapshotTracker(Mutex<BTreeMap<u64, usize>>);
 
-impl Pins {
+impl SnapshotTracker {
+    /// By number; few at a time, since readers share the published snapshot.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Pins what is visible now, before a snapshot of it is taken.
-    pub(crate) fn pin(self: &Arc<Self>, database: &Database) -> Pin {
+    pub(crate) fn track_visible(self: &Arc<Self>, database: &Database) -> TrackedSnapshot {
         let mut open = self.lock();
+        // Under the lock: a compaction that asks meanwhile waits, and then sees this one.
         let at = database.visible_seqno();
         *open.entry(at).or_default() += 1;
-        Pin { pins: Arc::clone(self), at }
+        TrackedSnapshot { tracker: Arc::clone(self), at }
     }
 
     /// Versions that were replaced below this number are seen by nobody.
-    pub(crate) fn watermark(&self, database: &Database) -> u64 {
+    pub(crate) fn oldest_open(&self, database: &Database) -> u64 {
         let open = self.lock();
+        // Without snapshots everything but the newest versions may go.
         open.keys().next().copied().unwrap_or_else(|| database.visible_seqno())
     }
 }
 
 /// One open snapshot's place in the list.
-pub(crate) struct Pin {
-    pins: Arc<Pins>,
+pub(crate) struct TrackedSnapshot {
+    tracker: Arc<SnapshotTracker>,
+    /// The number it reads up to.
     at: u64,
 }
 
-impl Drop for Pin {
+impl Drop for TrackedSnapshot {
     fn drop(&mut self) {
-        let mut open = self.pins.lock();
+        let mut open = self.tracker.lock();
         if let Some(count) = open.get_mut(&self.at) {
             *count -= 1;
             if *count == 0 {

@@ -1,4 +1,4 @@
-//! Counts of a collection whose documents die by one date index come from the books, exactly, and
+//! Counts of a collection whose documents expire by one date index come from the counters, exactly, and
 //! what was compacted away leaves them.
 
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
 use pipeline::Filter;
-use store::{Direction, Limit, Range, Snapshot, Space, Store};
+use store::{Direction, KeyRange, Limit, Snapshot, Space, Store};
 use test_kit::{Kit, START_MS, date_index, ready};
 
 fn at(ms: i64) -> Value {
@@ -14,7 +14,7 @@ fn at(ms: i64) -> Value {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(Filter::always(), Hint::None).expect("found");
+    let found = kit.find_documents(Filter::always(), Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }
@@ -22,14 +22,14 @@ fn scanned(kit: &Kit) -> Amount {
 /// Counts, and how many reads of rows that took.
 fn counted(kit: &Kit) -> (Amount, u64) {
     let before = kit.store.turnstile().row_reads();
-    (kit.live(), kit.store.turnstile().row_reads() - before)
+    (kit.live_amount(), kit.store.turnstile().row_reads() - before)
 }
 
 /// Keys of counts of all collections, totals left out.
 fn sums(kit: &Kit) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let snapshot = kit.store.snapshot();
-    let page = ready(snapshot.scan(Space::Counts, &Range::all(), Direction::Forward, limit));
+    let page = ready(snapshot.scan(Space::Counts, &KeyRange::all(), Direction::Forward, limit));
     page.expect("counts").rows.iter().filter(|(key, _)| key[4] == b's').count()
 }
 
@@ -68,20 +68,20 @@ fn counts_by_one_date_index_are_those_of_a_scan() {
             kit.replace(random(&mut rng, id % 25, kit.now_ms()), true).unwrap();
             kit.move_to(kit.now_ms() + [0, 1, 700, 999, 64_000][rng.usize(0..5)]);
             match rng.u8(0..12) {
-                0 | 1 => kit.reap(),
+                0 | 1 => kit.reap_all(),
                 2 => kit.restart(),
-                3 | 4 => drop(kit.remove(rng.i32(0..25))),
+                3 | 4 => drop(kit.remove_by_id(rng.i32(0..25))),
                 5 if made < id => kit.change_index("d_1", rng.i64(0..100)),
                 _ => {}
             }
-            assert_eq!(kit.live(), scanned(&kit), "seed {seed} document {id}");
+            assert_eq!(kit.live_amount(), scanned(&kit), "seed {seed} document {id}");
         }
-        let forecast = ready(kit.engine.forecast(&kit.collection())).unwrap();
+        let forecast = ready(kit.engine.forecast_collection(&kit.collection())).unwrap();
         assert_eq!(forecast.live, scanned(&kit), "seed {seed}");
         kit.move_to(kit.now_ms() + 3_600_000);
         let left = Amount {
-            documents: forecast.live.documents - forecast.dies_within.hour.documents,
-            bytes: forecast.live.bytes - forecast.dies_within.hour.bytes,
+            documents: forecast.live.documents - forecast.expires_within.hour.documents,
+            bytes: forecast.live.bytes - forecast.expires_within.hour.bytes,
         };
         assert_eq!(scanned(&kit), left, "seed {seed}");
     }
@@ -95,7 +95,7 @@ fn only_the_second_on_the_edge_is_looked_at_row_by_row() {
         kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 500) }).unwrap();
     }
     kit.move_to(15_000);
-    // Dates up to 5,000 ms are dead, and 5,500 ms lies in the same second as the last of them.
+    // Dates up to 5,000 ms have expired, and 5,500 ms lies in the same second as the last of them.
     assert_eq!(counted(&kit), (scanned(&kit), 1));
     assert_eq!(scanned(&kit).documents, 39);
     kit.move_to(15_999);
@@ -112,16 +112,16 @@ fn after_a_longer_rule_headers_are_walked_until_it_has_caught_up() {
     kit.move_to(10_999);
     kit.change_index("d_1", 20);
     kit.insert(doc! { "_id": 4, "d": at(1) }).unwrap();
-    assert_eq!(kit.ids(), [3, 4]);
+    assert_eq!(kit.all_ids(), [3, 4]);
     let (live, reads) = counted(&kit);
     assert_eq!((live, 0 < reads), (scanned(&kit), true));
     kit.move_to(29_999);
-    assert_eq!(kit.ids(), [3]);
+    assert_eq!(kit.all_ids(), [3]);
     assert_eq!(counted(&kit), (scanned(&kit), 0));
 }
 
 #[test]
-fn what_was_compacted_away_leaves_the_books_and_counts_stay_true() {
+fn what_was_compacted_away_leaves_the_counters_and_counts_stay_true() {
     for dates in [false, true] {
         let mut kit = Kit::default();
         match dates {
@@ -133,36 +133,44 @@ fn what_was_compacted_away_leaves_the_books_and_counts_stay_true() {
             kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 1_000) }).unwrap();
         }
         kit.insert(doc! { "_id": 100, "d": array![], "ttl": -1 }).unwrap();
-        assert_eq!(kit.live(), scanned(&kit));
-        kit.reap();
+        assert_eq!(kit.live_amount(), scanned(&kit));
+        kit.reap_all();
         let held = sums(&kit);
-        assert_eq!(kit.live(), scanned(&kit), "dates: {dates}");
+        assert_eq!(kit.live_amount(), scanned(&kit), "dates: {dates}");
         kit.move_to(200_000);
-        kit.reap();
+        kit.reap_all();
         assert!(0 < held && sums(&kit) == 0, "dates: {dates}: {held} sums, then {}", sums(&kit));
-        assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 1), "dates: {dates}");
+        assert_eq!(
+            (kit.live_amount(), kit.live_amount().documents),
+            (scanned(&kit), 1),
+            "dates: {dates}"
+        );
         kit.restart();
         kit.insert(doc! { "_id": 1, "d": at(200_000) }).unwrap();
-        assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 2), "dates: {dates}");
+        assert_eq!(
+            (kit.live_amount(), kit.live_amount().documents),
+            (scanned(&kit), 2),
+            "dates: {dates}"
+        );
     }
 }
 
 #[test]
-fn an_old_date_written_after_the_books_were_trimmed_is_counted() {
+fn an_old_date_written_after_the_counters_were_trimmed_is_counted() {
     let mut kit = Kit::default();
     kit.create_index(date_index("d", 10)).unwrap();
     kit.insert(doc! { "_id": 1, "d": at(0) }).unwrap();
     kit.move_to(20_000);
-    kit.reap();
+    kit.reap_all();
     kit.change_index("d_1", 1_000);
     kit.insert(doc! { "_id": 1, "d": at(0) }).unwrap();
     kit.insert(doc! { "_id": 2, "d": at(-500) }).unwrap();
-    assert_eq!((kit.live(), kit.ids()), (scanned(&kit), vec![1, 2]));
-    kit.reap();
-    assert_eq!(kit.remove(2), 1);
-    assert_eq!((kit.live(), kit.ids()), (scanned(&kit), vec![1]));
+    assert_eq!((kit.live_amount(), kit.all_ids()), (scanned(&kit), vec![1, 2]));
+    kit.reap_all();
+    assert_eq!(kit.remove_by_id(2), 1);
+    assert_eq!((kit.live_amount(), kit.all_ids()), (scanned(&kit), vec![1]));
     kit.move_to(1_000_500);
-    assert_eq!((kit.live(), kit.ids()), (scanned(&kit), vec![]));
+    assert_eq!((kit.live_amount(), kit.all_ids()), (scanned(&kit), vec![]));
 }
 
 #[test]
@@ -171,39 +179,40 @@ fn counts_of_a_dropped_collection_are_removed() {
     kit.set_default(Some(10));
     kit.insert(doc! { "_id": 1 }).unwrap();
     let other = Namespace::new("db", "other");
-    let (collection, _) = ready(kit.engine.ensure(Model::Documents, &other)).unwrap();
+    let (collection, _) = ready(kit.engine.ensure_collection(Model::Documents, &other)).unwrap();
     let key = collection.id.to_be_bytes();
     let held = |kit: &Kit| {
         let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
         let snapshot = kit.store.snapshot();
-        let range = Range::prefix(&key);
+        let range = KeyRange::with_prefix(&key);
         let page = ready(snapshot.scan(Space::Counts, &range, Direction::Forward, limit));
         page.expect("counts").rows.len()
     };
-    let inserted = test_kit::insert(kit.engine.clone(), collection, doc! { "_id": 1 });
+    let inserted = test_kit::insert_one(kit.engine.clone(), collection, doc! { "_id": 1 });
     assert_eq!(ready(inserted).unwrap().count, 1);
     assert_eq!(held(&kit), 1);
     ready(kit.engine.drop_collection(Model::Documents, &other)).unwrap();
     assert_eq!(held(&kit), 0);
-    assert_eq!(kit.live().documents, 1);
-    // What an end at a bad moment leaves behind goes at the next start.
+    assert_eq!(kit.live_amount().documents, 1);
+    // What an end at a bad moment leaves after goes at the next start.
     let left = store::Mutation::Add {
         space: Space::Counts,
         key: [&key[..], b"c\0"].concat().into(),
         by: [3, 3],
     };
-    ready(kit.store.commit(vec![store::Unit::new(Vec::new(), |_| vec![left])])).unwrap();
+    ready(kit.store.commit(vec![store::Commit::new(Vec::new(), |_| vec![left])])).unwrap();
     assert_eq!(held(&kit), 1);
     kit.restart();
     assert_eq!(held(&kit), 0);
-    assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 1));
+    assert_eq!((kit.live_amount(), kit.live_amount().documents), (scanned(&kit), 1));
 }
 
 #[test]
-fn the_oldest_dead_is_as_old_as_the_first_death_that_was_not_compacted_away() {
+fn the_oldest_expired_is_as_old_as_the_first_expiration_that_was_not_compacted_away() {
     let oldest = |kit: &Kit| {
-        let forecast = ready(kit.engine.forecast(&kit.collection())).expect("a forecast");
-        forecast.unreaped.oldest_dead_seconds
+        let forecast =
+            ready(kit.engine.forecast_collection(&kit.collection())).expect("a forecast");
+        forecast.unreaped.oldest_expired_seconds
     };
     for dates in [false, true] {
         let mut kit = Kit::default();
@@ -218,15 +227,15 @@ fn the_oldest_dead_is_as_old_as_the_first_death_that_was_not_compacted_away() {
         assert_eq!(oldest(&kit), 0);
         kit.move_to(17_000);
         assert_eq!(oldest(&kit), 7, "dates: {dates}");
-        ready(kit.engine.reap(Duration::from_secs(1))).expect("a pass");
-        let backlog = kit.engine.backlog();
+        ready(kit.engine.reap_once(Duration::from_secs(1))).expect("a pass");
+        let backlog = kit.engine.reap_backlog();
         assert_eq!(
-            (backlog.amount.documents, backlog.oldest_dead_seconds),
+            (backlog.amount.documents, backlog.oldest_expired_seconds),
             (1 + i64::from(dates), 7)
         );
         kit.restart();
         assert_eq!(oldest(&kit), 7, "dates: {dates}");
-        kit.reap();
+        kit.reap_all();
         assert_eq!(oldest(&kit), 0, "dates: {dates}");
         kit.move_to(45_000);
         assert_eq!(oldest(&kit), 5, "dates: {dates}");

@@ -1,13 +1,13 @@
-//! Whatever is set later: what has died does not come back.
+//! Whatever is set later: what has expired does not come back.
 
 use document::{Value, doc};
-use test_kit::{Kit, START_MS, date_index, index, system_index, unique_index};
+use test_kit::{Kit, START_MS, date_index, plain_index, system_index, unique_index};
 
 /// Three documents, one a class; the default kills the first at 10 s, its own `ttl` the second.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(10));
-    kit.create_index(index("a")).expect("an index");
+    kit.create_index(plain_index("a")).expect("an index");
     for document in [
         doc! { "_id": 1, "a": 1 },
         doc! { "_id": 2, "a": 2, "ttl": 10 },
@@ -20,9 +20,9 @@ fn kit() -> Kit {
 
 #[track_caller]
 fn check(kit: &Kit, want: &[i64]) {
-    assert_eq!(kit.ids(), want);
+    assert_eq!(kit.all_ids(), want);
     assert_eq!(kit.ids_by("a_1"), want);
-    assert_eq!(kit.live().documents, want.len() as i64);
+    assert_eq!(kit.live_amount().documents, want.len() as i64);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn no_default_that_follows_brings_them_back() {
             kit.move_to(10_000);
             for default in defaults {
                 if reaped {
-                    kit.reap();
+                    kit.reap_all();
                 }
                 kit.set_default(*default);
                 check(&kit, &[3]);
@@ -75,7 +75,7 @@ fn a_change_of_the_default_applies_at_once_to_what_is_there() {
 }
 
 #[test]
-fn while_ttl_is_off_nothing_dies_and_what_outlived_it_lives() {
+fn while_ttl_is_off_nothing_expires_and_what_outlived_it_lives() {
     let kit = kit();
     kit.move_to(9_999);
     kit.set_default(None);
@@ -110,17 +110,17 @@ fn at(ms: i64) -> Value {
 }
 
 #[test]
-fn what_a_dropped_date_index_killed_stays_dead() {
+fn what_a_dropped_date_index_made_expire_stays_expired() {
     for reaped in [false, true] {
         let mut kit = Kit::default();
-        kit.create_index(index("a")).unwrap();
+        kit.create_index(plain_index("a")).unwrap();
         kit.create_index(date_index("d", 10)).unwrap();
         kit.insert(doc! { "_id": 1, "a": 1, "d": at(0) }).unwrap();
         kit.insert(doc! { "_id": 2, "a": 2, "d": at(1) }).unwrap();
         kit.move_to(10_000);
         check(&kit, &[2]);
         if reaped {
-            kit.reap();
+            kit.reap_all();
         }
         kit.drop_index("d_1");
         check(&kit, &[2]);
@@ -139,7 +139,7 @@ fn what_a_dropped_date_index_killed_stays_dead() {
 #[test]
 fn a_new_document_with_an_old_date_lives_under_the_longer_rule() {
     let kit = Kit::default();
-    kit.create_index(index("a")).unwrap();
+    kit.create_index(plain_index("a")).unwrap();
     kit.create_index(date_index("d", 10)).unwrap();
     kit.insert(doc! { "_id": 1, "a": 1, "d": at(0) }).unwrap();
     kit.move_to(10_000);
@@ -153,10 +153,10 @@ fn a_new_document_with_an_old_date_lives_under_the_longer_rule() {
 }
 
 #[test]
-fn a_plain_index_that_becomes_a_date_index_kills_what_is_due_when_it_is_built() {
+fn a_plain_index_that_becomes_a_date_index_expires_what_is_due_when_it_is_built() {
     let kit = Kit::default();
-    kit.create_index(index("a")).unwrap();
-    kit.create_index(index("d")).unwrap();
+    kit.create_index(plain_index("a")).unwrap();
+    kit.create_index(plain_index("d")).unwrap();
     kit.insert(doc! { "_id": 1, "a": 1, "d": at(0) }).unwrap();
     kit.insert(doc! { "_id": 2, "a": 2, "d": document::array![at(90_000), at(-1), 7] }).unwrap();
     kit.insert(doc! { "_id": 3, "a": 3, "d": document::array![document::array![at(0)]] }).unwrap();
@@ -186,7 +186,7 @@ fn a_unique_key_is_free_at_exactly_the_deadline() {
 fn every_index_entry_is_put_again_when_a_document_is_renewed() {
     let kit = kit();
     kit.create_index(unique_index("u")).unwrap();
-    kit.create_index(index("tags")).unwrap();
+    kit.create_index(plain_index("tags")).unwrap();
     let document =
         |b: i32| doc! { "_id": 4, "a": 4, "b": b, "u": 1, "tags": document::array![1, 2] };
     kit.insert(document(1)).unwrap();
@@ -212,7 +212,7 @@ fn a_write_that_changes_nothing_does_not_renew() {
     check(&kit, &[3]);
     let updated = kit.replace(doc! { "_id": 1, "a": 7 }, false).unwrap();
     assert_eq!((updated.matched, updated.modified), (0, 0));
-    assert_eq!(kit.remove(1), 0);
+    assert_eq!(kit.remove_by_id(1), 0);
     assert!(kit.find_and_replace(doc! { "_id": 1, "a": 7 }).unwrap().before.is_none());
     let updated = kit.replace(doc! { "_id": 1, "a": 7 }, true).unwrap();
     assert_eq!(updated.upserted, Some(Value::Int32(1)));
@@ -221,17 +221,17 @@ fn a_write_that_changes_nothing_does_not_renew() {
 
 #[track_caller]
 fn check_unordered(kit: &Kit, want: &[i64]) {
-    assert_eq!(kit.ids(), want);
+    assert_eq!(kit.all_ids(), want);
     let mut by_index = kit.ids_by("a_1");
     by_index.sort_unstable();
     assert_eq!(by_index, want);
-    assert_eq!(kit.live().documents, want.len() as i64);
+    assert_eq!(kit.live_amount().documents, want.len() as i64);
 }
 
 #[test]
-fn a_document_dead_on_arrival_is_acknowledged_and_absent() {
+fn a_document_expired_on_arrival_is_acknowledged_and_absent() {
     let kit = Kit::default();
-    kit.create_index(index("a")).unwrap();
+    kit.create_index(plain_index("a")).unwrap();
     kit.create_index(date_index("d", 10)).unwrap();
     kit.insert(doc! { "_id": 1, "a": 1, "d": at(-10_000) }).unwrap();
     check(&kit, &[]);
@@ -247,11 +247,11 @@ fn a_collection_of_the_same_name_starts_anew() {
     assert!(test_kit::ready(kit.engine.drop_collection(model, &kit.namespace())).unwrap());
     kit.restart();
     assert!(kit.engine.collection(model, &kit.namespace()).is_none());
-    test_kit::ready(kit.engine.ensure(model, &kit.namespace())).unwrap();
-    assert_eq!(kit.ids(), [0_i64; 0]);
-    assert_eq!(kit.live().documents, 0);
+    test_kit::ready(kit.engine.ensure_collection(model, &kit.namespace())).unwrap();
+    assert_eq!(kit.all_ids(), [0_i64; 0]);
+    assert_eq!(kit.live_amount().documents, 0);
     kit.insert(doc! { "_id": 1 }).unwrap();
-    assert_eq!(kit.ids(), [1]);
+    assert_eq!(kit.all_ids(), [1]);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn seconds_at_the_ends_of_calendars_do_not_wrap() {
     for second in [2_147_483_647_i64, 4_294_967_295] {
         let kit = Kit::default();
         kit.set_default(Some(2_147_483_647));
-        kit.create_index(index("a")).unwrap();
+        kit.create_index(plain_index("a")).unwrap();
         kit.move_to(second * 1000 - START_MS);
         kit.insert(doc! { "_id": 1, "a": 1 }).unwrap();
         kit.insert(doc! { "_id": 2, "a": 2, "ttl": 2_147_483_647 }).unwrap();

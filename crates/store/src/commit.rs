@@ -1,4 +1,4 @@
-//! Units: what is written all or nothing, under which conditions, in the one order of commits.
+//! Commits: what is written all or nothing, under which conditions, in the one order of commits.
 
 use std::{fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ pub struct Stamp {
     pub at_ms: i64,
 }
 
-/// What must hold when a unit is ordered, seeing every commit ordered before it.
+/// What must hold when a commit is ordered, seeing every commit ordered before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// No commit later than `seq` wrote this key. With what the writer read in a view of that
@@ -30,11 +30,11 @@ pub enum Condition {
     },
     /// The stamp lies before this instant, milliseconds.
     Before(i64),
-    /// The unit before it in the same call was not refused.
+    /// The commit before it in the same call was not refused.
     AfterPrevious,
 }
 
-/// One change of a unit.
+/// One change of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mutation {
     /// Sets a value.
@@ -66,7 +66,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// The key that it changes, in its space.
-    pub fn place(&self) -> (Space, &Bytes) {
+    pub fn space_and_key(&self) -> (Space, &Bytes) {
         match self {
             Self::Put { space, key, .. }
             | Self::Delete { space, key }
@@ -84,24 +84,24 @@ pub trait Fence: Send + Sync {
     fn lower(&self, published: Option<Stamp>);
 }
 
-/// Makes a unit's mutations once its stamp is known. Runs where commits are ordered: it has to be
+/// Makes a commit's mutations once its stamp is known. Runs where commits are ordered: it has to be
 /// quick and must not panic.
-pub type Write = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
+pub type MakeMutations = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
 
 /// A commit: all of it or nothing.
-pub struct Unit {
+pub struct Commit {
     /// What must hold.
     pub conditions: Vec<Condition>,
     /// What is written.
-    pub write: Write,
+    pub write: MakeMutations,
     /// What is closed while it is under way.
     pub fence: Option<Arc<dyn Fence>>,
     /// It gives space back in the end, so it may use what is kept in reserve on a full disk.
     pub frees: bool,
 }
 
-impl Unit {
-    /// A unit without a fence.
+impl Commit {
+    /// A commit without a fence.
     pub fn new(
         conditions: Vec<Condition>,
         write: impl FnOnce(Stamp) -> Vec<Mutation> + Send + 'static,
@@ -109,26 +109,26 @@ impl Unit {
         Self { conditions, write: Box::new(write), fence: None, frees: false }
     }
 
-    /// The same unit, which gives space back.
+    /// The same commit, which gives space back.
     pub fn freeing(mut self) -> Self {
         self.frees = true;
         self
     }
 
-    /// The same unit behind a fence.
+    /// The same commit behind a fence.
     pub fn with_fence(mut self, fence: Arc<dyn Fence>) -> Self {
         self.fence = Some(fence);
         self
     }
 }
 
-impl fmt::Debug for Unit {
+impl fmt::Debug for Commit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unit").field("conditions", &self.conditions).finish_non_exhaustive()
+        f.debug_struct("Commit").field("conditions", &self.conditions).finish_non_exhaustive()
     }
 }
 
-/// Why a unit was refused; nothing of it was written.
+/// Why a commit was refused; nothing of it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A key was written after the writer's view.
@@ -137,7 +137,7 @@ pub enum Refusal {
     Late,
 }
 
-/// What became of a unit.
+/// What became of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Durable and visible.

@@ -1,8 +1,8 @@
-//! A series says what dies in each of its steps: moving the clock from end to end and counting finds
+//! A series says what expires in each of its steps: moving the clock from end to end and counting finds
 //! the same, by class, by date indexes and by both, in one collection and over all of them.
 
 use document::{Document, Value, doc};
-use engine::{Amount, DefaultTtl, Hint, Model, Namespace, Steps};
+use engine::{Amount, DefaultTtl, Hint, Model, Namespace, SeriesSteps};
 use pipeline::Filter;
 use test_kit::{Kit, START_MS, date_index, ready};
 
@@ -25,7 +25,7 @@ fn sum(steps: &[Amount]) -> Amount {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(Filter::always(), Hint::None).expect("found");
+    let found = kit.find_documents(Filter::always(), Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }
@@ -47,7 +47,7 @@ fn random(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     out
 }
 
-/// A collection whose documents die in some of the ways there are.
+/// A collection whose documents expire in some of the ways there are.
 fn filled(rng: &mut fastrand::Rng) -> Kit {
     let kit = Kit::default();
     if rng.bool() {
@@ -69,15 +69,15 @@ fn filled(rng: &mut fastrand::Rng) -> Kit {
 }
 
 #[test]
-fn what_a_step_tells_dies_in_it() {
+fn what_a_step_says_expires_in_it() {
     for seed in 0..120 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let kit = filled(&mut rng);
         let seconds = [1, 3, 60, 3_600, 40_000][rng.usize(0..5)];
         let count = rng.i64(1..25);
-        let asked = Steps::new(seconds, count).expect("within the limits");
-        let series = ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
-        let all = ready(kit.engine.outlook(asked)).expect("an outlook");
+        let asked = SeriesSteps::new(seconds, count).expect("within the limits");
+        let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
+        let all = ready(kit.engine.forecast_all(asked)).expect("an outlook");
         assert_eq!((&all.series, all.live, all.collections), (&series, scanned(&kit), 1));
         assert_eq!(series.now.ms, START_MS + kit.now_ms());
         assert_eq!(series.steps.len() as i64, count);
@@ -93,16 +93,18 @@ fn what_a_step_tells_dies_in_it() {
 fn steps_add_up_to_the_forecast() {
     for seed in 200..260 {
         let kit = filled(&mut fastrand::Rng::with_seed(seed));
-        let forecast = ready(kit.engine.forecast(&kit.collection())).expect("a forecast");
+        let forecast =
+            ready(kit.engine.forecast_collection(&kit.collection())).expect("a forecast");
         for (seconds, count, want) in [
             (1, 400, None),
-            (60, 60, Some(forecast.dies_within.hour)),
-            (3_600, 24, Some(forecast.dies_within.day)),
-            (86_400, 7, Some(forecast.dies_within.week)),
-            (604_800, 1, Some(forecast.dies_within.week)),
+            (60, 60, Some(forecast.expires_within.hour)),
+            (3_600, 24, Some(forecast.expires_within.day)),
+            (86_400, 7, Some(forecast.expires_within.week)),
+            (604_800, 1, Some(forecast.expires_within.week)),
         ] {
-            let asked = Steps::new(seconds, count).expect("within the limits");
-            let steps = ready(kit.engine.series(&kit.collection(), asked)).expect("a series").steps;
+            let asked = SeriesSteps::new(seconds, count).expect("within the limits");
+            let steps =
+                ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series").steps;
             let want = want.unwrap_or_else(|| sum(&steps));
             assert_eq!(sum(&steps), want, "seed {seed}: {count} of {seconds} s");
         }
@@ -110,11 +112,11 @@ fn steps_add_up_to_the_forecast() {
 }
 
 #[test]
-fn collections_of_both_doors_are_told_together() {
+fn collections_of_both_doors_are_counted_together() {
     let kit = Kit::default();
     let name = Namespace::new("db", "box");
     ready(kit.engine.create_container(&name, &definition(DefaultTtl::Seconds(7)))).expect("made");
-    let container = kit.engine.expect(Model::Items, &name).expect("the container");
+    let container = kit.engine.expect_collection(Model::Items, &name).expect("the container");
     for (id, ttl) in [("1", 2), ("2", 5), ("3", -1)] {
         let create = engine::ItemAction::Create(body("p", id, doc! { "ttl": ttl }));
         let writes = [write(create, "p", id)];
@@ -123,12 +125,12 @@ fn collections_of_both_doors_are_told_together() {
     kit.set_default(Some(-1));
     kit.insert(doc! { "_id": 1, "ttl": 5 }).expect("inserted");
     kit.insert(doc! { "_id": 2 }).expect("inserted");
-    let asked = Steps::new(1, 6).expect("within the limits");
+    let asked = SeriesSteps::new(1, 6).expect("within the limits");
     let live = |kit: &Kit| {
-        let items = ready(kit.engine.live(&container)).expect("counted");
-        plus(kit.live(), items)
+        let items = ready(kit.engine.live_amount(&container)).expect("counted");
+        plus(kit.live_amount(), items)
     };
-    let outlook = ready(kit.engine.outlook(asked)).expect("an outlook");
+    let outlook = ready(kit.engine.forecast_all(asked)).expect("an outlook");
     assert_eq!((outlook.collections, outlook.live), (2, live(&kit)));
     let documents: Vec<_> = outlook.series.steps.iter().map(|step| step.documents).collect();
     assert_eq!(documents, [0, 1, 0, 0, 2, 0]);
@@ -138,12 +140,12 @@ fn collections_of_both_doors_are_told_together() {
         assert_eq!(minus(before, live(&kit)), step);
     }
     ready(kit.engine.drop_collection(Model::Items, &name)).expect("dropped");
-    let outlook = ready(kit.engine.outlook(asked)).expect("an outlook");
+    let outlook = ready(kit.engine.forecast_all(asked)).expect("an outlook");
     assert_eq!((outlook.collections, outlook.live), (1, scanned(&kit)));
 }
 
 #[test]
-fn a_series_is_read_from_the_books() {
+fn a_series_is_read_from_the_counters() {
     for dates in [false, true] {
         let kit = Kit::default();
         match dates {
@@ -153,9 +155,9 @@ fn a_series_is_read_from_the_books() {
         for id in 0..50 {
             kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 1_000) }).expect("inserted");
         }
-        let asked = Steps::new(1, 400).expect("within the limits");
+        let asked = SeriesSteps::new(1, 400).expect("within the limits");
         let before = kit.store.turnstile().row_reads();
-        let series = ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
+        let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         // Of dates the rows of a second are looked at that one of the ends lies in.
         let reads = kit.store.turnstile().row_reads() - before;
         assert!(reads <= if dates { 50 } else { 0 }, "{reads} reads");
@@ -173,8 +175,8 @@ fn headers_are_walked_once_however_many_steps_there_are() {
     }
     let reads = |count| {
         let before = kit.store.turnstile().row_reads();
-        let asked = Steps::new(1, count).expect("within the limits");
-        ready(kit.engine.series(&kit.collection(), asked)).expect("a series");
+        let asked = SeriesSteps::new(1, count).expect("within the limits");
+        ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         kit.store.turnstile().row_reads() - before
     };
     assert_eq!(reads(1), reads(400));
@@ -193,6 +195,6 @@ fn steps_have_limits() {
         (1, 401, false),
         (i64::MAX, i64::MAX, false),
     ] {
-        assert_eq!(Steps::new(seconds, count).is_ok(), good, "{seconds} {count}");
+        assert_eq!(SeriesSteps::new(seconds, count).is_ok(), good, "{seconds} {count}");
     }
 }

@@ -1,4 +1,4 @@
-//! Counts are those of a scan, and forecasts and previews tell what then dies, whenever TTL was
+//! Counts are those of a scan, and forecasts and previews tell what then expires, whenever TTL was
 //! turned on and whoever wrote meanwhile.
 
 use document::{Document, Value, doc};
@@ -16,7 +16,7 @@ fn random(rng: &mut fastrand::Rng, id: i32) -> Document {
 }
 
 fn scanned(kit: &Kit) -> Amount {
-    let found = kit.find(pipeline::Filter::always(), engine::Hint::None).expect("found");
+    let found = kit.find_documents(pipeline::Filter::always(), engine::Hint::None).expect("found");
     let bytes = found.iter().map(|body| body.to_buf().bytes().len() as i64).sum();
     Amount { documents: found.len() as i64, bytes }
 }
@@ -26,13 +26,13 @@ fn minus(a: Amount, b: Amount) -> Amount {
 }
 
 fn forecast(kit: &Kit) -> Forecast {
-    let forecast = ready(kit.engine.forecast(&kit.collection())).expect("a forecast");
+    let forecast = ready(kit.engine.forecast_collection(&kit.collection())).expect("a forecast");
     assert_eq!(forecast.live, scanned(kit));
     forecast
 }
 
 #[test]
-fn forecasts_and_previews_tell_what_then_dies() {
+fn forecasts_and_previews_say_what_then_expires() {
     for seed in 0..60 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut kit = Kit::default();
@@ -45,38 +45,39 @@ fn forecasts_and_previews_tell_what_then_dies() {
             kit.replace(random(&mut rng, id % 25), true).unwrap();
             kit.move_to(kit.now_ms() + [0, 1, 700, 64_000, 5_000_000][rng.usize(0..5)]);
             if rng.u8(0..6) == 0 {
-                kit.reap();
+                kit.reap_all();
             }
             if rng.u8(0..6) == 0 {
-                kit.remove(rng.i32(0..25));
+                kit.remove_by_id(rng.i32(0..25));
             }
-            assert_eq!(kit.live(), scanned(&kit), "seed {seed}");
+            assert_eq!(kit.live_amount(), scanned(&kit), "seed {seed}");
         }
         let next = [None, Some(-1), Some(3), Some(4_000)][rng.usize(0..4)];
-        let preview = ready(kit.engine.preview(&kit.collection(), default_ttl(next))).unwrap();
+        let preview =
+            ready(kit.engine.preview_default(&kit.collection(), default_ttl(next))).unwrap();
         let before = scanned(&kit);
         kit.set_default(next);
-        assert_eq!(minus(before, scanned(&kit)), preview.dies_now, "seed {seed}");
+        assert_eq!(minus(before, scanned(&kit)), preview.expires_now, "seed {seed}");
         let told = forecast(&kit);
-        assert_eq!(told.dies_within, preview.dies_within, "seed {seed}");
+        assert_eq!(told.expires_within, preview.expires_within, "seed {seed}");
         let (start, before) = (kit.now_ms(), scanned(&kit));
         for (seconds, amount) in [
-            (3_600, told.dies_within.hour),
-            (86_400, told.dies_within.day),
-            (604_800, told.dies_within.week),
+            (3_600, told.expires_within.hour),
+            (86_400, told.expires_within.day),
+            (604_800, told.expires_within.week),
         ] {
             kit.move_to(start + seconds * 1_000);
             assert_eq!(minus(before, scanned(&kit)), amount, "seed {seed} {seconds} s");
             kit.restart();
-            assert_eq!(kit.live(), scanned(&kit), "seed {seed}");
+            assert_eq!(kit.live_amount(), scanned(&kit), "seed {seed}");
         }
     }
 }
 
-/// Turns TTL on, and stops where the rows that were there are entered in the books.
+/// Turns TTL on, and stops where the rows that were there are entered in the counters.
 fn building(kit: &Kit) -> Task<Result<(), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
-    kit.store.turnstile().stop(1);
+    kit.store.turnstile().stop_nth(1);
     let mut task =
         Task::new(async move { engine.set_default_ttl(&collection, default_ttl(Some(10))).await });
     assert!(task.poll().is_none());
@@ -91,7 +92,7 @@ fn with_two() -> Kit {
 }
 
 #[test]
-fn writers_and_other_changes_during_the_building_of_the_books_are_counted_once() {
+fn writers_and_other_changes_during_the_building_of_the_counters_are_counted_once() {
     let mut kit = with_two();
     let task = building(&kit);
     kit.insert(doc! { "_id": 3 }).unwrap();
@@ -100,42 +101,42 @@ fn writers_and_other_changes_during_the_building_of_the_books_are_counted_once()
     kit.create_index(date_index("d", 5)).unwrap();
     kit.drop_index("d_1");
     kit.move_to(10_000);
-    kit.reap();
-    assert_eq!(kit.live(), scanned(&kit));
+    kit.reap_all();
+    assert_eq!(kit.live_amount(), scanned(&kit));
     kit.store.turnstile().open();
     task.finish().unwrap();
-    assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 1));
+    assert_eq!((kit.live_amount(), kit.live_amount().documents), (scanned(&kit), 1));
     kit.move_to(20_000);
-    kit.reap();
-    assert_eq!(kit.live(), Amount::default());
+    kit.reap_all();
+    assert_eq!(kit.live_amount(), Amount::default());
 }
 
 #[test]
-fn books_begun_anew_do_not_count_the_dead_that_were_written_over() {
+fn counters_begun_again_do_not_count_the_expired_that_were_written_over() {
     let mut kit = with_two();
     drop(building(&kit));
     kit.move_to(10_000);
     kit.insert(doc! { "_id": 1 }).unwrap();
     kit.restart();
-    assert_eq!((kit.live(), kit.live().documents), (scanned(&kit), 2));
+    assert_eq!((kit.live_amount(), kit.live_amount().documents), (scanned(&kit), 2));
     kit.move_to(20_000);
     kit.restart();
-    assert_eq!(kit.live(), Amount::default());
+    assert_eq!(kit.live_amount(), Amount::default());
 }
 
 #[test]
 fn a_fully_expired_collection_gives_its_space_back() {
     let mut kit = Kit::default();
     kit.set_default(Some(10));
-    kit.create_index(test_kit::index("a")).unwrap();
+    kit.create_index(test_kit::plain_index("a")).unwrap();
     for id in 0..200 {
         kit.insert(doc! { "_id": id, "a": id, "d": Value::DateTime(START_MS) }).unwrap();
     }
     kit.move_to(9_999);
     let before = (kit.row_bytes(), kit.entry_bytes());
-    kit.reap();
+    kit.reap_all();
     assert_eq!((kit.row_bytes(), kit.entry_bytes()), before);
     kit.move_to(10_000);
-    kit.reap();
+    kit.reap_all();
     assert_eq!((kit.row_bytes(), kit.entry_bytes()), (0, 0));
 }

@@ -1,0 +1,55 @@
+//! The binary `ebb-bench`, the load generator: it speaks raw OP_MSG to any `mongodb://` address, or the
+//! NoSQL REST API to any `http://` address, in a closed loop, and measures rates, latencies, the
+//! server's CPU time and memory, and how late documents expire. It is not a driver and not a test: it
+//! expects a server that works. The server does not link it.
+
+mod address;
+mod args;
+mod cli;
+mod closed_loop;
+mod commands;
+mod compare;
+mod connection;
+mod cosmos;
+mod entry;
+mod error;
+mod figures;
+mod histogram;
+mod inserts;
+mod keys;
+mod limits;
+mod load;
+mod mongo;
+mod options;
+mod pause;
+mod process;
+mod protocol;
+mod records;
+mod reply;
+mod report;
+mod settings;
+mod start;
+mod target;
+mod wire;
+mod witness;
+mod work;
+mod zipf;
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Parser;
+
+/// Exit code after a measurement that failed.
+const FAILED: u8 = 1;
+/// Exit code after wrong usage, as `clap` ends too.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let failure = match cli::main(args::Bench::parse()) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(failure) => failure,
+    };
+    // Nobody is left to tell if standard error is gone.
+    let _ = writeln!(std::io::stderr().lock(), "ebb-bench: {failure}");
+    ExitCode::from(if matches!(failure, error::Error::Usage(_)) { USAGE } else { FAILED })
+}

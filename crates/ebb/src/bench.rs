@@ -1,0 +1,46 @@
+//! `ebb bench`: hands its arguments to the load generator, which is a binary of its own beside this one,
+//! so that the server carries no load generator.
+
+use std::{env, ffi::OsString, io, process::ExitCode};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::commands::{FAILED, complain};
+
+/// The load generator's name.
+const BINARY: &str = "ebb-bench";
+
+/// The subcommand. Its arguments, `--help` among them, are the load generator's own.
+pub(crate) fn command() -> Command {
+    let arguments = Arg::new("arguments")
+        .value_name("ARGUMENTS")
+        .value_parser(value_parser!(OsString))
+        .num_args(0..)
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true)
+        .action(ArgAction::Append);
+    Command::new("bench")
+        .about("Load a server and measure it, by the binary ebb-bench beside this one")
+        .disable_help_flag(true)
+        .arg(arguments)
+}
+
+/// Runs the load generator and ends with its exit code.
+pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
+    let arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
+    let status = env::current_exe()
+        .map(|own| own.with_file_name(BINARY))
+        .and_then(|binary| std::process::Command::new(binary).args(arguments).status());
+    match status {
+        Ok(status) => status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::from(FAILED), ExitCode::from),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => complain(
+            "there is no ebb-bench beside this binary: build it with \
+             'cargo build --release -p bench'",
+            FAILED,
+        ),
+        Err(error) => complain(format!("{BINARY}: {error}"), FAILED),
+    }
+}

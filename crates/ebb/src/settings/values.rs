@@ -1,0 +1,122 @@
+//! How the text of one setting becomes a value. The errors are ends of sentences: the caller says
+//! before them which value of which setting is wrong.
+
+use std::{path::PathBuf, time::Duration};
+
+use server::{ClockMode, LEAST_MEMORY, LogFormat};
+
+/// The address of a listener; `None`: there is none.
+#[derive(Clone, Debug)]
+pub(super) struct Address(pub(super) Option<String>);
+
+/// A value that an empty text leaves out, as an environment does that cannot unset a variable.
+#[derive(Clone, Debug)]
+pub(super) struct Optional<T>(pub(super) Option<T>);
+
+/// Lets an empty text through.
+pub(super) fn optional<T>(
+    parse: fn(&str) -> Result<T, String>,
+) -> impl Fn(&str) -> Result<Optional<T>, String> + Clone {
+    move |text| match text.trim() {
+        "" => Ok(Optional(None)),
+        text => parse(text).map(|value| Optional(Some(value))),
+    }
+}
+
+pub(super) fn parse_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "on" | "yes" => Ok(true),
+        "false" | "0" | "off" | "no" => Ok(false),
+        _ => Err("it is neither true nor false".to_owned()),
+    }
+}
+
+pub(super) fn parse_path(text: &str) -> Result<PathBuf, String> {
+    Ok(PathBuf::from(text))
+}
+
+pub(super) fn parse_address(text: &str) -> Result<Address, String> {
+    if text == "off" {
+        return Ok(Address(None));
+    }
+    match text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        true => Ok(Address(Some(text.to_owned()))),
+        false => Err("it is not HOST:PORT or 'off'".to_owned()),
+    }
+}
+
+/// The name of a host, without a port. It may be empty, where a list ends with a comma.
+pub(super) fn parse_host(text: &str) -> Result<String, String> {
+    match text.trim() {
+        host if host.contains([':', '/', '*', ' ']) => {
+            Err("it is not the name of a host".to_owned())
+        }
+        host => Ok(host.to_owned()),
+    }
+}
+
+/// The address of a server as clients know it, with a slash at its end.
+pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
+    let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
+    let is_host = |host: &str| {
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+        !host.is_empty() && host.bytes().all(known)
+    };
+    match host.is_some_and(is_host) {
+        true => Ok(format!("{}/", text.trim_end_matches('/'))),
+        false => Err("it is not http(s)://HOST[:PORT]".to_owned()),
+    }
+}
+
+/// Bytes, with a suffix for powers of 1024.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => u32::MAX,
+    };
+    let unit = 1_usize.checked_shl(shift);
+    let bytes = digits.trim().parse::<usize>().ok().zip(unit);
+    match bytes.and_then(|(count, unit)| count.checked_mul(unit)) {
+        None => Err("it is not a size such as 900m or 2g".to_owned()),
+        Some(bytes) if bytes < LEAST_MEMORY => {
+            Err(format!("it is too little: at least {}m", LEAST_MEMORY >> 20))
+        }
+        Some(bytes) => Ok(bytes),
+    }
+}
+
+/// Seconds, which may have a fraction.
+pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "it is not a number of seconds".to_owned())
+}
+
+pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
+    match text {
+        "system" => Ok(ClockMode::System),
+        "manual" => Ok(ClockMode::Manual),
+        _ => Err("it is not system or manual".to_owned()),
+    }
+}
+
+pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("it is not text or json".to_owned()),
+    }
+}
+
+pub(super) fn parse_log_level(text: &str) -> Result<String, String> {
+    match ["error", "warn", "info", "debug", "trace"].contains(&text) {
+        true => Ok(text.to_owned()),
+        false => Err("it is not a level".to_owned()),
+    }
+}

@@ -1,0 +1,357 @@
+//! Counts without scanning (docs/ttl.md, section 5.3): `live = totals - buckets up to the floor`.
+//!
+//! A document that expires writes nothing, so no counter can be lowered at that moment. Instead
+//! each write counts its document twice: in the totals of its class, and in a bucket of the second
+//! that decides about its expiry (`counters.rs`). What has expired is then a sum over buckets:
+//!
+//! ```text
+//!  second of the write or deadline:   … 97  98  99 │ 100 101 102 …
+//!  documents in its bucket:              4   0   2 │   7   1   3
+//!                                   expired: ≤ floor│ live
+//! ```
+//!
+//! Buckets are kept on four levels (1, 64, 4,096 and 262,144 seconds), so that a sum up to any
+//! second reads few keys:
+//!
+//! ```text
+//!  up to 300,001:   level 3 [0, 262144)  level 2 [262144, 299008)  level 1 …  level 0 …
+//! ```
+//!
+//! The totals say nothing where documents can expire in more than one way, since one document would
+//! be in two sums of buckets; there, and while counters are being built, headers are walked
+//! instead. Both ways agree to the document: the check of a collection compares them.
+
+use std::{collections::HashSet, sync::Arc};
+
+use clock::Instant;
+use document::{
+    ValueRef,
+    key::{TypeOrder, encode},
+};
+use expiry::{DateRule, Floors, Settings};
+use store::{KeyRange, Store, decode_count};
+
+use crate::{
+    amount::Amount,
+    catalog::{Collection, CounterState, IndexSpec, Record},
+    counters::LEVELS,
+    engine::Engine,
+    error::{Error, Halt},
+    keys::{self, Buckets},
+    limits::INSTANTS_AT_ONCE,
+    retry::read_in_view,
+    view::{LiveView, Pages},
+    yielding::yield_now,
+};
+
+/// Codes of the classes in keys of counters: inherit, never, explicit.
+const CLASSES: [u8; 3] = [0, 1, 2];
+
+/// How live documents are counted under some settings: by what the counters know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CountBy<'s> {
+    /// Not at all.
+    /// The totals are what is live.
+    None,
+    /// By class.
+    /// Live: the totals less the buckets of the classes.
+    Classes,
+    /// By one date index. Live: the totals less the buckets of the index's dates, and less what has
+    /// expired in the last, incomplete second.
+    Date(&'s DateRule),
+    /// Documents expire in more than one way, or the counters do not know.
+    /// Headers are walked.
+    Several,
+}
+
+impl<'s> CountBy<'s> {
+    /// Under these settings, with the counters of this record.
+    pub(crate) fn of_settings(record: &Record, settings: &'s Settings) -> Self {
+        let mut dates = settings.by_date();
+        match (settings.by_class(), dates.next(), dates.next()) {
+            // Sums that lack what was there before would be too small.
+            _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
+            (false, None, _) => Self::None,
+            (true, None, _) if record.sums_classes() => Self::Classes,
+            (false, Some(rule), None) => Self::Date(rule),
+            _ => Self::Several,
+        }
+    }
+}
+
+/// The last second whose dates are all up to an instant of dates, milliseconds.
+///
+/// Expiry by a date is exact to the millisecond, and buckets hold whole seconds: the second that
+/// the instant lies in is looked at row by row.
+pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
+    date_ms.saturating_add(1).div_euclid(1000) - 1
+}
+
+impl<S: Store> Engine<S> {
+    /// Exact live documents and bytes at the instant of a new view.
+    pub async fn live_amount(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
+        Ok(read_in_view!(self, collection, |view| view.count_live().await)?.0)
+    }
+}
+
+impl<S: Store> LiveView<S> {
+    /// Exact live documents and bytes at the view's instant.
+    pub(crate) async fn count_live(&self) -> Result<Amount, Halt> {
+        let live = self.live_at_each(&self.state.record.settings, &[self.instant]).await?;
+        self.check_sums().await?;
+        Ok(live.first().copied().unwrap_or_default())
+    }
+
+    /// Halts where sums hold what expired in the last moments: a sum, unlike a row, does not
+    /// halt by itself.
+    pub(crate) async fn check_sums(&self) -> Result<(), Halt> {
+        let settings = &self.state.record.settings;
+        if let CountBy::Classes | CountBy::Date(_) =
+            CountBy::of_settings(&self.state.record, settings)
+        {
+            let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
+            // A row would say so itself; a sum has to be taken at both instants.
+            if self.expired_amount(&settings.floors_at(self.stable_instant())).await? != now {
+                return Err(Halt::InFlight);
+            }
+        }
+        Ok(())
+    }
+
+    /// What of the live documents would be live under these settings at each of some instants, in
+    /// their order and none before the view's. Where headers are walked, once for all of them.
+    pub(crate) async fn live_at_each(
+        &self,
+        settings: &Settings,
+        instants: &[Instant],
+    ) -> Result<Vec<Amount>, Halt> {
+        let mut live = Vec::with_capacity(instants.len());
+        for at in instants {
+            // A series over a year is hundreds of sums.
+            if live.len() % INSTANTS_AT_ONCE == INSTANTS_AT_ONCE - 1 {
+                yield_now().await;
+            }
+            match self.counted_live_at(settings, *at).await? {
+                Some(amount) => live.push(amount),
+                // One walk serves all instants, so what was summed up by then is given up.
+                None => return self.walked_live_at_each(settings, instants).await,
+            }
+        }
+        Ok(live)
+    }
+
+    /// What would be live at one of them, as the counters say; `None` where they do not know.
+    async fn counted_live_at(
+        &self,
+        settings: &Settings,
+        at: Instant,
+    ) -> Result<Option<Amount>, Halt> {
+        let record = &self.state.record;
+        let floors = settings.floors_at(at);
+        match CountBy::of_settings(record, settings) {
+            CountBy::None => return self.total_amount().await.map(Some),
+            CountBy::Classes => {
+                return Ok(Some(
+                    self.total_amount().await?.minus(self.expired_amount(&floors).await?),
+                ));
+            }
+            CountBy::Date(rule) => {
+                let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
+                let index = record.indexes.iter().find(|index| index.id == rule.index);
+                if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
+                    // Pairs are floors of earlier rules, for older rows only. Where one reaches
+                    // beyond the present cutoff, a bucket holds both expired and live documents of
+                    // the same second.
+                    && cutoff.pairs.iter().all(|pair| pair.floor_ms <= cutoff.floor_ms)
+                {
+                    let up_to = self
+                        .sum_up_to(Buckets::Date(rule.index), last_whole_second(cutoff.floor_ms))
+                        .await?;
+                    let edge =
+                        self.expired_in_edge_second(index, cutoff.floor_ms, settings, at).await?;
+                    return Ok(Some(self.total_amount().await?.minus(up_to).minus(edge)));
+                }
+            }
+            CountBy::Several => {}
+        }
+        Ok(None)
+    }
+
+    /// The same by headers: each document lives at those of the instants that are before its
+    /// expiration.
+    async fn walked_live_at_each(
+        &self,
+        settings: &Settings,
+        instants: &[Instant],
+    ) -> Result<Vec<Amount>, Halt> {
+        let mut live = vec![Amount::default(); instants.len()];
+        let mut pages = Pages::of(KeyRange::all());
+        while let Some(page) = self.next_rows(&mut pages).await? {
+            for row in &page.items {
+                let Some(header) = row.header() else { continue };
+                let expires_at = settings.expires_at(&header);
+                // It is entered at the last of them; the sums from the end are made below.
+                // Instants ascend, and a document is live at all of them before its expiry.
+                let last = instants.partition_point(|at| *at < expires_at).checked_sub(1);
+                if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
+                    *amount = amount.plus(Amount::of_body(row.body()));
+                }
+            }
+            if !pages.is_done() {
+                yield_now().await;
+            }
+        }
+        let mut sum = Amount::default();
+        // From "live at most until this instant" to "live at this instant": the later ones are live
+        // too.
+        for amount in live.iter_mut().rev() {
+            sum = sum.plus(*amount);
+            *amount = sum;
+        }
+        Ok(live)
+    }
+
+    /// What has expired in the second that a cutoff of dates lies in, where not all of it is: its
+    /// sum but for the rows of the index that live.
+    async fn expired_in_edge_second(
+        &self,
+        index: &IndexSpec,
+        cutoff_ms: i64,
+        settings: &Settings,
+        at: Instant,
+    ) -> Result<Amount, Halt> {
+        // The first second that is not complete at the cutoff.
+        let second = last_whole_second(cutoff_ms).saturating_add(1);
+        let start = second.saturating_mul(1000);
+        // The cutoff lies at the end of a second: no second is cut in two.
+        if cutoff_ms < start {
+            return Ok(Amount::default());
+        }
+        let of = Buckets::Date(index.id);
+        // Nearly always nothing has a date in this one second, and no row is read.
+        let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
+        if sum == Amount::default() {
+            return Ok(sum);
+        }
+        let mut live = Amount::default();
+        let mut seen = HashSet::new();
+        let mut pages = Pages::of(date_entries(index, start, start.saturating_add(1000)));
+        while let Some(page) = self.next_entries(index, &mut pages).await? {
+            for entry in page.items {
+                let row = self.row_of(&entry).await?;
+                let Some(header) = row.header() else { continue };
+                let date = header.dates.iter().find(|(id, _)| *id == index.id);
+                let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
+                // An array of dates has several entries; the header has the earliest, which
+                // decides.
+                if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
+                    live = live.plus(Amount::of_body(row.body()));
+                }
+            }
+            if !pages.is_done() {
+                yield_now().await;
+            }
+        }
+        Ok(sum.minus(live))
+    }
+
+    /// All that is counted, expired documents too.
+    pub(crate) async fn total_amount(&self) -> Result<Amount, Halt> {
+        let mut amount = Amount::default();
+        for class in CLASSES {
+            let key = keys::class_total(self.collection.id, class);
+            amount = amount.plus(Amount::from_sums(self.counters().amounts_under(&key).await?));
+        }
+        Ok(amount)
+    }
+
+    /// What is counted and has expired by these floors, in whole seconds: by class, or by the dates
+    /// of an index.
+    pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
+        let mut amount = Amount::default();
+        for (of, second) in expired_buckets(floors) {
+            amount = amount.plus(self.sum_up_to(of, second).await?);
+        }
+        Ok(amount)
+    }
+
+    /// A sum up to and including a second, from few coarse and few fine buckets.
+    ///
+    /// From coarse to fine, each level goes on where the coarser one ended:
+    ///
+    /// ```text
+    /// level 3 |────────────|────────────|
+    /// level 2                           |──|──|
+    /// level 1                                 |-|-|
+    /// level 0                                     |··  up to and including `second`
+    /// ```
+    async fn sum_up_to(&self, of: Buckets, second: i64) -> Result<Amount, Halt> {
+        let mut amount = Amount::default();
+        let behind = second.saturating_add(1);
+        let mut from = i64::MIN;
+        for (level, width) in [0_u8, 1, 2, 3].into_iter().zip(LEVELS).rev() {
+            let to = behind.div_euclid(width);
+            let first = if from == i64::MIN { i64::MIN } else { from.div_euclid(width) };
+            amount = amount.plus(self.sum_buckets(of, level, first, to).await?);
+            from = to.saturating_mul(width);
+        }
+        Ok(amount)
+    }
+
+    /// The sum over some buckets of one level, the last one excluded.
+    async fn sum_buckets(
+        &self,
+        of: Buckets,
+        level: u8,
+        from: i64,
+        to: i64,
+    ) -> Result<Amount, Halt> {
+        let mut amount = Amount::default();
+        let mut pages = Pages::of(self.bucket_range(of, level, from, to));
+        while let Some(page) = self.counters().next_page(&mut pages).await? {
+            for (_, value) in &page.rows {
+                amount = amount.plus(Amount::from_sums(decode_count(value)));
+            }
+        }
+        Ok(amount)
+    }
+
+    /// Keys of the sums of some buckets.
+    pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> KeyRange {
+        let build = self.state.record.counters.build_number();
+        let key = |bucket| keys::bucket_key(self.collection.id, build, of, level, bucket).to_vec();
+        KeyRange { start: key(from), end: Some(key(to)) }
+    }
+}
+
+/// Which buckets know what has expired by these floors, and up to which second.
+pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
+    let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
+    let dates = floors.dates.iter().map(|floor| {
+        let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
+        // Rows from before a change count as expired up to its floor, too: the highest of all
+        // decides.
+        let date_ms = pairs.fold(floor.floor_ms, i64::max);
+        (
+            Buckets::Date(floor.index),
+            if date_ms == i64::MIN { i64::MIN } else { last_whole_second(date_ms) },
+        )
+    });
+    classes.into_iter().chain(dates).filter(|(_, second)| *second != i64::MIN)
+}
+
+/// The entries of an index from one date up to and without another, milliseconds.
+fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> KeyRange {
+    let descending = index.key.first().is_some_and(|(_, descending)| *descending);
+    let key = |date_ms| {
+        let mut key = keys::index_prefix(index.id);
+        encode(ValueRef::DateTime(date_ms), TypeOrder::Bson, descending, &mut key);
+        key
+    };
+    let (start, end) = if descending {
+        (to_ms.saturating_sub(1), from_ms.saturating_sub(1))
+    } else {
+        (from_ms, to_ms)
+    };
+    KeyRange { start: key(start), end: Some(key(end)) }
+}

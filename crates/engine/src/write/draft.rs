@@ -1,0 +1,330 @@
+//! Builds the one commit of a document's write: conditions, row, index entries, counts.
+//!
+//! The commit is made in two halves. Here, in the view, all is done that takes time: entries are
+//! encoded, unique values looked up, checksums computed. The closure runs where commits are
+//! ordered, once the stamp is known, and only puts the stamp into headers, since every other writer
+//! waits for it.
+//!
+//! ```text
+//!  condition                                holds unless
+//!  row not newer than the view              another writer changed the document
+//!  record not newer than the view           TTL settings or indexes changed
+//!  unique keys not newer than the view      another document took or left the value
+//!  stamp before the expiry                  what was found live has expired meanwhile
+//! ```
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use document::{DocBuf, DocRef, ValueRef};
+use expiry::{Lifetime, body_checksum};
+use store::{Commit, Condition, Mutation, Space, Stamp, Store};
+
+use super::{
+    mutations::{birth_number, count_change, put_change, put_entries, put_timeline, write_second},
+    previous::Previous,
+};
+use crate::{
+    catalog::{CollectionState, IndexSpec},
+    counters::{Counted, count_document},
+    error::{Error, Halt},
+    feed::put_event,
+    index::{DraftedEntries, draft_entries},
+    keys,
+    row::{Item, Row},
+    view::LiveView,
+};
+
+/// A write of one document in one view.
+pub(crate) struct WriteDraft<'a, S: Store> {
+    /// All that is read for it is read here.
+    pub(crate) view: &'a LiveView<S>,
+    /// The second that it counts as written in, where that is another one than its commit's.
+    pub(crate) since: Option<i64>,
+}
+
+/// The entries of a document in all indexes.
+pub(crate) struct DocumentEntries {
+    /// Keys and bodies, sorted by key within each index.
+    all: Vec<(Bytes, Bytes)>,
+    /// Those of unique indexes, which no other live document may hold.
+    pub(crate) unique: Vec<Bytes>,
+    /// Earliest dates by index, for the header: where the index expires documents.
+    dates: Vec<(u32, i64)>,
+    /// Indexes that get more than one entry of a document for the first time.
+    multikey: Vec<u32>,
+}
+
+impl DocumentEntries {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
+impl<'a, S: Store> WriteDraft<'a, S> {
+    /// A write that counts as made in the second of its commit.
+    pub(crate) fn of(view: &'a LiveView<S>) -> Self {
+        Self { view, since: None }
+    }
+
+    /// The settings and indexes of the view.
+    fn state(&self) -> &Arc<CollectionState> {
+        &self.view.state
+    }
+
+    /// The conditions every write of a row shares.
+    pub(crate) fn row_conditions(&self, row_key: &Bytes) -> Vec<Condition> {
+        let seq = self.view.seq;
+        let mut conditions = Vec::with_capacity(4);
+        if self.view.rules().versions() {
+            let space = self.view.collection.rows_space();
+            conditions.push(Condition::NotNewer { space, key: row_key.clone(), seq });
+        }
+        if self.view.rules().epoch() {
+            let key = self.state().record_key.clone();
+            conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        }
+        conditions
+    }
+
+    /// What a write over a live row replaces.
+    pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
+        let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
+        let counted = Counted::of_row(&header, row.body());
+        let entries = self.entries_of(row.document(), &row.key)?;
+        let mut own = Vec::with_capacity(entries.all.len());
+        let mut unsure = Vec::new();
+        for (key, _) in entries.all {
+            // A unique index that is being built may lack this row's entry, and have that of
+            // another row with the same value: the build finds that out. Only an own entry is
+            // removed.
+            if let Some(index) = self.unique_in_making(&key) {
+                unsure.push(key.clone());
+                let held = self.view.unique_entry(index, &key).await?;
+                if held.is_none_or(|held| held.row_key != row.key) {
+                    continue;
+                }
+            }
+            own.push(key);
+        }
+        Ok(Previous { row, counted, entries: own, unsure, same: true })
+    }
+
+    /// The unique index that a key is of, while it is being built.
+    fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
+        self.unique_index(key).filter(|index| !index.ready)
+    }
+
+    /// No commit since the view took or left these keys.
+    fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
+        let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
+        keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
+    }
+
+    /// A document's entries in all indexes.
+    pub(crate) fn entries_of(
+        &self,
+        document: DocRef<'_>,
+        row_key: &[u8],
+    ) -> Result<DocumentEntries, Error> {
+        let mut out = DocumentEntries {
+            all: Vec::new(),
+            unique: Vec::new(),
+            dates: Vec::new(),
+            multikey: Vec::new(),
+        };
+        let state = self.state();
+        // How row keys begin, where documents are items.
+        let scope = state.record.partition_layout();
+        for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
+            if !index.has_entries() {
+                continue;
+            }
+            let Some(DraftedEntries { entries, multikey, date }) =
+                draft_entries(index, partial.as_deref(), document, row_key, scope)?
+            else {
+                continue;
+            };
+            if multikey && !index.multikey {
+                out.multikey.push(index.id);
+            }
+            if let Some(date) = date {
+                out.dates.push((index.id, date));
+            }
+            if index.unique {
+                out.unique.extend(entries.iter().map(|(key, _)| key.clone()));
+            }
+            out.all.extend(entries);
+        }
+        Ok(out)
+    }
+
+    /// The unique index that a key is of.
+    pub(crate) fn unique_index(&self, key: &[u8]) -> Option<&IndexSpec> {
+        let id = keys::index_of(key);
+        let mut indexes = self.state().record.indexes.iter();
+        indexes.find(|index| Some(index.id) == id && index.unique)
+    }
+
+    /// Fails when another live document holds a value of a unique index.
+    ///
+    /// An expired holder is no hindrance: its entry is not seen, and is overwritten.
+    async fn check_unique(
+        &self,
+        entries: &DocumentEntries,
+        document: DocRef<'_>,
+        row_key: &[u8],
+    ) -> Result<(), Halt> {
+        for key in &entries.unique {
+            let Some(index) = self.unique_index(key) else { continue };
+            let held = self.view.unique_entry(index, key).await?;
+            if held.is_some_and(|held| held.row_key != row_key) {
+                return Err(crate::index::duplicate_value(index, document).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The commit that writes `body` under `row_key`, over `previous` when that is live. What it
+    /// replaces may have another key, which is free then.
+    pub(crate) async fn put_document(
+        &self,
+        row_key: Bytes,
+        body: DocBuf,
+        lifetime: Lifetime,
+        previous: Option<Previous>,
+    ) -> Result<Commit, Halt> {
+        let entries = self.entries_of(body.as_ref(), &row_key)?;
+        self.check_unique(&entries, body.as_ref(), &row_key).await?;
+        self.put_checked(row_key, body, lifetime, previous, entries, None)
+    }
+
+    /// The same once it is known that no other live document holds its unique values. `position`
+    /// tells the items apart that one commit creates.
+    pub(crate) fn put_checked(
+        &self,
+        row_key: Bytes,
+        body: DocBuf,
+        lifetime: Lifetime,
+        previous: Option<Previous>,
+        entries: DocumentEntries,
+        position: Option<usize>,
+    ) -> Result<Commit, Halt> {
+        let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
+        let conditions = self.put_conditions(&row_key, &entries, previous.as_ref(), moved.as_ref());
+        let space = self.view.collection.entries_space();
+        // The index has to be marked first: a walk that trusts in one entry per document would
+        // return this one twice.
+        if !entries.multikey.is_empty() {
+            return Err(Halt::Multikey(entries.multikey));
+        }
+        let state = Arc::clone(self.state());
+        let bytes = body.bytes().len();
+        let mut draft = expiry::HeaderDraft {
+            lifetime,
+            birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
+            dates: entries.dates,
+            body_checksum: body_checksum(body.bytes()),
+        };
+        let (rows, since) = (self.view.collection.rows_space(), self.since);
+        // A feed keeps the document in its event too.
+        let image = state.record.running_feed().map(|_| body.clone().into_bytes());
+        // The row is made here, with room for its header: where commits are ordered time is dear.
+        let room = draft.header_len();
+        let mut value = Vec::with_capacity(room + bytes);
+        value.resize(room, 0);
+        value.extend_from_slice(body.bytes());
+        let write = move |stamp: Stamp| {
+            let ts = write_second(stamp, since);
+            let birth = position.map(|position| birth_number(stamp.seq, position));
+            // An item that goes on keeps its birth.
+            draft.birth = draft.birth.or(birth);
+            let header = draft.encode_stamped(stamp.seq, ts);
+            if let Some(room) = value.get_mut(..header.len()) {
+                room.copy_from_slice(&header);
+            }
+            let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
+            put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
+            if state.record.items.is_some() {
+                put_change(&header, space, &row_key, previous.as_ref(), stamp.seq, &mut out);
+                put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
+                if let Some(body) = image {
+                    let before = previous.as_ref().map(|held| Item::from_row(held.row.clone()));
+                    let birth = draft.birth.unwrap_or(stamp.seq);
+                    let key = row_key.clone();
+                    let after = Item { key, body, stamp: stamp.seq, birth, ts };
+                    put_event(&state.record, space, stamp, before, Some(after), &mut out);
+                }
+            }
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let class = draft.lifetime.class_at(ts);
+            let counted = Counted { class, ts, bytes, dates: draft.dates };
+            count_change(&state.record, previous.as_ref(), &counted, &mut out);
+            out.extend(moved.map(|key| Mutation::Delete { space: rows, key }));
+            out.push(Mutation::Put { space: rows, key: row_key, value: value.into() });
+            out
+        };
+        Ok(Commit::new(conditions, write))
+    }
+
+    /// What must hold for a write of this row: its own row, that of the key it moves from, the
+    /// unique values that it takes, and the life of what it replaces are as the view showed them.
+    fn put_conditions(
+        &self,
+        row_key: &Bytes,
+        entries: &DocumentEntries,
+        previous: Option<&Previous>,
+        moved: Option<&Bytes>,
+    ) -> Vec<Condition> {
+        let mut conditions = self.row_conditions(row_key);
+        // No other document may have taken a value since it was looked up.
+        conditions.extend(self.not_newer(&entries.unique));
+        conditions.extend(moved.iter().flat_map(|key| self.row_conditions(key)));
+        if let Some(previous) = previous {
+            conditions.extend(self.not_newer(&previous.unsure));
+            if self.view.rules().before_expiry() {
+                conditions.push(Condition::Before(previous.row.expires_at.ms));
+            }
+        }
+        conditions
+    }
+
+    /// The commit that removes a live row.
+    ///
+    /// It gives space back in the end, and so is taken on a full disk too.
+    pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
+        let mut conditions = self.row_conditions(&previous.row.key);
+        conditions.extend(self.not_newer(&previous.unsure));
+        if self.view.rules().before_expiry() {
+            conditions.push(Condition::Before(previous.row.expires_at.ms));
+        }
+        let state = Arc::clone(self.state());
+        let (rows, space) =
+            (self.view.collection.rows_space(), self.view.collection.entries_space());
+        let commit = Commit::new(conditions, move |stamp| {
+            let mut out = Vec::with_capacity(2 + previous.entries.len());
+            count_document(&state.record, &previous.counted, -1, &mut out);
+            let gone = previous.entries.iter().cloned();
+            out.extend(gone.map(|key| Mutation::Delete { space, key }));
+            if state.record.items.is_some() {
+                let key = keys::change(previous.row.stamp, &previous.row.key);
+                out.push(Mutation::Delete { space, key });
+                let record = &state.record;
+                let timeline = previous.timeline_key(record);
+                out.extend(timeline.map(|key| Mutation::Delete { space, key }));
+                let before = Item::from_row(previous.row.clone());
+                put_event(record, space, stamp, Some(before), None, &mut out);
+            }
+            out.push(Mutation::Delete { space: rows, key: previous.row.key });
+            out
+        });
+        commit.freeing()
+    }
+}
+
+/// The key of a document's row, by its id.
+pub(crate) fn row_key(document: DocRef<'_>) -> Result<Bytes, Error> {
+    let id = document.get("_id").unwrap_or(ValueRef::Null);
+    Ok(Bytes::from(keys::row(id)))
+}

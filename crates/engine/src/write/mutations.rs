@@ -1,0 +1,112 @@
+//! What the write of a document puts and deletes beside its row: index entries, its place in the
+//! order of changes and in the timeline, and what it adds to counters. All of this runs where
+//! commits are ordered, with the stamp at hand, and so does no work that could be done before.
+
+use bytes::Bytes;
+use expiry::Header;
+use store::{Mutation, Space, Stamp};
+
+use super::previous::Previous;
+use crate::{
+    catalog::Record,
+    counters::{Counted, count_document},
+    entry::{entry_value, naming_body},
+    keys,
+    limits::BIRTH_BITS,
+};
+
+/// Counts a document in the place of the one that it replaces.
+pub(super) fn count_change(
+    record: &Record,
+    previous: Option<&Previous>,
+    counted: &Counted,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(previous) = previous {
+        count_document(record, &previous.counted, -1, out);
+    }
+    count_document(record, counted, 1, out);
+}
+
+/// The second that a write counts as made in: that of its commit, or an earlier one.
+pub(super) fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
+    let now = stamp.at_ms.div_euclid(1000);
+    since.map_or(now, |since| since.min(now))
+}
+
+/// The birth of an item: that of no other, also not of those that the same commit creates.
+pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
+    let position = u64::try_from(position).unwrap_or(u64::MAX);
+    stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
+}
+
+/// Moves an item to its new place in the timeline.
+///
+/// Its place is the second of the write or the deadline, by class, so most writes move it.
+pub(super) fn put_timeline(
+    record: &Record,
+    space: Space,
+    previous: Option<&Previous>,
+    header: &[u8],
+    row_key: &[u8],
+    out: &mut Vec<Mutation>,
+) {
+    let Ok((header, _)) = Header::split(header) else { return };
+    let before = previous.and_then(|previous| previous.timeline_key(record));
+    let after = record.timeline_key(header.class, header.ts, row_key);
+    let gone = before.filter(|before| Some(before) != after.as_ref());
+    out.extend(gone.map(|key| Mutation::Delete { space, key }));
+    let value = || entry_value(&header, &naming_body(row_key));
+    out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
+}
+
+/// Moves an item to its new place in the order of changes.
+///
+/// The entry of the last write goes; there is one for each item, and so a reader of changes sees
+/// the latest version only.
+pub(super) fn put_change(
+    header: &[u8],
+    space: Space,
+    row_key: &[u8],
+    before: Option<&Previous>,
+    stamp: u64,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(Previous { row, .. }) = before {
+        out.push(Mutation::Delete { space, key: keys::change(row.stamp, &row.key) });
+    }
+    let Ok((header, _)) = Header::split(header) else { return };
+    let value = entry_value(&header, &naming_body(row_key));
+    out.push(Mutation::Put { space, key: keys::change(stamp, row_key), value });
+}
+
+/// Puts every entry again with the new header, also where the value is the same, and removes what
+/// the document is no longer under.
+pub(super) fn put_entries(
+    header: &[u8],
+    space: Space,
+    entries: Vec<(Bytes, Bytes)>,
+    previous: Option<&Previous>,
+    out: &mut Vec<Mutation>,
+) {
+    if let Some(previous) = previous {
+        // Entries are sorted, so that a key that stays is found without a set.
+        let gone = previous
+            .entries
+            .iter()
+            .filter(|key| entries.binary_search_by(|(held, _)| held.cmp(key)).is_err());
+        out.extend(gone.map(|key| Mutation::Delete { space, key: key.clone() }));
+    }
+    let Ok((header, _)) = Header::split(header) else { return };
+    // Entries with the same body share their value.
+    // An index by path has hundreds of entries for one item, all with the same body.
+    let mut last: Option<(Bytes, Bytes)> = None;
+    for (key, body) in entries {
+        let made = last.take().filter(|(of, _)| *of == body);
+        let (_, value) = last.insert(made.unwrap_or_else(|| {
+            let value = entry_value(&header, &body);
+            (body, value)
+        }));
+        out.push(Mutation::Put { space, key, value: value.clone() });
+    }
+}
