@@ -88,6 +88,7 @@ impl Budget {
     /// the operation is to end.
     pub fn spend_bounded(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
+        // Counted before it is done: the last step may be a large one.
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
@@ -100,6 +101,7 @@ impl Budget {
     pub fn spend(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
         self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
+        // It moves the beginning along: it is not the evaluation's.
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
         self.poll(done)
@@ -112,6 +114,7 @@ impl Budget {
         let due = REST <= done.saturating_sub(self.rested.load(Relaxed));
         if due {
             self.rested.store(done, Relaxed);
+            // A rest is as good as a look: the caller looks at the time when it yields.
             self.looked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
@@ -124,6 +127,7 @@ impl Budget {
     /// Says that what follows may wait for a disk: other work of the thread is given to another
     /// thread, once until others have run.
     pub fn before_waiting(&self) {
+        // Giving the thread away takes longer than many a read, so once is enough.
         if !self.gave_way.swap(true, Relaxed)
             && let Some(watch) = &self.watch
         {

@@ -13,6 +13,7 @@ mod looking;
 mod program;
 mod recent;
 mod syntax;
+mod text;
 
 pub use compiled::{MatchFinder, Pattern};
 pub use program::{as_program, take_patterns_from};

@@ -49,6 +49,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
             PROGRAM.set(self.0);
         }
     }
+    // A program inside another one spends with it, so only the outermost begins and ends a count.
     let before = PROGRAM.get();
     let _end = before.is_none().then(|| {
         PROGRAM.set(Some(0));
@@ -62,6 +63,7 @@ pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
     let mut built = Err(regex::Error::CompiledTooBig(0));
+    // Most patterns fit the first size; only large ones are built again.
     for size in SIZES {
         let caches = size.saturating_mul(16).clamp(CACHES.0, CACHES.1);
         built = builder.size_limit(size).dfa_size_limit(caches).build();

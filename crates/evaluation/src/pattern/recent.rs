@@ -23,6 +23,7 @@ impl Patterns {
         options: &str,
         budget: &Budget,
     ) -> Result<Arc<Pattern>, Error> {
+        // Options in any order are the same pattern.
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();

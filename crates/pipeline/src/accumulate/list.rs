@@ -37,6 +37,8 @@ pub struct DistinctValues {
 }
 
 impl DistinctValues {
+    /// Adds a value that is not there yet; returns by how many bytes the set grew, its key
+    /// included.
     pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
@@ -76,6 +78,7 @@ pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Re
 pub struct JoinedArrays(pub(crate) Vec<Value>);
 
 impl JoinedArrays {
+    /// Adds the elements of an array; anything but an array or a missing value is an error.
     pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),

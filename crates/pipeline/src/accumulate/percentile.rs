@@ -15,6 +15,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
+    /// The median: one percentile, which is not in an array.
     pub(crate) fn median() -> Self {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
@@ -34,6 +35,7 @@ impl Percentiles {
         }
     }
 
+    /// Sorts the numbers, and reads those that are asked for.
     pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
         let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));

@@ -1,4 +1,5 @@
-//! Accumulators of some values: the first or last, the least or greatest.
+//! Accumulators of some values: the first or last, the least or greatest. They hold no more values
+//! than are asked for, so that they never grow with the number of rows.
 
 use std::{cmp::Ordering, collections::VecDeque};
 
@@ -54,10 +55,13 @@ pub struct Edge {
 }
 
 impl Edge {
+    /// The first (or `last`) values, at most `most`.
     pub(crate) fn with_count(most: usize, last: bool) -> Self {
         Self { most, last, held: VecDeque::new() }
     }
 
+    /// Adds a value, null for none; of last values the oldest goes. Returns by how many bytes the
+    /// state grew.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
@@ -86,6 +90,7 @@ pub struct Ranked {
 }
 
 impl Ranked {
+    /// The least (or `greatest`) values, at most `most`.
     pub(crate) fn with_count(most: usize, greatest: bool) -> Self {
         Self { most, greatest, held: Vec::new() }
     }
@@ -95,6 +100,8 @@ impl Ranked {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
+    /// Adds a value in its place, if it is among the wanted ones. Equal values stay in the order in
+    /// which they came.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;

@@ -38,6 +38,7 @@ fn combine_numbers(
     }
 }
 
+/// A number as a decimal.
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),
@@ -46,6 +47,7 @@ fn to_decimal(value: &Value) -> Option<Decimal128> {
     }
 }
 
+/// An integer or a double as a double.
 fn to_double(value: &Value) -> Option<f64> {
     match value {
         Value::Double(v) => Some(*v),
@@ -53,6 +55,7 @@ fn to_double(value: &Value) -> Option<f64> {
     }
 }
 
+/// An integer of either width.
 fn to_whole(value: &Value) -> Option<i64> {
     match value {
         Value::Int32(v) => Some(i64::from(*v)),

@@ -20,6 +20,7 @@ pub fn is_identical(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Whether two documents have the same fields in the same order, bit by bit.
 fn same_fields(a: &Document, b: &Document) -> bool {
     a.len() == b.len()
         && a.fields().iter().zip(b.fields()).all(|((m, a), (n, b))| m == n && is_identical(a, b))

@@ -69,6 +69,7 @@ fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Valu
     }
 }
 
+/// Fails when two equalities are about the same path, or one lies inside the other.
 fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
     let mut paths: Vec<&Path> = equalities.iter().map(|(path, _)| *path).collect();
     paths.sort_by(|a, b| a.parts().cmp(b.parts()));

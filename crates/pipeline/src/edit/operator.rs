@@ -70,6 +70,7 @@ pub(super) struct TargetSpot<'a> {
 }
 
 impl TargetSpot<'_> {
+    /// The last name of the path.
     fn field_name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
@@ -80,6 +81,7 @@ fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }
 
+/// The error of a value whose type the operator does not take.
 fn type_mismatch(text: String) -> Error {
     Error::new(Kind::TypeMismatch, 14, text)
 }
@@ -202,6 +204,7 @@ impl Operator {
     }
 }
 
+/// The error of `$pull` on anything but an array.
 fn not_pullable(_: document::ValueRef<'_>) -> Error {
     bad_value("Cannot apply $pull to a non-array value".to_owned())
 }
@@ -252,6 +255,7 @@ fn apply_all_bits(operations: &[(BitOperator, Value)], start: Value) -> Option<V
     })
 }
 
+/// `$bit` on an integer.
 fn modify_bits(
     operations: &[(BitOperator, Value)],
     value: &mut Value,
@@ -279,6 +283,8 @@ fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<b
             spot.id
         ))
     })?;
+    // Appending changes the array whenever there is something to append: no copy has to be
+    // compared.
     let only_appends = push.order.is_none() && push.slice.is_none();
     if only_appends {
         push.push_into(values);

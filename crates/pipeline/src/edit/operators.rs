@@ -81,6 +81,8 @@ impl Operators {
                 }
             }
         }
+        // Two operators on one path, or on a path and what is inside it, have no order that the
+        // request could mean.
         check_conflicts(&paths)?;
         drop(paths);
         let mut leaves = leaves;
@@ -132,6 +134,7 @@ impl Operators {
         } else {
             None
         };
+        // Messages say which document it was.
         let id = match document.get("_id") {
             Some(id) => format!("_id: {}", shell(id.as_ref())),
             None => "no id".to_owned(),
@@ -142,6 +145,7 @@ impl Operators {
         let mut changed = false;
         let mut growth = Growth::with_held(0, context);
         for target in &targets {
+            // Before it is put there: many operators could build a document many times too large.
             growth.hold_beside(target.operator.added_memory())?;
             let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
@@ -166,6 +170,7 @@ impl Operators {
     ) -> Result<Vec<ConcreteTarget<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
+            // It is checked all the same: its positional steps have to fit the document.
             let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
             if skipped && !leaf.path.is_dynamic() {
                 continue;
@@ -192,6 +197,7 @@ impl Operators {
             }
         }
         if self.dynamic {
+            // Concrete paths may be in another order than those they came from.
             targets.sort_by(|a, b| compare_names(&a.path, &b.path));
             check_concrete(targets.iter().map(|target| &target.path))?;
         }

@@ -98,6 +98,7 @@ impl fmt::Display for EditPath {
     }
 }
 
+/// The step that a part of a path is.
 fn parse_step(part: &str) -> EditStep {
     match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
         Some("") => EditStep::Every,

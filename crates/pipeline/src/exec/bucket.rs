@@ -58,6 +58,7 @@ struct Open {
 }
 
 impl Bucketing {
+    /// Buckets without rows.
     pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
         // By one value, which stands at no path.
         let sort = Sort { parts: vec![SortPart { path: Path::new(""), descending: false }] };

@@ -28,6 +28,7 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
+    /// A distinct stage that has seen no row.
     pub(super) fn new(path: Path, holding: &Holding) -> Self {
         let (seen, slot) = (BTreeSet::new(), Slot::default());
         Self { path, seen, bytes: 0, meter: Meter::new("distinct", holding), slot }
@@ -38,6 +39,7 @@ impl Distinct {
         let held = BsonOrder(value.to_value());
         if !self.seen.contains(&held) {
             let mut alone = DocBuilder::new();
+            // Its size as an element of the answer's array, about.
             alone.append("", value);
             self.bytes += alone.len();
             if MAX_DOCUMENT_BYTES < self.bytes {

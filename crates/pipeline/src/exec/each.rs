@@ -28,6 +28,7 @@ pub(super) struct Each {
 }
 
 impl Each {
+    /// The stage at this place of a pipeline.
     pub(super) fn new(stages: Arc<[Stage]>, at: usize) -> Self {
         Self { stages, at, slot: Slot::default() }
     }
@@ -58,7 +59,7 @@ impl Operator for Each {
     }
 }
 
-/// What becomes of a row.
+/// What becomes of a document.
 pub(super) enum Change {
     Same,
     To(DocBuf),

@@ -32,6 +32,7 @@ struct FacetPart {
 /// A facet, running.
 #[derive(Debug)]
 pub(super) struct Faceting {
+    /// Its pipelines with their results.
     parts: Vec<FacetPart>,
     /// The part that wants rows of another collection.
     waiting: Option<usize>,
@@ -40,12 +41,14 @@ pub(super) struct Faceting {
     holding: Holding,
     /// The operation with that.
     inner: Option<Arc<Context>>,
+    /// Whether all rows have come.
     ended: bool,
     /// Whether the one row was returned.
     answered: bool,
 }
 
 impl Faceting {
+    /// A facet of these pipelines.
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
         let holding = holding.part_within(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| FacetPart {
@@ -83,6 +86,7 @@ impl Faceting {
             if self.ended {
                 exec.finish_input();
             }
+            // A part may return several rows for one that it was offered.
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {

@@ -19,12 +19,13 @@ const SEARCHED_IN_ORDER: usize = 8;
 /// Fields to set, with those below them.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
+    /// Names in the order in which they were given.
     entries: Vec<(String, Entry)>,
     /// Where each name stands among the entries.
     by_name: HashMap<String, usize>,
 }
 
-/// What is set under a name.
+/// What is set under a name: a value, or fields below it.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// A computed value; nothing removes the field.
@@ -65,6 +66,7 @@ impl Fields {
         Ok(())
     }
 
+    /// Adds an entry under a new name.
     fn push_entry(&mut self, name: &str, entry: Entry) {
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push((name.to_owned(), entry));
@@ -74,6 +76,7 @@ impl Fields {
     pub fn apply_to(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
         let env = Env::new(document, context);
         let mut growth = env.new_growth();
+        // Everything is evaluated before anything is written.
         let done = self.evaluate_entries(&env, &mut growth)?;
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
@@ -182,6 +185,7 @@ fn write_entry(
                 written = write_document(builder, fields, &entry.below, growth);
             });
         }
+        // A path goes through every element of an array.
         (None, Some(ValueRef::Array(values))) => {
             let values = in_array(values, &entry.below, growth)?;
             builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));

@@ -63,6 +63,7 @@ struct ReferenceWalk {
     /// Documents that were found.
     found: Vec<Value>,
     from: Vec<Source>,
+    /// The step that is done, from 0.
     depth: u64,
     meter: Meter,
 }
@@ -75,6 +76,7 @@ pub(super) struct Walking {
     walk: Option<ReferenceWalk>,
 }
 
+/// A value as bytes that are equal for equal values.
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, TypeOrder::Bson, false, &mut key);
@@ -118,6 +120,7 @@ impl ReferenceWalk {
 }
 
 impl Walking {
+    /// The stage before its first row.
     pub(super) fn new(graph: GraphLookup) -> Self {
         Self { graph, slot: Slot::default(), walk: None }
     }
@@ -176,6 +179,7 @@ impl Operator for Walking {
                 poll => return Ok(poll),
             },
         };
+        // The first step has depth 0.
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);

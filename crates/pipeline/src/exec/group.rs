@@ -61,18 +61,19 @@ pub(super) struct Grouping {
     /// The key of the row under way, as bytes; kept to use its memory again.
     key: Vec<u8>,
     meter: Meter,
-    /// Groups that memory did not hold.
+    /// Groups that memory did not hold, while the input lasts or a partition is read.
     written: Option<Partitions>,
-    /// Partitions that were not read yet.
+    /// Partitions that were not read yet, those of later levels last.
     partitions: Vec<Partition>,
     /// The partition that is being read.
     reading: Option<Reading>,
     /// Groups that are being returned.
     done: Option<std::vec::IntoIter<HeldGroup>>,
+    /// Whether all rows have come.
     ended: bool,
 }
 
-/// A group in memory.
+/// A group in memory: its key, what was computed so far, and the bytes of both.
 #[derive(Debug)]
 struct HeldGroup {
     id: Value,
@@ -80,9 +81,11 @@ struct HeldGroup {
     bytes: usize,
 }
 
+/// Its name in messages.
 const STAGE: &str = "$group";
 
 impl Grouping {
+    /// A group stage that has seen no row.
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
             picked: Arc::new(Picked::of_group(&group)),
@@ -158,7 +161,8 @@ impl Grouping {
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
     }
 
-    /// Writes some of the groups, because of this failure to hold more.
+    /// Writes some of the groups because of this failure to hold more; without a place for them it
+    /// is the stage's failure.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         if self.can_write(context) {
             return self.write_half(context);
@@ -166,7 +170,8 @@ impl Grouping {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Whether there is a place for groups, and it would help to write some.
+    /// Whether there is a place for groups, and it would help to write some: a single group cannot
+    /// be halved.
     fn can_write(&self, context: &Context) -> bool {
         2 <= self.groups.len() && can_write(self.bytes, context)
     }

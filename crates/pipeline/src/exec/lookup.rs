@@ -72,6 +72,7 @@ impl Lookup {
             }
             bound = Arc::new(inner);
         }
+        // What the other collection is asked for, and what is done to it.
         let (filter, stages) = match self.stages.split_first() {
             // Documents that the request brought are not looked up: they are chosen among here.
             Some((first @ Stage::Documents(_), rest)) if self.join.is_some() => {
@@ -111,7 +112,8 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 pub(super) struct Joining {
     lookup: Lookup,
     slot: Slot,
-    /// The rows for the row in the slot, as an array, and where they came from.
+    /// The rows for the row in the slot as an array, and where they came from. It is there between
+    /// the request and the row.
     supplied: Option<(Value, Sources)>,
     /// The rows for every row, where all ask for the same.
     kept: Option<(Value, Sources)>,
@@ -119,6 +121,7 @@ pub(super) struct Joining {
 }
 
 impl Joining {
+    /// A join that has seen no row.
     pub(super) fn new(lookup: Lookup, holding: &Holding) -> Self {
         let meter = Meter::new("$lookup", holding);
         Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
@@ -145,6 +148,7 @@ impl Operator for Joining {
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll_slot()) };
+        // The row that asked is in the slot again: now it has its answer.
         if let Some(rows) = self.supplied.take() {
             let answer = self.joined_row(row, rows);
             if self.kept.is_none() {
@@ -164,6 +168,7 @@ impl Operator for Joining {
 
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
+        // They all go into one document.
         if MAX_DOCUMENT_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(
@@ -177,6 +182,7 @@ impl Operator for Joining {
             let tree = memory_of(ValueRef::Document(row.document.as_ref()));
             self.meter.add_bytes(tree + row.memory_bytes())?;
         }
+        // The array is made once, and shared where every row asks for the same.
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
         let from = rows.into_iter().map(|row| row.source).collect();
         let rows = (Value::Array(values), from);
@@ -203,6 +209,7 @@ pub(super) struct Uniting {
 }
 
 impl Uniting {
+    /// A union that has seen no row.
     pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
         let meter = Meter::new("$unionWith", holding);
         Self { union, slot: Slot::default(), others: None, meter }

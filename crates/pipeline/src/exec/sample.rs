@@ -21,6 +21,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
+    /// A sample of at most `count` rows.
     pub(super) fn new(count: u64, holding: &Holding) -> Self {
         Self {
             most: usize::try_from(count).unwrap_or(usize::MAX),
@@ -65,6 +66,7 @@ impl Operator for Sampling {
         if self.held.is_empty() {
             return Ok(Poll::Done);
         }
+        // Rows leave in random order, too.
         let at = random_below(context, u64::try_from(self.held.len()).unwrap_or(1));
         let row = self.held.swap_remove(at);
         self.meter.free_bytes(row.memory_bytes());

@@ -42,12 +42,14 @@ struct Apart {
     row: Row,
     /// The next element, and where it begins in the array's bytes.
     at: usize,
+    /// Where the next element begins in the array's bytes.
     offset: usize,
     /// The join that made the array.
     of: Option<usize>,
 }
 
 impl Unwinding {
+    /// The stage before its first row.
     pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
         let meter = Meter::new("$unwind", holding);
         Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
@@ -65,6 +67,7 @@ impl Unwinding {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
             _ => None,
         };
+        // The array has come to its end. Without any element there is one turn.
         if next.is_none() && *at > 0 {
             return Ok(None);
         }
@@ -106,6 +109,7 @@ pub(super) fn unwound(
     Ok(Some(checked_size(made)?))
 }
 
+/// The document with the position of its element at a path; null where there was no element.
 fn indexed(
     document: &DocBuf,
     path: &Path,

@@ -234,9 +234,12 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     let mut built = Vec::new();
     let mut growth = whole.new_growth();
     for (position, value) in values.iter().enumerate() {
+        // A body may do nothing: the loop itself is work.
         env.context.budget.spend_bounded(STEP)?;
         let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
+        // The position is bound outside of the element, so that an element of the same name hides
+        // it.
         let outer = mapping.index.as_ref().map(|name| VariableScope {
             name,
             value: Some(position.as_ref()),
@@ -325,6 +328,7 @@ fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>,
         env.context.budget.spend_bounded(STEP)?;
         let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
         let env = whole.with_held(held)?;
+        // The scopes end with this block; what the body made is its own.
         let made = {
             let bound = value.as_ref().map(Value::as_ref);
             let outer = VariableScope { name: "value", value: bound, outer: env.scope() };

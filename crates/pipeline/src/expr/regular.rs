@@ -52,6 +52,8 @@ pub struct RegexCall {
 impl RegexCall {
     /// A call; constant patterns are compiled here, and wrong ones found.
     pub fn new(form: RegexForm, input: Expr, regex: Expr, options: Expr) -> Result<Self, Error> {
+        // A constant pattern is compiled once, when the request is read, and its errors are found
+        // there.
         let constant = |expr: &Expr| matches!(expr, Expr::Literal(_) | Expr::Absent);
         let mut call = Self { form, input, regex, options, ready: None };
         if constant(&call.regex) && constant(&call.options) {

@@ -40,7 +40,7 @@ pub enum AccumulatorShape {
     Percentile,
 }
 
-/// A row of the table.
+/// A row of the table: an accumulator by its name.
 #[derive(Clone, Copy)]
 pub struct Accumulator {
     /// Its name, with the `$`.
@@ -81,6 +81,7 @@ pub struct Field {
     pub taken: Taken,
 }
 
+/// A row of the table.
 const fn row(
     name: &'static str,
     shape: AccumulatorShape,
@@ -238,12 +239,13 @@ pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
     TABLE.iter()
 }
 
-/// The accumulator of this name (with the `$`).
+/// The accumulator of this name (with the `$`). There are few, so that they are looked through.
 pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
     TABLE.iter().find(|accumulator| accumulator.name == name)
 }
 
-/// What a group has computed so far for one field.
+/// What a group has computed so far for one field. A variant for each kind of state; several
+/// accumulators may share one.
 #[derive(Debug)]
 pub enum GroupState {
     /// `$sum`.
@@ -284,6 +286,7 @@ impl Field {
     /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
     /// depend on.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
+        // Evaluated over the group's key, once for each group.
         let n = match self.accumulator.shape {
             AccumulatorShape::N | AccumulatorShape::TopN => {
                 parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
@@ -291,6 +294,7 @@ impl Field {
             _ => 1,
         };
         let mut state = (self.accumulator.start)(&self.taken, n);
+        // Which percentiles are asked for may depend on the key.
         if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
             (&mut state, self.accumulator.shape)
         {
@@ -306,7 +310,9 @@ impl Field {
                 *count += 1;
                 Ok(0)
             }
+            // The input of later rows is not even evaluated.
             GroupState::First(Some(_)) => Ok(0),
+            // Its output is evaluated only for rows that are kept.
             GroupState::Top(top) => top.add_row(&self.taken, env),
             _ => state.take_value(self.taken.input.evaluate_borrowed(env)?),
         }
@@ -331,6 +337,7 @@ impl Field {
 impl GroupState {
     /// Adds a value; returns by how many bytes the state grew.
     fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
+        // About the bytes that a kept value takes.
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add_number(got.operand()),
@@ -345,6 +352,7 @@ impl GroupState {
                 *held = Some(value);
                 return Ok(bytes);
             }
+            // It replaces the one before, so that only the difference is held more.
             Self::Last(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let grown = weigh(&value).saturating_sub(weigh(held));
@@ -371,6 +379,7 @@ impl GroupState {
         match self {
             Self::Sum(sum) => sum.sum_value(),
             Self::Avg(avg) => avg.mean_value(),
+            // A count is an `int` as long as it can be.
             Self::Count(count) => i32::try_from(count).map_or(Value::Int64(count), Value::Int32),
             Self::Extreme(extreme) => extreme.into_extreme(),
             Self::First(held) => held.unwrap_or(Value::Null),

@@ -1,6 +1,10 @@
 //! What a group has computed so far as a value, for groups that wait in a temporary file. Restored
 //! into the state of a new group it goes on as if nothing had happened: results are the same to the
 //! last digit.
+//!
+//! A state is saved as a BSON value, since partitions are written as documents. What the
+//! accumulator's row of the table says, such as how many values are wanted, is known where it is
+//! restored, and not saved.
 
 use document::{Document, Value};
 use evaluation::memory_of;
@@ -111,6 +115,7 @@ fn save_sum(sum: &Sum) -> Value {
     Value::Document(saved)
 }
 
+/// A sum that was saved; nothing where the value is not one.
 fn restore_sum(saved: Value) -> Option<Sum> {
     let Value::Document(saved) = saved else { return None };
     let Value::Binary { bytes, .. } = saved.get("whole")? else { return None };

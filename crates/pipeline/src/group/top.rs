@@ -27,8 +27,11 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
 #[derive(Debug)]
 pub struct Top {
     most: usize,
+    /// Whether the result is one output and not an array.
     one: bool,
+    /// Whether the last rows of the order are wanted.
     bottom: bool,
+    /// Outputs with their keys, the first in the order in front.
     pub(super) held: VecDeque<(SortKey, Value)>,
 }
 
@@ -37,6 +40,7 @@ impl Top {
         Self { most, one: false, bottom, held: VecDeque::new() }
     }
 
+    /// `$top` or `$bottom`: one output.
     pub(super) fn only_one(taken: &Taken, bottom: bool) -> Self {
         Self { one: true, ..Self::new(taken, 1, bottom) }
     }
@@ -65,6 +69,7 @@ impl Top {
         Ok(grown)
     }
 
+    /// The outputs in order, or the only one.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

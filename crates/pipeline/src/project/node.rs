@@ -131,6 +131,7 @@ impl Computed {
     }
 }
 
+/// An array of the first element of a field that meets a test; nothing when there is none.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

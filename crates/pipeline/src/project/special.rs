@@ -26,6 +26,8 @@ pub enum Special {
 }
 
 impl Special {
+    /// Does the step on the projected document `out`. `original` is the document as it was, over
+    /// which the filter has to be matched.
     pub(super) fn apply_to(
         &self,
         out: &mut Document,

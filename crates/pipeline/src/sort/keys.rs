@@ -115,6 +115,7 @@ fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }
 
+/// The first value of one part by itself, where parts have no combination.
 fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     let (array, next) = match spot {
         KeySpot::Value(value) => return value,
@@ -139,15 +140,18 @@ fn try_combinations<'a>(
     let mut shared: Option<ArrayRef<'a>> = None;
     for spot in &spots {
         let KeySpot::Array(array, _) = spot else { continue };
+        // Parallel arrays.
         if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
             return false;
         }
         shared = Some(*array);
     }
+    // No part has an array left: this is a combination.
     let Some(array) = shared else {
         keep_first(parts, spots, found);
         return true;
     };
+    // All parts that stopped at this array go on inside the same element.
     let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
         let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
             (KeySpot::Value(_), _) => *spot,
@@ -156,12 +160,14 @@ fn try_combinations<'a>(
         };
         parts.iter().zip(&spots).map(step).collect()
     };
+    // An empty array has one entry: undefined, or null for what would lie inside.
     if array.is_empty() {
         return try_combinations(parts, replaced(None), found);
     }
     array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
 }
 
+/// Keeps a combination if it comes before the one that was kept.
 fn keep_first<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,

@@ -1,5 +1,9 @@
 //! Where the match ends that begins at a position, and what its groups hold: all ways beside each
 //! other, the one that Perl would prefer in front.
+//!
+//! It is the simulation of an automaton by the set of its states, in the order of preference (a
+//! Pike machine): alternatives come in the order in which they are written, and each state keeps
+//! the groups of the first way that came to it.
 
 use super::{
     Steps,
@@ -17,13 +21,13 @@ use crate::{
 /// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
 
-/// Where groups began and ended so far.
+/// Where groups began and ended so far, two for each.
 type Slots = Vec<Option<usize>>;
 
 /// Places that all ways beside each other may hold.
 const MAX_SLOTS: usize = 1 << 20;
 
-/// Ways beside each other: each state once, with the groups of the first way that came to it.
+/// Ways side by side: each state once, with the groups of the first way that came to it.
 struct Ways {
     list: Vec<(StateID, Slots)>,
     has: Vec<bool>,
@@ -64,10 +68,12 @@ pub(super) fn run(
     steps: &Steps<'_>,
 ) -> Result<Option<Slots>, Error> {
     let walk = ForwardWalk { machine, bytes: text.as_bytes(), aheads };
+    // Two sets: the ways at this byte, and those at the next one.
     let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
     let (mut now, mut next) = (ways(), ways());
     let mut slots = vec![None; machine.nfa.group_info().slot_len()];
     walk.follow(&mut now, machine.nfa.start_anchored(), begin, &mut slots);
+    // The best match so far: a way before it in the order may still come to a longer one.
     let mut found = None;
     for at in begin..=walk.bytes.len() {
         if now.list.is_empty() {
@@ -91,6 +97,7 @@ pub(super) fn run(
                 walk.follow(&mut next, to, at + 1, &mut slots);
             }
         }
+        // The list is empty already; the flags are cleared for the byte after the next.
         now.has.fill(false);
         std::mem::swap(&mut now, &mut next);
     }

@@ -1,5 +1,12 @@
 //! Where a row came from, as bytes, while the row waits in a temporary file. Stages and operations,
 //! which cannot become bytes, are kept beside the file, each once; the bytes say which one it is.
+//!
+//! ```text
+//! source   origin? | 0, or steps + 1 | base | step | step | ...
+//! join     0 | path | 1 if one element matters | document | sources of the elements
+//! each     1 | which of those kept
+//! take     2 | index + 1 | step + 1 | which of those kept
+//! ```
 
 use std::sync::Arc;
 
@@ -22,7 +29,7 @@ const EACH: u8 = 1;
 /// An element that was taken out of an array.
 const TAKE: u8 = 2;
 
-/// What rows in a temporary file share.
+/// What rows in a temporary file share. It lives as long as the file is read.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
@@ -70,6 +77,7 @@ impl Shared {
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
+    /// Writes a step; returns the bytes that it keeps beside the file.
     fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
             RowStep::Join(join) => {
@@ -92,6 +100,7 @@ impl Shared {
     /// Where only one element matters, the others are not written: they are those of other rows.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
+        // The one element that matters is the only one written, so it stands first.
         put_place(join.only.map(|_| 0), out);
         match join.only.and_then(|only| only_element(join, only)) {
             Some(joined) => put_bytes(joined.bytes(), out),
@@ -128,6 +137,7 @@ impl Shared {
         Some(Source { origin, joins: Some(Box::new(Joins { base, steps })) })
     }
 
+    /// The step that was written.
     fn read_step(&self, bytes: &mut RecordBytes<'_>) -> Option<RowStep> {
         match bytes.read_byte()? {
             JOIN => {
@@ -141,6 +151,7 @@ impl Shared {
                 Kept::Each(stages, at, context) => {
                     Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
+                // A number of the other sort: the record is not what was written.
                 Kept::Take(..) => None,
             },
             TAKE => {
@@ -167,6 +178,7 @@ fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     set_at_path(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
 }
 
+/// The document here.
 fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }
@@ -176,6 +188,7 @@ fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }
 
+/// The place here, if there is one.
 fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
     Some(bytes.read_number()?.checked_sub(1))
 }

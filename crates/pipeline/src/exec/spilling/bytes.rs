@@ -40,6 +40,7 @@ impl<'a> RecordBytes<'a> {
         for shift in (0..usize::BITS).step_by(7) {
             let byte = self.read_byte()?;
             number |= usize::from(byte & 0x7f) << shift;
+            // The highest bit says that more follow.
             if byte < 0x80 {
                 return Some(number);
             }
@@ -61,6 +62,7 @@ impl<'a> RecordBytes<'a> {
         }
     }
 
+    /// So many bytes of what is left.
     fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

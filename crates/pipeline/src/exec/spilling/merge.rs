@@ -59,6 +59,7 @@ impl Merge {
         let key = key_of(record).ok_or_else(damaged_record)?;
         *head = Some(Head { key, record: record.to_vec() });
         let key = |at: usize| self.runs.get(at).and_then(|(_, head)| Some(&head.as_ref()?.key));
+        // The list is from the last record to the first one.
         let behind = |other: &usize| match (key(*other), key(at)) {
             // Of equal rows those of an earlier run come first.
             (Some(other_key), Some(key)) => {

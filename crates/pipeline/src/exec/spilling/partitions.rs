@@ -35,6 +35,7 @@ pub(in crate::exec) struct Partitions {
     file: TempFile,
     level: u32,
     writers: [Option<Writer>; PARTITIONS],
+    /// The bytes of a record; kept to use their memory again.
     record: Vec<u8>,
 }
 
@@ -72,6 +73,7 @@ impl Partitions {
         behind: Option<&Reading>,
         spill: &Spill,
     ) -> Result<Self, Error> {
+        // A partition of a partition goes into the same file, by other bits of the hash.
         let (file, level) = match (behind, spill.temporary_area()) {
             (Some(reading), _) if MAX_LEVEL <= reading.level => {
                 return Err(stage_exceeded(spill, stage));
@@ -117,6 +119,7 @@ impl Partitions {
         states: Vec<Value>,
         context: &Context,
     ) -> Result<(), Error> {
+        // As a document: any value can be in one.
         let mut fields = Document::new();
         fields.push("", id);
         states.into_iter().for_each(|state| fields.push("", state));
@@ -153,7 +156,7 @@ impl Partitions {
         writer.append_record(&self.record).map_err(file_failed)
     }
 
-    /// The partitions that were written.
+    /// The partitions that were written. All of them hold the file, which goes with the last one.
     pub(in crate::exec) fn finish_partitions(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
@@ -193,6 +196,7 @@ impl Reading {
             let document = DocBuf::from_trusted(bytes.read_bytes()?.to_vec());
             match kind {
                 ROW => Some(Record::Row(document)),
+                // The key and the states of the fields are values of one document without names.
                 STATE => {
                     let mut values = document.as_ref().iter().map(|(_, value)| value.to_value());
                     let id = values.next()?;

@@ -65,6 +65,7 @@ pub(in crate::exec) struct Sorter {
     held: Vec<Entry>,
     /// Bytes of what is held in memory.
     bytes: usize,
+    /// What the sort holds in memory.
     meter: Meter,
     /// What was written, once something was.
     spilled: Option<Spilled>,
@@ -76,8 +77,9 @@ pub(in crate::exec) struct Sorter {
 #[derive(Debug)]
 struct Spilled {
     file: TempFile,
-    /// In the order in which their rows came, each with how often its rows were merged.
+    /// Runs in the order in which their rows came, each with how often its rows were merged.
     runs: Vec<(u32, Run)>,
+    /// What the rows of all runs share: stages and operations.
     shared: Shared,
     /// Bytes that are held for `shared`.
     kept: usize,
@@ -165,6 +167,7 @@ impl Sorter {
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
         self.meter.add_bytes(runs.iter().map(merge_bytes).sum())?;
+        // No more rows than wanted are read.
         let left = self.most.unwrap_or(usize::MAX);
         self.out = Out::Files(Merge::new(runs, &self.sort)?, left);
         Ok(())
@@ -248,6 +251,7 @@ impl Sorter {
         // The run keeps the order, the memory is free.
         self.bytes = 0;
         self.meter.clear_held();
+        // Beside the rows, which are on the disk now.
         self.meter.add_bytes(spilled.kept)?;
         spilled.runs.push((0, run));
         // Enough runs of one level, counted from the last one.
@@ -305,6 +309,7 @@ impl Spilled {
         context: &Context,
     ) -> Result<(), Error> {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
+        // Its rows were merged once more than those of the longest-merged run.
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
         let mut writer = self.file.start_run();

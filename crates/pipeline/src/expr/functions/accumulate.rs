@@ -1,4 +1,10 @@
 //! Accumulators used as functions: over one array, or over several arguments.
+//!
+//! ```text
+//! $avg: [1, 2]                               1.5        $max: [[3, 1]]          3
+//! $sum: [1, "x", 2]                          3          $stdDevPop: [1, 3]      1
+//! $firstN: {input: [1, 2, 3], n: 2}          [1, 2]     $median: ...            the middle number
+//! ```
 
 use document::{Value, ValueRef};
 use evaluation::Error;
@@ -14,6 +20,7 @@ use crate::{
     failure::{invalid_request, type_mismatch},
 };
 
+/// The arguments of functions that take some of an array.
 const N: &[Param] = &[required("input"), required("n")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -54,12 +61,14 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     }
 }
 
+/// `$sum`: what is not a number does not count.
 fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));
     Ok(Some(sum.sum_value()))
 }
 
+/// `$avg`: null without numbers.
 fn avg(call: &In<'_>) -> OptionalValue {
     let mut mean = Mean::default();
     each_value(call, |value| mean.add_number(value));
@@ -75,6 +84,7 @@ fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     Ok(Some(extreme.into_extreme()))
 }
 
+/// `$stdDevPop` or `$stdDevSamp`.
 fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
     let mut deviation = StandardDeviation::new(sample);
     each_value(call, |value| deviation.add_number(value));
@@ -106,11 +116,13 @@ fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     found
 }
 
+/// `$median` of the numbers of an array.
 fn median(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(1))?;
     Ok(Some(crate::accumulate::percentile_of(&sorted_numbers(call), 0.5)))
 }
 
+/// `$percentile`: a number for each percentage of `p`.
 fn percentile(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;

@@ -1,6 +1,15 @@
 //! Arithmetic: sums, products, quotients, remainders, whole parts. The result has the widest type
 //! of its operands; 32-bit results that do not fit become 64-bit, and those that do not fit either
 //! become doubles. A date and a number make a date.
+//!
+//! ```text
+//! $add: [1, 2.5]                 3.5         $subtract: [date, date]     milliseconds
+//! $add: [date, 1000]             a date      $mod: [-7, 4]               -3
+//! $multiply: [2147483647, 2]     a long      $divide: [6, 3]             2.0
+//! ```
+//!
+//! An operand that is null or missing makes the result null. Other types are errors that name the
+//! operator and the type; a double that is not a number is a number here.
 
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
@@ -96,6 +105,8 @@ fn add(call: &In<'_>) -> OptionalValue {
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
+        // The date moves by whole milliseconds. Which way a fraction is cut depends on the sum and
+        // not on the number.
         Some(Number::Double(v)) if v.abs() < 9.2e18 => {
             let (whole, rest) = (v as i64, v.fract());
             let cut = match at.saturating_add(whole).signum() {
@@ -164,6 +175,7 @@ fn multiply(call: &In<'_>) -> OptionalValue {
             ));
         };
         narrow &= is_int(value);
+        // The widest type so far decides; integers that overflow go on as doubles.
         product = match (product, number) {
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
                 Number::Decimal(to_decimal(product).multiply(to_decimal(number)))
@@ -237,10 +249,12 @@ fn modulo(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$ceil`: the least whole number that is not below.
 fn ceil(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
+/// `$floor`: the greatest whole number that is not above.
 fn floor(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::floor, Rounding::Floor)
 }

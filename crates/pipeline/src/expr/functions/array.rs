@@ -1,4 +1,11 @@
-//! Arrays: read, searched, cut, turned.
+//! Arrays: read, searched, cut, turned. Positions count from 0, negative ones from the end.
+//!
+//! ```text
+//! $arrayElemAt: [[1, 2, 3], -1]       3          $size: [[1, 2]]               2
+//! $first: [[1, 2]]                    1          $reverseArray: [[1, 2]]       [2, 1]
+//! $in: [2, [1, 2]]                    true       $slice: [[1, 2, 3], 1, 1]     [2]
+//! $indexOfArray: [["a", "b"], "b"]    1          $isArray: [null]              false
+//! ```
 
 use document::{ArrayRef, Number, Value, ValueRef, compare};
 use evaluation::Error;

@@ -134,6 +134,7 @@ fn pair<'a>(
     }
 }
 
+/// Name and value of `[name, value]`.
 fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
@@ -148,6 +149,7 @@ fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     Ok((name, value))
 }
 
+/// Name and value of `{k: name, v: value}`, which has no other fields.
 fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = fields.len();
     if count != 2 {

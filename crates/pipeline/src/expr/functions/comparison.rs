@@ -1,4 +1,7 @@
 //! Comparison in the total order of values; nothing is below null.
+//!
+//! Unlike in filters, values of different types compare: `{$lt: [5, "a"]}` is true, as numbers come
+//! before strings.
 
 use std::cmp::Ordering;
 
@@ -27,6 +30,7 @@ fn cmp(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(order_of(call) as i32)))
 }
 
+/// A comparison as a boolean.
 fn compare_as(call: &In<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
     Ok(Some(Value::Bool(holds(order_of(call)))))
 }

@@ -196,6 +196,8 @@ fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     parsed.ok_or_else(|| unreadable_error(text, "Overflow"))
 }
 
+/// A double of a number, a boolean, a date or a text; a decimal that no double comes near is an
+/// error.
 fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let double = match value {
         ValueRef::Bool(v) => f64::from(u8::from(v)),

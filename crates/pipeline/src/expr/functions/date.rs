@@ -1,4 +1,13 @@
-//! Parts of dates, and dates of parts.
+//! Dates: their parts, and dates made of parts. A date is read in a time zone, UTC where none is
+//! given; a timestamp or an ObjectId counts as a date by its seconds.
+//!
+//! ```text
+//! $year: date                              2024
+//! $dayOfWeek: date                         1 (Sunday) to 7
+//! $isoWeek: {date, timezone: "+02:00"}     1 to 53
+//! $dateToParts: {date}                     {year, month, day, hour, ...}
+//! $dateFromParts: {year: 2024, month: 13}  2025-01-01
+//! ```
 
 use document::{Document, Number, Value, ValueRef};
 use evaluation::{
@@ -142,6 +151,8 @@ fn to_parts(call: &In<'_>) -> OptionalValue {
 /// Seconds and milliseconds up to this do not overflow when they are added up.
 const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
+/// A part that was given, or its default; `None` when it is null. Years are from 1 to 9999; other
+/// parts may be outside their range, within bounds.
 fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -179,6 +190,7 @@ fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>
     Ok(Some(value))
 }
 
+/// `$dateFromParts`: parts beyond their range carry over.
 fn from_parts(call: &In<'_>) -> OptionalValue {
     let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];

@@ -1,4 +1,13 @@
 //! Dates moved, subtracted and truncated by calendar units.
+//!
+//! ```text
+//! $dateAdd: {startDate: Jan 31, unit: "month", amount: 1}        Feb 29 (or 28)
+//! $dateDiff: {startDate: 23:59, endDate: 00:01, unit: "day"}     1
+//! $dateTrunc: {date: 13:47, unit: "hour", binSize: 6}            12:00
+//! ```
+//!
+//! Days and longer units go by the clock of a time zone, so that a day may have 23 or 25 hours;
+//! hours and shorter ones are time that passes.
 
 use document::{Number, Value, ValueRef};
 use evaluation::{
@@ -59,6 +68,7 @@ enum Unit {
     Fixed(i64),
 }
 
+/// The unit of this name.
 fn unit_named(name: &str) -> Option<Unit> {
     Some(match name {
         "year" => Unit::Months(12),
@@ -74,6 +84,7 @@ fn unit_named(name: &str) -> Option<Unit> {
     })
 }
 
+/// `$dateAdd` or `$dateSubtract`.
 fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     let zone = Zone::of_argument(call.arg_at(3), call.name)?;
     let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {

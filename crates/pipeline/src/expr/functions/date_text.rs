@@ -1,4 +1,10 @@
 //! Dates as text and text as dates, by format.
+//!
+//! ```text
+//! %Y year      %m month     %d day       %H hour     %M minute    %S second    %L millisecond
+//! %j day of the year        %u, %w day of the week   %G, %V ISO year and week  %U week
+//! %z offset    %Z offset in minutes      %B, %b name of the month              %% a percent sign
+//! ```
 
 use std::fmt::Write;
 

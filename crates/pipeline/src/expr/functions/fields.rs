@@ -29,6 +29,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// No fields yet.
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
             budget: &call.env.context.budget,
@@ -76,6 +77,8 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Where the field of a name stands. The first few names are looked through; others are found
+    /// by their hash.
     fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);

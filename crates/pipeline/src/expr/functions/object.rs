@@ -74,6 +74,7 @@ fn merge_objects(call: &In<'_>) -> OptionalValue {
     Ok(Some(merged.into_document()))
 }
 
+/// The object with a field set, or without it.
 fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let (function, kind) = (call.name, call.arg_at(0).type_name());

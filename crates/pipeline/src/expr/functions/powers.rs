@@ -1,5 +1,11 @@
 //! Powers and logarithms. Decimals have no such functions of their own: whole powers are products,
 //! everything else goes through doubles.
+//!
+//! ```text
+//! $pow: [2, 10]        1024            $sqrt: 9          3.0
+//! $pow: [2, -1]        0.5             $log: [8, 2]      3.0
+//! $exp: 0              1.0             $ln: 1            0.0
+//! ```
 
 use document::{Decimal128, Number, Value};
 use evaluation::Error;
@@ -37,6 +43,7 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
     }
 }
 
+/// `$exp`: e to a power.
 fn exp(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
@@ -45,6 +52,7 @@ fn exp(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$sigmoid`: 1 / (1 + e^-x).
 fn sigmoid(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
@@ -79,12 +87,14 @@ fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) 
     }
 }
 
+/// `$ln`: the natural logarithm of a number above 0.
 fn ln(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28766)?;
     some_value(logarithm_of(number, decimal_logs::ln, f64::ln))
 }
 
+/// `$log10`: the logarithm to base 10 of a number above 0.
 fn log10(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28761)?;
@@ -161,6 +171,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
             some_value(decimal_pow(base, exponent))
         }
         (Number::Int(b), Number::Int(e)) => {
+            // Powers of 1 and -1 need no multiplication, however large the exponent.
             let power = match (b, u32::try_from(e)) {
                 (1, _) => Some(1),
                 (-1, _) => Some(if e % 2 == 0 { 1 } else { -1 }),

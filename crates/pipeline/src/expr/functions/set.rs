@@ -1,4 +1,8 @@
 //! Arrays as sets: duplicates and order do not count. Results are in the order of values.
+//!
+//! Sets are arrays whose elements count once, compared by MongoDB's order, so that `1` and `1.0`
+//! are one element. Results come in that order; `$setDifference` keeps the order of its first
+//! argument.
 
 use std::collections::BTreeSet;
 

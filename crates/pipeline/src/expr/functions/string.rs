@@ -1,4 +1,14 @@
 //! Strings: joined, cased, trimmed, replaced, split.
+//!
+//! ```text
+//! $concat: ["a", "b"]                  "ab"        $split: ["a-b", "-"]         ["a", "b"]
+//! $toUpper: "a"                        "A"         $trim: {input: " a "}        "a"
+//! $strcasecmp: ["A", "a"]              0           $replaceAll: {input: "aa",
+//!                                                    find: "a", replacement: "b"}  "bb"
+//! ```
+//!
+//! How long a result will be is checked before it is made: a text longer than a document may be is
+//! an error.
 
 use std::cmp::Ordering;
 
@@ -18,7 +28,9 @@ use crate::{
     text::{date_text, double_text},
 };
 
+/// The arguments of `$trim` and its like.
 const TRIM: &[Param] = &[required("input"), optional("chars")];
+/// The arguments of `$replaceOne` and `$replaceAll`.
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[

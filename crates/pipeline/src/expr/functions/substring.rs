@@ -1,4 +1,7 @@
 //! Positions and lengths in strings, by bytes and by code points.
+//!
+//! Bytes are those of UTF-8 (`$substrBytes`, `$indexOfBytes`, `$strLenBytes`); code points are
+//! characters (`$substrCP`, `$indexOfCP`, `$strLenCP`).
 
 use document::{Number, Value, ValueRef};
 use evaluation::Error;

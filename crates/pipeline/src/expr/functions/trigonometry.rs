@@ -49,6 +49,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// No bound.
 const INF: f64 = f64::INFINITY;
 
 /// A function that takes any number.

@@ -26,10 +26,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$type", Exactly(1), type_name, "name of the type"),
 ];
 
+/// `$type`: the name of the argument's type, `missing` for nothing.
 fn type_name(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(call.arg_at(0).type_name())))
 }
 
+/// `$isNumber`.
 fn is_number(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).is_number())))
 }

@@ -105,7 +105,9 @@ impl Zone {
 /// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
 /// every 400 years.
 fn within_range(ms: i64) -> i64 {
+    /// Milliseconds of 400 years.
     const CYCLE: i64 = 146_097 * DAY_MS;
+    /// The first millisecond of the year 9999.
     const YEAR_9999: i64 = 253_370_764_800_000;
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
     if ms < YEAR_9999 {
