@@ -1,4 +1,5 @@
-//! Errors of the admin address: `{"error": {"code", "message"}}`.
+//! Errors of the admin address: `{"error": {"code", "message"}}`. Those of the portal's own routes
+//! are in the crate `portal`, in the same form.
 
 use axum::{
     Json,
@@ -7,7 +8,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// A failed request.
+/// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
 pub(crate) struct Error {
     status: StatusCode,
@@ -15,21 +16,26 @@ pub(crate) struct Error {
     message: String,
 }
 
+/// What routes return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Returns 400: the request itself is wrong.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, code: "BadRequest", message: message.into() }
     }
 
+    /// Returns 409: the request is fine, but not in this state of the server.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self { status: StatusCode::CONFLICT, code: "Conflict", message: message.into() }
     }
 
+    /// Returns 500: the server could not do it.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, code: "Failed", message: message.into() }
     }
 
+    /// Returns 404: what it names does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, code: "NotFound", message: message.into() }
     }
