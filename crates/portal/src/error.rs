@@ -1,4 +1,5 @@
-//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`.
+//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`. The function
+//! names say when; status, code and text stand in each.
 
 use axum::{
     Json,
@@ -7,7 +8,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// A failed request.
+/// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
 pub(crate) struct Error {
     status: StatusCode,
@@ -17,6 +18,7 @@ pub(crate) struct Error {
     extra: Option<(HeaderName, HeaderValue)>,
 }
 
+/// What the portal's routes and checks return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
