@@ -4,6 +4,7 @@
 pub mod layers;
 pub mod module_table;
 pub mod modules;
+pub mod protocols;
 pub mod tidy;
 pub mod views;
 

@@ -47,9 +47,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "evaluation",
         &[
             "calendar",
+            "numbers",
             "error",
             "limits",
-            "effort",
+            "budget",
             "size",
             "holding",
             "pattern",

@@ -66,8 +66,17 @@ fn wrong_imports(
     found.into_iter().collect()
 }
 
+/// The names of the folders of our crates.
+pub(crate) fn crates(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join("crates")).into_iter().flatten().filter_map(Result::ok);
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
 /// Shipped files below a folder, the root of the crate left out.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let tests = tests_of(folder);
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
@@ -114,7 +123,7 @@ fn tokens(file: &Path) -> TokenStream {
 }
 
 /// The tokens of a file but for what only tests have.
-fn read(file: &Path) -> TokenStream {
+pub(crate) fn read(file: &Path) -> TokenStream {
     without_tests(tokens(file))
 }
 

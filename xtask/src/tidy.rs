@@ -1,5 +1,4 @@
-//! How files look: a header, no leftovers, lengths that only shrink, words that stay where they
-//! belong.
+//! How files look: a header, no leftovers, lengths that only shrink.
 
 use std::{
     fs,
@@ -87,7 +86,6 @@ pub fn violations(sources: &[Source]) -> Vec<String> {
             found.push(format!("{name} has {} lines", source.production_lines()));
         }
         found.extend(long_functions(source));
-        found.extend(foreign_words(source));
     }
     found
 }
@@ -132,22 +130,6 @@ fn long_functions(source: &Source) -> Vec<String> {
     found
 }
 
-/// Only doors know protocols.
-fn foreign_words(source: &Source) -> Vec<String> {
-    let name = source.name();
-    let fenced =
-        ["crates/evaluation/", "crates/engine/"].iter().any(|folder| name.starts_with(folder));
-    if !fenced || source.is_test() {
-        return Vec::new();
-    }
-    let mentions = |line: &&str| {
-        let code = line.split("//").next().unwrap_or_default().to_lowercase();
-        code.contains("mongo") || code.contains("cosmos")
-    };
-    let line = source.text.lines().find(mentions);
-    line.map(|line| format!("{name} names a protocol: {}", line.trim())).into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,13 +145,12 @@ mod tests {
         let source = |path: &str, text: String| Source { path: path.into(), text };
         let long = format!("//! x\nfn f() {{\n{}}}\n", "    let _ = 1;\n".repeat(80));
         let sources = [
-            source("crates/evaluation/src/a.rs", "//! x\nlet mongo = 1;\n".into()),
             source("crates/mongo/src/b.rs", "fn f() {}\n".into()),
             source("crates/mongo/src/c.rs", long),
             source("crates/mongo/src/d.rs", format!("//! x\n{}", "//\n".repeat(401))),
         ];
         let found = violations(&sources);
-        for part in ["names a protocol", "has no header", "has 81 lines", "has 402 lines"] {
+        for part in ["has no header", "has 81 lines", "has 402 lines"] {
             assert!(found.iter().any(|line| line.contains(part)), "{part}: {found:?}");
         }
     }

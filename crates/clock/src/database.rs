@@ -1,4 +1,23 @@
 //! The clock itself: start, now, tick, checkpoints, acceptance of jumps.
+//!
+//! Database time never goes back, in a process or across restarts. Whoever runs the clock makes a
+//! checkpoint durable about once a second, and no instant more than [`LEASE_MS`] beyond the last
+//! one may be used: a start that goes on at the last checkpoint plus that lease is later than
+//! anything that was used before.
+//!
+//! ```text
+//!  checkpoint 100.0 ──────────── lease ──▶ 102.0    time runs from 100.0, up to 102.0 at most
+//!           checkpoint 101.0 ───── lease ──▶ 103.0
+//!                       × the machine stops at 101.7
+//!  next boot:                          103.0 ──▶    101.0 + lease, or a later wall clock
+//! ```
+//!
+//! After a start within the same boot the boot clock says how much time has passed.
+//!
+//! Where the wall clock is ahead, time follows it: slowly for half a second, at once for a small
+//! step, after ten minutes for a larger one, which may be a mistake. What a jump makes expire is
+//! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
+//! runs slower until both agree.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -7,16 +26,17 @@ use tokio::sync::Notify;
 use crate::{
     checkpoint::{BootId, Checkpoint},
     instant::Instant,
-    machine::Source,
+    machine::ClockSource,
     shared::{Line, SharedLine},
-    steps::{ACCEPT_AFTER_MS, Decision, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, Steps},
+    steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallDecision, WallSteps},
 };
 
+/// The rate of a manual clock, parts per million.
 const STANDS_STILL: i64 = -1_000_000;
 
 /// How a clock moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ClockMode {
     /// With the machine's clocks.
     System,
     /// Only when told.
@@ -25,7 +45,7 @@ pub enum Mode {
 
 /// Why a clock was not moved or not started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum ClockRefusal {
     /// Only a manual clock can be moved.
     SystemClock,
     /// Time never goes back.
@@ -39,9 +59,9 @@ pub enum Refused {
 
 /// What `/status` and the metrics tell about the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct ClockStatus {
     /// Its mode.
-    pub mode: Mode,
+    pub mode: ClockMode,
     /// Database time.
     pub now: Instant,
     /// Wall clock minus database time, milliseconds.
@@ -59,12 +79,17 @@ pub struct Status {
     pub boot_disagrees: bool,
 }
 
+/// What only the thread that ticks, and whoever asks for a status, looks at.
 #[derive(Debug)]
 struct ClockState {
-    steps: Steps,
+    steps: WallSteps,
+    /// Of this boot of the machine.
     boot_id: BootId,
+    /// Of the last checkpoint.
     number: u64,
+    /// What expired later than this is not reaped, because a jump waits to be accepted.
     reap_until_ms: i64,
+    /// Database time at which it counts as accepted by itself.
     accepted_at_ms: i64,
     /// Monotonic clock and database time at the last check of the watchdog.
     watched: Option<(u128, i64)>,
@@ -75,52 +100,64 @@ struct ClockState {
 /// The database clock.
 #[derive(Debug)]
 pub struct Clock {
-    mode: Mode,
-    source: Box<dyn Source>,
+    mode: ClockMode,
+    source: Box<dyn ClockSource>,
     shared: SharedLine,
     state: Mutex<ClockState>,
     renewed: Condvar,
     renewed_async: Notify,
 }
 
+/// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
+/// boot clock was not believed.
+fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64) -> (i64, bool) {
+    let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+    // Time may have run faster than the boot clock by this much.
+    let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
+    let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
+    // A boot clock that says that far more time has passed than the wall clock does may be another
+    // one, as in a container that was moved. Time that was too early for a while costs nothing; too
+    // late, it would make what lives expire for good.
+    let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
+    match by_wall {
+        Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
+            (last.ms.saturating_add(by_wall.max(LEASE_MS)), true)
+        }
+        _ => (by_boot, false),
+    }
+}
+
 impl Clock {
     /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
     /// that [`tick`](Self::tick) asks for first is durable.
     pub fn start(
-        mode: Mode,
-        source: Box<dyn Source>,
+        mode: ClockMode,
+        source: Box<dyn ClockSource>,
         boot_id: BootId,
         last: Option<Checkpoint>,
-    ) -> Result<Self, Refused> {
-        if last.is_some_and(|last| last.manual != (mode == Mode::Manual)) {
-            return Err(Refused::OtherMode);
+    ) -> Result<Self, ClockRefusal> {
+        if last.is_some_and(|last| last.manual != (mode == ClockMode::Manual)) {
+            return Err(ClockRefusal::OtherMode);
         }
         let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
         let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
         let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
         let mut boot_disagrees = false;
         let start_ms = match (mode, last) {
-            (Mode::Manual, Some(last)) => last.ms,
-            (Mode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
-            (Mode::System, None) => wall,
-            (Mode::System, Some(last)) if last.boot_id == boot_id => {
-                let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
-                let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
-                let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
-                // A boot clock that says that far more time has passed than the wall clock does may
-                // be another one, as in a container that was moved. Time that was too early for a
-                // while costs nothing; too late, it would make what lives expire for good.
-                let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
-                match by_wall {
-                    Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
-                        boot_disagrees = true;
-                        last.ms.saturating_add(by_wall.max(LEASE_MS))
-                    }
-                    _ => by_boot,
-                }
+            (ClockMode::Manual, Some(last)) => last.ms,
+            (ClockMode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
+            (ClockMode::System, None) => wall,
+            (ClockMode::System, Some(last)) if last.boot_id == boot_id => {
+                let start_ms;
+                (start_ms, boot_disagrees) = within_boot(&last, wall, boot_ns);
+                start_ms
             }
-            (Mode::System, Some(last)) => {
+            (ClockMode::System, Some(last)) => {
+                // Another boot: the boot clock says nothing of how long the machine was off. No
+                // instant beyond the lease was used.
                 let least = last.ms.saturating_add(LEASE_MS);
+                // The machine was off for long, or its clock is wrong; what expires by that waits
+                // for the reaper.
                 if least.saturating_add(MAX_STEP_MS) < wall {
                     reap_until_ms = reap_until_ms.min(least);
                     accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
@@ -132,11 +169,12 @@ impl Clock {
             base_ms: start_ms,
             base_ns: 0,
             boot_ns,
-            ppm: if mode == Mode::Manual { STANDS_STILL } else { 0 },
+            ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
+            // No time before the first checkpoint is durable.
             limit_ms: i64::MIN,
         };
         let state = ClockState {
-            steps: Steps::default(),
+            steps: WallSteps::default(),
             boot_id,
             number: last.map_or(0, |last| last.number),
             reap_until_ms,
@@ -156,7 +194,7 @@ impl Clock {
     }
 
     /// How it moves.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> ClockMode {
         self.mode
     }
 
@@ -196,26 +234,30 @@ impl Clock {
         Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
     }
 
+    /// Also after a panic of another holder: the state is whole after each statement.
     fn lock(&self) -> MutexGuard<'_, ClockState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
-    /// once a second and pass what was written to [`persisted`](Self::persisted).
+    /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).0 };
-        if self.mode == Mode::Manual {
+        if self.mode == ClockMode::Manual {
             return self.checkpoint_at(now.ms);
         }
         let wall = self.source.wall_ms();
         let boot_ms = self.source.boot_ns() / 1_000_000;
         let decision = self.lock().steps.decide_step(wall.saturating_sub(now.ms), boot_ms);
         match decision {
-            Decision::Slew(ppm) => self.run_at(ppm),
-            Decision::Unconfirmed => self.run_at(0),
-            Decision::Step => return self.checkpoint_at(wall),
-            Decision::Jump => {
+            WallDecision::Slew(ppm) => self.run_at(ppm),
+            WallDecision::Unconfirmed => self.run_at(0),
+            // Time goes on from the checkpoint once it is durable; see `mark_persisted`.
+            WallDecision::Step => return self.checkpoint_at(wall),
+            WallDecision::Jump => {
                 let mut state = self.lock();
+                // Nobody has said that the jump is right: what it makes expire stays on disk for a
+                // day.
                 if !state.steps.accepted {
                     state.reap_until_ms = state.reap_until_ms.min(now.ms);
                     state.accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
@@ -228,6 +270,7 @@ impl Clock {
         self.checkpoint_at(now.ms)
     }
 
+    /// Lets time run on from here at another rate.
     fn run_at(&self, ppm: i64) {
         let _state = self.lock();
         self.shared.change_line(&*self.source, |line, boot_ns| {
@@ -236,6 +279,7 @@ impl Clock {
         });
     }
 
+    /// The next checkpoint, at this database time.
     pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
         let mut state = self.lock();
         state.number += 1;
@@ -249,7 +293,7 @@ impl Clock {
             ms,
             reap_until_ms: state.reap_until_ms,
             accepted_at_ms: state.accepted_at_ms,
-            manual: self.mode == Mode::Manual,
+            manual: self.mode == ClockMode::Manual,
             wall_ms: Some(self.source.wall_ms()),
         }
     }
@@ -261,12 +305,13 @@ impl Clock {
         self.shared.change_line(&*self.source, |line, boot_ns| {
             let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
-            let manual = self.mode == Mode::Manual;
+            let manual = self.mode == ClockMode::Manual;
             let lease = if manual { 0 } else { LEASE_MS };
             Line {
                 base_ms: now.max(checkpoint.ms),
                 base_ns: if ahead { 0 } else { ns },
                 boot_ns,
+                // Checkpoints may become durable out of order; the limit only rises.
                 limit_ms: line.limit_ms.max(checkpoint.ms.saturating_add(lease)),
                 ..line
             }
@@ -294,7 +339,7 @@ impl Clock {
 
     /// Compares the pace of time with an independent clock; `false` turns readiness red.
     pub fn check_pace(&self, monotonic: std::time::Duration) -> bool {
-        if self.mode == Mode::Manual {
+        if self.mode == ClockMode::Manual {
             return true;
         }
         let (now_ms, monotonic_ms) = (self.last_used().ms, monotonic.as_millis());
@@ -311,10 +356,10 @@ impl Clock {
     }
 
     /// For status pages and metrics.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ClockStatus {
         let now = self.last_used();
         let state = self.lock();
-        Status {
+        ClockStatus {
             mode: self.mode,
             now,
             offset_ms: self.source.wall_ms().saturating_sub(now.ms),

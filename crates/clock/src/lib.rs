@@ -11,9 +11,9 @@ mod shared;
 mod steps;
 
 pub use checkpoint::{BootId, Checkpoint};
-pub use database::{Clock, Mode, Refused, Status};
+pub use database::{Clock, ClockMode, ClockRefusal, ClockStatus};
 pub use instant::Instant;
-pub use machine::{Machine, Source, monotonic_time, thread_time, wall_ms};
+pub use machine::{ClockSource, Machine, monotonic_time, thread_time, wall_ms};
 pub use steps::{LEASE_MS, MAX_STEP_MS, STEP_WINDOW_MS};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Where a clock gets its readings from; tests have their own.
-pub trait Source: Send + Sync + fmt::Debug {
+pub trait ClockSource: Send + Sync + fmt::Debug {
     /// Nanoseconds since boot, suspended time included.
     fn boot_ns(&self) -> i64;
     /// Milliseconds since 1970 by the wall clock, which may step.
@@ -14,12 +14,13 @@ pub trait Source: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
+/// Nanoseconds by one of the machine's clocks.
 fn read_clock(clock: rustix::time::ClockId) -> i64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
 }
 
-impl Source for Machine {
+impl ClockSource for Machine {
     fn boot_ns(&self) -> i64 {
         read_clock(rustix::time::ClockId::Boottime)
     }

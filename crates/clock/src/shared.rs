@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
-use crate::machine::Source;
+use crate::machine::ClockSource;
 
 /// Database time as a line over the boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,10 @@ impl Line {
     }
 }
 
+/// The line in force, for readers on all threads.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
+    /// Odd while it changes.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,
@@ -56,11 +58,13 @@ impl SharedLine {
     }
 
     /// Database time now, and the limit.
-    pub(crate) fn read_now(&self, source: &dyn Source) -> (i64, i64) {
+    pub(crate) fn read_now(&self, source: &dyn ClockSource) -> (i64, i64) {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             let line = self.current_line();
             let boot_ns = source.boot_ns();
+            // The boot clock was read between two looks at the sequence, so the line was in force
+            // then.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
                 return (line.time_at(boot_ns).0, line.limit_ms);
@@ -82,8 +86,13 @@ impl SharedLine {
 
     /// Changes the line; `change` gets the old one and a reading of the boot clock that no reader
     /// of the old line can pass. Callers hold the clock's lock.
-    pub(crate) fn change_line(&self, source: &dyn Source, change: impl FnOnce(Line, i64) -> Line) {
+    pub(crate) fn change_line(
+        &self,
+        source: &dyn ClockSource,
+        change: impl FnOnce(Line, i64) -> Line,
+    ) {
         self.sequence.fetch_add(1, Ordering::AcqRel);
+        // The sequence is odd for everybody before the boot clock is read below.
         fence(Ordering::SeqCst);
         let line = change(self.current_line(), source.boot_ns());
         self.base_ms.store(line.base_ms, Ordering::Relaxed);

@@ -16,7 +16,7 @@ pub(crate) const MAX_SLEW_PPM: i64 = 500;
 
 /// A decision about the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum WallDecision {
     /// Run at this rate.
     Slew(i64),
     /// Adopt the wall clock now: a small step within the budget.
@@ -29,7 +29,7 @@ pub(crate) enum Decision {
 
 /// Remembers small steps and a large one that is not confirmed.
 #[derive(Debug, Default)]
-pub(crate) struct Steps {
+pub(crate) struct WallSteps {
     /// Boot clock (ms) and size (ms) of adopted small steps.
     adopted: Vec<(i64, i64)>,
     /// Boot clock (ms) when the unconfirmed step was first seen.
@@ -38,26 +38,26 @@ pub(crate) struct Steps {
     pub(crate) accepted: bool,
 }
 
-impl Steps {
+impl WallSteps {
     /// `offset_ms` is wall clock minus database time; `boot_ms` the boot clock.
-    pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> Decision {
+    pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> WallDecision {
         self.adopted.retain(|(at, _)| boot_ms.saturating_sub(*at) < STEP_WINDOW_MS);
         if offset_ms <= SLEW_MS {
             self.unconfirmed_since_ms = None;
             let wanted = offset_ms.clamp(-MAX_SLEW_PPM, MAX_SLEW_PPM);
-            return Decision::Slew(wanted);
+            return WallDecision::Slew(wanted);
         }
         let spent: i64 = self.adopted.iter().map(|(_, size)| *size).sum();
         if offset_ms.saturating_add(spent) <= MAX_STEP_MS {
             self.unconfirmed_since_ms = None;
             self.adopted.push((boot_ms, offset_ms));
-            return Decision::Step;
+            return WallDecision::Step;
         }
         let since = *self.unconfirmed_since_ms.get_or_insert(boot_ms);
         if self.accepted || STEP_WINDOW_MS <= boot_ms.saturating_sub(since) {
             self.unconfirmed_since_ms = None;
-            return Decision::Jump;
+            return WallDecision::Jump;
         }
-        Decision::Unconfirmed
+        WallDecision::Unconfirmed
     }
 }

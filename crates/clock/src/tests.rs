@@ -13,7 +13,7 @@ struct Fake {
     wall_ms: Arc<AtomicI64>,
 }
 
-impl Source for Fake {
+impl ClockSource for Fake {
     fn boot_ns(&self) -> i64 {
         self.boot_ms.load(Ordering::SeqCst) * 1_000_000
     }
@@ -42,7 +42,7 @@ impl Fake {
     }
 
     fn start(&self, boot: u8, last: Option<Checkpoint>) -> Clock {
-        Clock::start(Mode::System, Box::new(self.clone()), [boot; 16], last).unwrap()
+        Clock::start(ClockMode::System, Box::new(self.clone()), [boot; 16], last).unwrap()
     }
 }
 
@@ -190,7 +190,7 @@ fn after_a_reboot_time_is_past_the_lease_and_a_long_gap_waits_to_be_reaped() {
 #[test]
 fn a_manual_clock_stands_still_and_never_goes_back() {
     let fake = Fake::at(0, START + 789);
-    let clock = Clock::start(Mode::Manual, Box::new(fake.clone()), [1; 16], None).unwrap();
+    let clock = Clock::start(ClockMode::Manual, Box::new(fake.clone()), [1; 16], None).unwrap();
     clock.mark_persisted(&clock.tick());
     fake.run(90_000);
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START)));
@@ -199,12 +199,13 @@ fn a_manual_clock_stands_still_and_never_goes_back() {
     clock.mark_persisted(&moved);
     assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 5)));
     let now = Instant::from_ms(START + 5);
-    assert_eq!(clock.move_to(Instant::from_ms(START)), Err(Refused::Backwards { now }));
-    let again = Clock::start(Mode::Manual, Box::new(fake.clone()), [9; 16], Some(moved)).unwrap();
+    assert_eq!(clock.move_to(Instant::from_ms(START)), Err(ClockRefusal::Backwards { now }));
+    let again =
+        Clock::start(ClockMode::Manual, Box::new(fake.clone()), [9; 16], Some(moved)).unwrap();
     again.mark_persisted(&again.tick());
     assert_eq!(again.try_now(), Some(now), "a restart shows exactly that instant");
-    let other = Clock::start(Mode::System, Box::new(fake), [1; 16], Some(moved));
-    assert_eq!(other.unwrap_err(), Refused::OtherMode);
+    let other = Clock::start(ClockMode::System, Box::new(fake), [1; 16], Some(moved));
+    assert_eq!(other.unwrap_err(), ClockRefusal::OtherMode);
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn checkpoints_round_trip_and_far_instants_saturate() {
 
 #[test]
 fn readings_of_many_threads_never_go_back() {
-    let clock = Clock::start(Mode::System, Box::new(Machine), [1; 16], None).unwrap();
+    let clock = Clock::start(ClockMode::System, Box::new(Machine), [1; 16], None).unwrap();
     clock.mark_persisted(&clock.tick());
     let newest = AtomicI64::new(0);
     std::thread::scope(|scope| {

@@ -188,7 +188,7 @@ impl<'t> Lexer<'t> {
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
             // A whole number is one however it is written.
-            text.parse::<f64>().ok().and_then(|value| select::number(value).into_value())
+            text.parse::<f64>().ok().and_then(|value| select::number_or_nothing(value).into_value())
         });
         match value {
             Some(value) if more.is_empty() => Ok(Kind::Number(value)),

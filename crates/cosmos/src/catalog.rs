@@ -9,7 +9,8 @@ use std::{
 
 use document::{Document, Value, ValueRef};
 use engine::{
-    Collection, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace, State, Store,
+    Collection, CollectionState, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace,
+    Store,
 };
 
 use crate::{
@@ -98,7 +99,7 @@ pub(crate) struct Container {
     /// name cannot stand in a header.
     pub(crate) parent: Option<ParentHeaders>,
     /// The state of the collection that this version was read from.
-    state: Arc<State>,
+    state: Arc<CollectionState>,
 }
 
 impl Container {
@@ -232,7 +233,7 @@ impl Container {
 }
 
 /// The commit of the last change of the definition in a state.
-fn last_change(state: &State) -> u64 {
+fn last_change(state: &CollectionState) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 

@@ -185,7 +185,7 @@ pub fn compat() -> String {
         push_line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
     }
     out.push_str("\n## Functions of the query language\n\nWork: ");
-    let mut names: Vec<&str> = functions::all().map(|function| function.name).collect();
+    let mut names: Vec<&str> = functions::all_functions().map(|function| function.name).collect();
     names.sort_unstable();
     out.push_str(&quoted_list(names.into_iter()));
     out.push_str(".\n\nAggregates that work: ");
@@ -211,14 +211,14 @@ fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use select::aggregate::Kind;
+    use select::aggregate::AggregateKind;
 
     use super::*;
 
     #[test]
     fn what_is_listed_is_there() {
-        assert!(AGGREGATES.iter().all(|name| Kind::find(name).is_some()));
-        assert!(functions::LATER.iter().all(|name| functions::find(name).is_none()));
+        assert!(AGGREGATES.iter().all(|name| AggregateKind::find_by_name(name).is_some()));
+        assert!(functions::LATER.iter().all(|name| functions::find_function(name).is_none()));
         let read = |names: &str| names.split(", ").any(|name| READ.contains(&name));
         assert!(!IGNORED.iter().any(|(names, _)| read(names)));
     }

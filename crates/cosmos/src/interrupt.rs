@@ -140,7 +140,7 @@ fn as_nanos(time: Duration) -> u64 {
 }
 
 impl Watch for Interrupt {
-    fn check(&self) -> Result<(), Error> {
+    fn check_end(&self) -> Result<(), Error> {
         self.client.check_stopped()?;
         if self.is_late(clock::monotonic_time()) {
             return Err(Error::new(Kind::Stopped, 0, "The request took too long."));
@@ -153,7 +153,7 @@ impl Watch for Interrupt {
         (self.give_way)();
     }
 
-    fn rested(&self) {
+    fn has_rested(&self) {
         self.looked.store(0, Relaxed);
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn number(interrupt: &Interrupt) -> Option<i32> {
-        interrupt.check().err().map(|error| error.number)
+        interrupt.check_end().err().map(|error| error.number)
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         for (at, rests, late) in [(0, false, false), (3, true, false), (9, false, false)] {
             interrupt.note_progress(start + Duration::from_secs(at));
             if rests {
-                interrupt.rested();
+                interrupt.has_rested();
             }
             assert_eq!(interrupt.is_late(now), late, "{at}");
         }

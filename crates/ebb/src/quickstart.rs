@@ -96,7 +96,7 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
             { client.address() }
         ));
     }
-    let served = server::serve_beside(&config, move |admin| {
+    let beside: server::Beside = Box::new(move |admin| {
         make_sample(&client.with_address(&admin.unwrap_or_default()), shown)?;
         if shown != Shown::Json {
             print_text(
@@ -105,7 +105,7 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
         }
         Ok(())
     });
-    match served {
+    match server::serve_beside(&config, beside) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use store::Store;
 
-use crate::{catalog::State, view::Frozen};
+use crate::{catalog::CollectionState, view::Frozen};
 
 /// What is to be added to new counters: rows that no writer has counted in them.
 pub(crate) struct Backfill<S: Store> {
     /// The state that the change put in force.
-    pub(crate) state: Arc<State>,
+    pub(crate) state: Arc<CollectionState>,
     /// None of these rows may be reaped before the counters know them.
     pub(crate) rows: Frozen<S>,
 }

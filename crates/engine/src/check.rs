@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use expiry::Header;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
     catalog::{Collection, IndexShape},
@@ -25,7 +25,7 @@ const LISTED: usize = 100;
 
 /// What a walk found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckReport {
     /// Live rows.
     pub rows: u64,
     /// Live entries by index.
@@ -38,7 +38,7 @@ pub struct Checked {
     pub count: u64,
 }
 
-impl Checked {
+impl CheckReport {
     /// Counts a difference, and lists it while there are few.
     fn note_difference(&mut self, text: String) {
         self.count += 1;
@@ -50,17 +50,20 @@ impl Checked {
 
 impl<S: Store> Engine<S> {
     /// Compares a collection's rows, entries and counts in one view.
-    pub async fn check_collection(&self, collection: &Arc<Collection>) -> Result<Checked, Error> {
+    pub async fn check_collection(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<CheckReport, Error> {
         Ok(read_in_view!(self, collection, |view| view.compare_all().await)?.0)
     }
 }
 
 impl<S: Store> LiveView<S> {
     /// Rows with entries, entries with rows, counters with both.
-    async fn compare_all(&self) -> Result<Checked, Halt> {
-        let mut checked = Checked::default();
+    async fn compare_all(&self) -> Result<CheckReport, Halt> {
+        let mut checked = CheckReport::default();
         let mut bytes = 0_i64;
-        let mut pages = Pages::of(Range::all());
+        let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 checked.rows += 1;
@@ -82,7 +85,7 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Every entry a row should have is there and says the same about its life.
-    async fn check_row(&self, row: &Row, checked: &mut Checked) -> Result<(), Halt> {
+    async fn check_row(&self, row: &Row, checked: &mut CheckReport) -> Result<(), Halt> {
         let Some(header) = row.header() else { return Ok(()) };
         let scope = self.state.record.partition_layout();
         for (index, partial) in self.state.record.indexes.iter().zip(&self.state.partial) {
@@ -113,12 +116,12 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Every live entry has its row.
-    async fn check_entries(&self, checked: &mut Checked) -> Result<(), Halt> {
+    async fn check_entries(&self, checked: &mut CheckReport) -> Result<(), Halt> {
         let record = &self.state.record;
         let changes = record.items.map(|_| crate::item::changes_index());
         let indexes = record.indexes.iter().filter(|index| index.has_entries());
         for index in indexes.chain(&changes) {
-            let mut pages = Pages::of(Range::with_prefix(&keys::index_prefix(index.id)));
+            let mut pages = Pages::of(KeyRange::with_prefix(&keys::index_prefix(index.id)));
             while let Some(page) = self.next_entries(index, &mut pages).await? {
                 checked.dead_entries += (page.examined - page.items.len()) as u64;
                 for entry in &page.items {

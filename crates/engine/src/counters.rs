@@ -49,28 +49,28 @@ impl Counted {
 /// Adds (`sign` 1) or takes away (`sign` -1) a document.
 pub(crate) fn count_document(
     record: &Record,
-    entered: &Counted,
+    counted: &Counted,
     sign: i64,
     out: &mut Vec<Mutation>,
 ) {
-    let by = [sign, sign.saturating_mul(entered.bytes)];
-    let key = keys::class_total(record.id, keys::class_code(entered.class));
+    let by = [sign, sign.saturating_mul(counted.bytes)];
+    let key = keys::class_total(record.id, keys::class_code(counted.class));
     out.push(Mutation::Add { space: Space::Counts, key, by });
-    count_sums(record, entered, sign, out);
+    count_sums(record, counted, sign, out);
 }
 
 /// The same for the sums alone.
-pub(crate) fn count_sums(record: &Record, entered: &Counted, sign: i64, out: &mut Vec<Mutation>) {
-    let by = [sign, sign.saturating_mul(entered.bytes)];
-    let class = Buckets::Class(keys::class_code(entered.class));
-    match entered.class {
+pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
+    let by = [sign, sign.saturating_mul(counted.bytes)];
+    let class = Buckets::Class(keys::class_code(counted.class));
+    match counted.class {
         // Nothing expires by class, so nobody keeps these buckets.
         _ if !record.sums_classes() => {}
         Class::Never => {}
-        Class::Inherit => count_second(record, class, entered.ts, by, out),
+        Class::Inherit => count_second(record, class, counted.ts, by, out),
         Class::Explicit { deadline } => count_second(record, class, deadline, by, out),
     }
-    for (index, date_ms) in &entered.dates {
+    for (index, date_ms) in &counted.dates {
         count_second(record, Buckets::Date(*index), date_ms.div_euclid(1000), by, out);
     }
 }

@@ -7,7 +7,7 @@ use document::{
     ValueRef,
     key::{TypeOrder, encode},
 };
-use store::Range;
+use store::KeyRange;
 
 use crate::keys;
 
@@ -32,22 +32,22 @@ impl ItemKey {
 
 /// A part of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ItemRange(pub(crate) Range);
+pub struct ItemRange(pub(crate) KeyRange);
 
 impl ItemRange {
     /// All items.
     pub fn all() -> Self {
-        Self(Range::all())
+        Self(KeyRange::all())
     }
 
     /// One logical partition.
     pub fn partition(hash: &[u8], values: &[ValueRef<'_>]) -> Self {
-        Self(Range::with_prefix(&keys::partition_prefix(hash, values)))
+        Self(KeyRange::with_prefix(&keys::partition_prefix(hash, values)))
     }
 
     /// Items whose hashes lie in this half-open range; a hash that only begins like one counts.
     pub fn hashes(start: &[u8], end: Option<&[u8]>) -> Self {
-        Self(Range { start: start.to_vec(), end: end.map(<[u8]>::to_vec) })
+        Self(KeyRange { start: start.to_vec(), end: end.map(<[u8]>::to_vec) })
     }
 
     /// Whether an item is in it.
@@ -57,6 +57,6 @@ impl ItemRange {
 
     /// Whether it is the whole container.
     pub fn is_all(&self) -> bool {
-        self.0 == Range::all()
+        self.0 == KeyRange::all()
     }
 }

@@ -27,7 +27,7 @@ use document::{
     key::{TypeOrder, encode, skip},
 };
 use expiry::Class;
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use crate::names::{Model, Namespace, Partition};
 
@@ -95,12 +95,12 @@ pub(crate) fn partition_of(row_key: &[u8], partition: Partition) -> &[u8] {
 }
 
 /// Beginning of the entries of values at a path.
-pub(crate) fn item_path(id: u32, path: &[Step]) -> Vec<u8> {
+pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     let mut key = index_prefix(id);
     for step in path {
         match step {
-            Step::Property(name) => push_property(name, &mut key),
-            Step::Elements => push_elements(&mut key),
+            PathStep::Property(name) => push_property(name, &mut key),
+            PathStep::Elements => push_elements(&mut key),
         }
     }
     key.push(PATH_END);

@@ -57,11 +57,11 @@ pub async fn poll_apart<T>(
 
 /// How many long operations compute at once. Clones are the same lanes.
 #[derive(Clone, Debug)]
-pub struct Lanes(Arc<Shared>);
+pub struct Lanes(Arc<SharedLanes>);
 
 /// What all clones share.
 #[derive(Debug)]
-struct Shared {
+struct SharedLanes {
     /// How many lanes there are.
     count: usize,
     state: Mutex<LaneState>,
@@ -125,7 +125,7 @@ impl Default for Lanes {
 impl Lanes {
     /// This many lanes.
     pub fn new(count: usize) -> Self {
-        Self(Arc::new(Shared { count: count.max(1), state: Mutex::default() }))
+        Self(Arc::new(SharedLanes { count: count.max(1), state: Mutex::default() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, LaneState> {

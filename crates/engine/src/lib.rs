@@ -38,21 +38,21 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    Collection, CounterState, Dialect, FeedBegun, FeedSettings, IndexShape, IndexSpec,
-    ItemSettings, Ordering, Policy, PolicyRule, Record, State,
+    Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings, IndexShape,
+    IndexSpec, ItemSettings, ListOrdering, Policy, PolicyRule, Record,
 };
-pub use check::Checked;
+pub use check::CheckReport;
 pub use engine::{Engine, Options};
 pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
 pub use expire::{
     DocumentExpiries, DocumentExpiry, ExpiryReason, Forecast, ForecastOfAll, HorizonAmounts,
-    Preview, Series, Steps,
+    Preview, Series, SeriesSteps,
 };
 pub use feed::{Event, EventKind, EventPage, EventsWanted};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
-    BirthOrder, ChangePage, ChangesWanted, Definition, IndexUse, ItemAction, ItemDone, ItemFailure,
-    ItemSink, ItemWrite, ItemWriter, Patch, Scan, ScanOrder, Scanned, VersionMatch,
+    BirthOrder, ChangePage, ChangesWanted, ContainerDefinition, IndexUse, ItemAction, ItemDone,
+    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, Scan, ScanOrder, Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
 pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};

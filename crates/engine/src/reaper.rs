@@ -84,7 +84,7 @@ impl DropPredicate for FloorPredicate {
                 return Header::split(value)
                     .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
             }
-            Header::split(value).is_ok_and(|(header, _)| allowed.floors.is_dead(&header))
+            Header::split(value).is_ok_and(|(header, _)| allowed.floors.has_expired(&header))
         })
     }
 }

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
     error::Error,
@@ -69,7 +69,7 @@ impl Resources {
     async fn stored_resources<S: Store>(store: &Storage<S>) -> Result<ByKey, Error> {
         let system = store.system();
         let mut held = ByKey::new();
-        let mut pages = Pages::of(Range::with_prefix(&keys::resource(&[])));
+        let mut pages = Pages::of(KeyRange::with_prefix(&keys::resource(&[])));
         while let Some(page) = system.next_catalog(&mut pages).await? {
             for (key, value) in page.rows {
                 held.insert(key, Arc::new(decode_resource(&value)?));

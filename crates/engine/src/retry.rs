@@ -53,6 +53,7 @@ impl<S: Store> Engine<S> {
                 view.wait_for_in_flight(&self.inner.views).await;
                 Ok(())
             }
+            // A commit of its own; the write is then built with the index so marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
             // Boxed, since publishing opens views itself.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,

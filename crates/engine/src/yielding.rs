@@ -29,9 +29,9 @@ pub(crate) async fn yield_if_due(
     operation: &evaluation::Context,
     work: usize,
 ) -> Result<(), Error> {
-    operation.effort.pass(work)?;
-    if operation.effort.is_due() {
-        operation.effort.check()?;
+    operation.budget.spend(work)?;
+    if operation.budget.is_due() {
+        operation.budget.check()?;
         yield_now().await;
     }
     Ok(())

@@ -21,7 +21,7 @@ pub const MONTHS: [&str; 12] = [
 
 /// A local date and time in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct DateParts {
     /// Of the Gregorian calendar; it may be negative.
     pub year: i64,
     /// From 1.
@@ -38,9 +38,9 @@ pub struct Moment {
     pub millisecond: i64,
 }
 
-impl Moment {
+impl DateParts {
     /// The parts of an instant.
-    pub fn of(ms: i64) -> Self {
+    pub fn parts_of(ms: i64) -> Self {
         let (year, month, day) = date_of_days(ms.div_euclid(DAY_MS));
         let rest = ms.rem_euclid(DAY_MS);
         Self {
@@ -114,7 +114,7 @@ pub fn day_of_year(days: i64) -> i64 {
 }
 
 /// Week of the year with weeks that start on Sunday; days before the first Sunday are in week 0.
-pub fn week(days: i64) -> i64 {
+pub fn week_of_year(days: i64) -> i64 {
     (day_of_year(days) - 1 + 7 - iso_weekday(days) % 7) / 7
 }
 
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(date_of_days(19_782), (2024, 2, 29));
         assert_eq!(iso_weekday(19_782), 4);
         assert_eq!(day_of_year(19_782), 60);
-        assert_eq!((week(19_782), iso_week(19_782)), (8, (2024, 9)));
+        assert_eq!((week_of_year(19_782), iso_week(19_782)), (8, (2024, 9)));
         assert_eq!(iso_week(days_of_date(2021, 1, 3).unwrap()), (2020, 53));
         assert_eq!(date_of_days(iso_year_start(2024).unwrap()), (2024, 1, 1));
     }

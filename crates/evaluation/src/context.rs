@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use crate::{effort::Effort, holding::Holding, pattern::Patterns, spill::Spill};
+use crate::{budget::Budget, holding::Holding, pattern::Patterns, spill::Spill};
 
 /// What stays the same for every row of one operation.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Context {
     /// Random numbers, from a seed that the caller chose.
     pub random: Random,
     /// What evaluation has done so far.
-    pub effort: Arc<Effort>,
+    pub budget: Arc<Budget>,
     /// Where the memory that it needs is taken from.
     pub holding: Holding,
     /// Where stages put what they cannot hold.
@@ -30,7 +30,7 @@ pub struct Context {
 
 impl Context {
     /// The first timestamp of the operation's second.
-    pub fn timestamp(&self) -> u64 {
+    pub fn operation_timestamp(&self) -> u64 {
         let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
         u64::from(seconds) << 32 | 1
     }
@@ -47,7 +47,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&self) -> u64 {
+    pub fn next_number(&self) -> u64 {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
         let state = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -56,21 +56,21 @@ impl Random {
     }
 
     /// The next number of `[0, 1)`.
-    pub fn fraction(&self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    pub fn next_fraction(&self) -> f64 {
+        (self.next_number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 impl Context {
     /// An evaluation begins: of one expression over one document.
-    pub fn begin(&self) {
-        self.effort.begin();
-        self.holding.settle();
+    pub fn begin_evaluation(&self) {
+        self.budget.begin_evaluation();
+        self.holding.release_expression();
     }
 }
 
 impl Clone for Random {
     fn clone(&self) -> Self {
-        Self::new(self.next())
+        Self::new(self.next_number())
     }
 }

@@ -6,7 +6,7 @@ use crate::size::Size;
 
 /// What an expression came to.
 #[derive(Clone, Debug)]
-pub enum Got<'a> {
+pub enum Evaluated<'a> {
     /// An optional argument that was not given.
     Absent,
     /// Nothing.
@@ -17,7 +17,7 @@ pub enum Got<'a> {
     Own(Value),
 }
 
-impl<'a> Got<'a> {
+impl<'a> Evaluated<'a> {
     /// The value, when there is one.
     pub fn value(&self) -> Option<ValueRef<'_>> {
         match self {
@@ -68,22 +68,22 @@ impl<'a> Got<'a> {
 }
 
 /// What a value holds that is nobody else's.
-pub fn owned(got: &Got<'_>) -> usize {
+pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
     match got {
-        Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
-            Size::of(value.as_ref()).memory
+        Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
+            Size::of_value(value.as_ref()).memory
         }
         _ => 0,
     }
 }
 
-impl From<Option<Value>> for Got<'_> {
+impl From<Option<Value>> for Evaluated<'_> {
     fn from(value: Option<Value>) -> Self {
         value.map_or(Self::Missing, Self::Own)
     }
 }
 
-impl<'a> From<Option<ValueRef<'a>>> for Got<'a> {
+impl<'a> From<Option<ValueRef<'a>>> for Evaluated<'a> {
     fn from(value: Option<ValueRef<'a>>) -> Self {
         value.map_or(Self::Missing, Self::Ref)
     }

@@ -3,22 +3,22 @@
 
 use document::Value;
 
-use crate::evaluated::Got;
+use crate::evaluated::Evaluated;
 
 /// Bytes of room that are left to a value.
 const SPARE: usize = 4 * 1024;
 
 /// The same value; where it has much more room than it needs, a copy that has not. Allocators leave a
 /// block as it is when it is asked to become a little smaller.
-pub fn fitted(got: Got<'_>) -> Got<'_> {
+pub fn without_spare_room(got: Evaluated<'_>) -> Evaluated<'_> {
     match got {
-        Got::Own(value) => Got::Own(fitted_value(value)),
+        Evaluated::Own(value) => Evaluated::Own(value_without_spare_room(value)),
         other => other,
     }
 }
 
 /// The same of a value of one's own.
-pub fn fitted_value(value: Value) -> Value {
+pub fn value_without_spare_room(value: Value) -> Value {
     match value {
         Value::String(text) if is_loose(text.capacity(), text.len()) => {
             Value::String(text.as_str().to_owned())
@@ -52,13 +52,15 @@ mod tests {
         {
             let mut text = String::with_capacity(room);
             text.push_str(&"x".repeat(len));
-            let Got::Own(Value::String(text)) = fitted(Got::Own(Value::String(text))) else {
+            let Evaluated::Own(Value::String(text)) =
+                without_spare_room(Evaluated::Own(Value::String(text)))
+            else {
                 panic!("it is a text")
             };
             assert_eq!((text.len(), text.capacity()), (len, kept));
             let mut values = Vec::with_capacity(room);
             values.resize(len, Value::Null);
-            let Value::Array(values) = fitted_value(Value::Array(values)) else {
+            let Value::Array(values) = value_without_spare_room(Value::Array(values)) else {
                 panic!("it is an array")
             };
             let most = len + len / 8 + SPARE / size_of::<Value>();

@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Kind},
     holding::Holding,
     limits::{MAX_HELD_BYTES, MAX_MADE_BYTES},
+    numbers::LIMIT_EXCEEDED,
     size::{Size, too_large},
 };
 
@@ -31,18 +32,18 @@ pub struct Growth<'a> {
 
 impl<'a> Growth<'a> {
     /// Nothing built yet, while so many bytes are held around it.
-    pub fn beside(held: usize, context: &'a Context) -> Self {
+    pub fn with_held(held: usize, context: &'a Context) -> Self {
         let holding = &context.holding;
         Self { held, size: Size::default(), holding, written: 0, buffer: None }
     }
 
     /// Its memory so far.
-    pub fn memory(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.size.memory
     }
 
     /// It becomes larger by so much.
-    pub fn add(&mut self, size: Size) -> Result<(), Error> {
+    pub fn add_size(&mut self, size: Size) -> Result<(), Error> {
         self.size.bytes = self.size.bytes.saturating_add(size.bytes);
         self.size.memory = self.size.memory.saturating_add(size.memory);
         if MAX_MADE_BYTES < self.size.bytes {
@@ -52,17 +53,17 @@ impl<'a> Growth<'a> {
     }
 
     /// So much more is held for it that is no part of it.
-    pub fn hold(&mut self, memory: usize) -> Result<(), Error> {
-        self.add(Size { bytes: 0, memory })
+    pub fn hold_beside(&mut self, memory: usize) -> Result<(), Error> {
+        self.add_size(Size { bytes: 0, memory })
     }
 
     /// Puts a value that was added into the array under construction. A full one moves to where there
     /// is room for as many again, which has to be there but is no part of the value.
-    pub fn push(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
+    pub fn push_value(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());
             let held = self.held.saturating_add(self.size.memory);
-            self.holding.cover(held.saturating_add(room))?;
+            self.holding.cover_expression(held.saturating_add(room))?;
         }
         values.push(value);
         Ok(())
@@ -70,7 +71,7 @@ impl<'a> Growth<'a> {
 
     /// So many bytes more are written to a buffer beside it. They are no value of the expression,
     /// but have to be there.
-    pub fn written(&mut self, bytes: usize) -> Result<(), Error> {
+    pub fn count_written(&mut self, bytes: usize) -> Result<(), Error> {
         self.written = self.written.saturating_add(bytes);
         if SMALL_BUFFER < self.written {
             let buffer = self.buffer.get_or_insert_with(|| self.holding.share());
@@ -80,23 +81,23 @@ impl<'a> Growth<'a> {
     }
 
     /// A field of this name joins it; its value counts for itself.
-    pub fn name(&mut self, name: &str) -> Result<(), Error> {
+    pub fn add_name(&mut self, name: &str) -> Result<(), Error> {
         let bytes = name.len() + 1;
-        self.add(Size { bytes, memory: size_of::<String>() + bytes })
+        self.add_size(Size { bytes, memory: size_of::<String>() + bytes })
     }
 
     /// A copy that joins it.
-    pub fn copy(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
-        self.add(Size::of(value))?;
+    pub fn copy_value(&mut self, value: ValueRef<'_>) -> Result<Value, Error> {
+        self.add_size(Size::of_value(value))?;
         Ok(value.to_value())
     }
 
     /// Copies of values that join it.
-    pub fn copies<'v>(
+    pub fn copy_values<'v>(
         &mut self,
         values: impl Iterator<Item = ValueRef<'v>>,
     ) -> Result<Vec<Value>, Error> {
-        values.map(|value| self.copy(value)).collect()
+        values.map(|value| self.copy_value(value)).collect()
     }
 }
 
@@ -106,7 +107,7 @@ pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
         let text = format!(
             "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
         );
-        return Err(Error::new(Kind::TooLarge, 146, text));
+        return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
     }
-    holding.cover(bytes)
+    holding.cover_expression(bytes)
 }

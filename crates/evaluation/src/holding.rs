@@ -11,27 +11,26 @@ use memory::{Account, Share, Short};
 
 use crate::{
     error::{Error, Kind},
-    size::{Size, reach},
+    numbers::BUSY,
+    size::{Size, readable_bytes},
 };
 
 /// Bytes of one expression that are not asked for: most expressions never hold more.
 const FREE: usize = 64 * 1024;
-/// The number of [`Short`]: an operation that may go well later.
-pub const SHORT: i32 = 365;
 
 impl From<Short> for Error {
     fn from(short: Short) -> Self {
-        Self::new(Kind::Short, SHORT, short.to_string())
+        Self::new(Kind::Short, BUSY, short.to_string())
     }
 }
 
 /// Where an operation takes memory from. Clones are of one operation, which evaluates one
 /// expression at a time.
 #[derive(Clone, Debug, Default)]
-pub struct Holding(Arc<Held>);
+pub struct Holding(Arc<HeldShares>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldShares {
     account: Account,
     /// How much the expression under way may hold by what was taken; spares the lock.
     covered: AtomicUsize,
@@ -42,28 +41,28 @@ struct Held {
 
 impl Holding {
     /// From this account.
-    pub fn of(account: &Account) -> Self {
-        Self::within(account, usize::MAX)
+    pub fn from_account(account: &Account) -> Self {
+        Self::with_limit(account, usize::MAX)
     }
 
     /// For parts of the operation that may hold so much together.
-    pub fn part(&self, limit: usize) -> Self {
-        Self::within(&self.0.account, limit)
+    pub fn part_within(&self, limit: usize) -> Self {
+        Self::with_limit(&self.0.account, limit)
     }
 
-    fn within(account: &Account, limit: usize) -> Self {
+    fn with_limit(account: &Account, limit: usize) -> Self {
         let account = account.for_operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));
-        Self(Arc::new(Held { account, covered: AtomicUsize::new(0), share, kept }))
+        Self(Arc::new(HeldShares { account, covered: AtomicUsize::new(0), share, kept }))
     }
 
     /// The operation itself holds so much more, until it is forgotten.
-    pub fn keep(&self, bytes: usize) -> Result<(), Short> {
+    pub fn keep_for_operation(&self, bytes: usize) -> Result<(), Short> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)
     }
 
     /// Bytes that the operation holds.
-    pub fn used(&self) -> usize {
+    pub fn used_bytes(&self) -> usize {
         self.0.account.used_bytes()
     }
 
@@ -84,16 +83,16 @@ impl Holding {
 
     /// A share for the tree of a raw document, which takes several times its bytes; small ones are
     /// not asked for.
-    pub fn tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
+    pub fn share_for_tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
         let mut share = self.share();
-        if FREE / 4 < reach(ValueRef::Document(document)) {
-            share.grow(Size::of(ValueRef::Document(document)).memory)?;
+        if FREE / 4 < readable_bytes(ValueRef::Document(document)) {
+            share.grow(Size::of_value(ValueRef::Document(document)).memory)?;
         }
         Ok(share)
     }
 
     /// No expression is being evaluated: what the last one held is given back.
-    pub fn settle(&self) {
+    pub fn release_expression(&self) {
         if self.0.covered.load(Relaxed) != 0 {
             let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
             share.shrink(usize::MAX);
@@ -102,7 +101,7 @@ impl Holding {
     }
 
     /// The expression under way holds so much: it has to be there.
-    pub fn cover(&self, bytes: usize) -> Result<(), Error> {
+    pub fn cover_expression(&self, bytes: usize) -> Result<(), Error> {
         if bytes <= self.0.covered.load(Relaxed).max(FREE) {
             return Ok(());
         }
@@ -121,19 +120,19 @@ mod tests {
     #[test]
     fn an_expression_takes_what_it_holds_and_gives_it_back() {
         let account = Account::new(1 << 20);
-        let holding = Holding::of(&account);
-        holding.cover(FREE).unwrap();
+        let holding = Holding::from_account(&account);
+        holding.cover_expression(FREE).unwrap();
         assert_eq!(account.used_bytes(), 0);
-        holding.cover(200_000).unwrap();
+        holding.cover_expression(200_000).unwrap();
         assert!(200_000 <= account.used_bytes());
         let before = account.used_bytes();
-        holding.cover(100_000).unwrap();
+        holding.cover_expression(100_000).unwrap();
         assert_eq!(account.used_bytes(), before, "the most that it held");
         let mut stage = holding.share();
         stage.grow(500_000).unwrap();
-        let short = holding.cover(600_000).unwrap_err();
-        assert_eq!((short.kind, short.number), (Kind::Short, SHORT));
-        holding.settle();
+        let short = holding.cover_expression(600_000).unwrap_err();
+        assert_eq!((short.kind, short.number), (Kind::Short, BUSY));
+        holding.release_expression();
         assert!(account.used_bytes() < 600_000);
         drop((stage, holding));
         assert_eq!(account.used_bytes(), 0);

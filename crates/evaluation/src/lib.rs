@@ -4,26 +4,27 @@
 //! It knows neither language: `pipeline` has the semantics of one protocol, `select` those of the
 //! other, and neither imports the other. It is not async and cannot see a store.
 
+mod budget;
 pub mod calendar;
 mod context;
-mod effort;
 mod error;
 mod evaluated;
 mod fit;
 mod growth;
 mod holding;
 pub mod limits;
+pub mod numbers;
 mod pattern;
 mod size;
 mod spill;
 
+pub use budget::{Budget, Watch};
 pub use context::{Context, Random};
-pub use effort::{Effort, Watch};
 pub use error::{Error, Kind};
-pub use evaluated::{Got, owned};
-pub use fit::{fitted, fitted_value};
+pub use evaluated::{Evaluated, owned_bytes};
+pub use fit::{value_without_spare_room, without_spare_room};
 pub use growth::{Growth, check_held};
-pub use holding::{Holding, SHORT};
-pub use pattern::{Found, Pattern, Patterns, as_program, take_patterns_from};
-pub use size::{Size, check_built, check_part, check_text, memory, reach, too_large};
+pub use holding::Holding;
+pub use pattern::{MatchFinder, Pattern, Patterns, as_program, take_patterns_from};
+pub use size::{Size, check_built, check_part, check_text, memory_of, readable_bytes, too_large};
 pub use spill::Spill;

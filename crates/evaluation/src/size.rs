@@ -5,6 +5,7 @@ use document::{ArrayRef, DocRef, Value, ValueRef};
 use crate::{
     error::{Error, Kind},
     limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
+    numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
 /// Fixed cost of a value, close to what BSON needs for its type and position.
@@ -21,9 +22,9 @@ pub struct Size {
 
 impl Size {
     /// That of a value; what is too deep counts for nothing.
-    pub fn of(value: ValueRef<'_>) -> Self {
+    pub fn of_value(value: ValueRef<'_>) -> Self {
         let mut size = Self::default();
-        let _ = add(value, 0, &mut size, usize::MAX);
+        let _ = add_value(value, 0, &mut size, usize::MAX);
         size
     }
 
@@ -34,26 +35,26 @@ impl Size {
 }
 
 /// About the bytes that a value takes in memory of its own.
-pub fn memory(value: ValueRef<'_>) -> usize {
-    Size::of(value).memory
+pub fn memory_of(value: ValueRef<'_>) -> usize {
+    Size::of_value(value).memory
 }
 
 /// Fails when a value is larger or deeper than a document may be; else answers its size.
 pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
-    add(value, 0, &mut size, MAX_MADE_BYTES)?;
+    add_value(value, 0, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
 /// The same for a value that is part of another one.
 pub fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
-    add(value, 1, &mut size, MAX_MADE_BYTES)?;
+    add_value(value, 1, &mut size, MAX_MADE_BYTES)?;
     Ok(size)
 }
 
 /// About how much there is to read in a value, without reading it.
-pub fn reach(value: ValueRef<'_>) -> usize {
+pub fn readable_bytes(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::String(text) | ValueRef::Symbol(text) => text.len(),
         ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
@@ -63,13 +64,13 @@ pub fn reach(value: ValueRef<'_>) -> usize {
     }
 }
 
-fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {
+fn add_value(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {
     size.bytes += VALUE_BYTES;
     size.memory += size_of::<Value>();
     if depth > MAX_VALUE_DEPTH {
         return Err(Error::new(
             Kind::TooLarge,
-            15,
+            TOO_DEEP,
             format!("Exceeded depth limit of {MAX_VALUE_DEPTH} when building a value"),
         ));
     }
@@ -86,12 +87,12 @@ fn add(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Resul
             for (name, value) in fields.iter() {
                 size.bytes += name.len() + 1;
                 size.memory += name.len() + size_of::<String>();
-                add(value, depth + 1, size, most)?;
+                add_value(value, depth + 1, size, most)?;
             }
         }
         ValueRef::Array(values) => {
             for value in values.iter() {
-                add(value, depth + 1, size, most)?;
+                add_value(value, depth + 1, size, most)?;
             }
         }
         ValueRef::String(v) | ValueRef::JavaScript(v) | ValueRef::Symbol(v) => {
@@ -112,14 +113,14 @@ pub fn check_text(bytes: usize) -> Result<(), Error> {
         return Ok(());
     }
     let text = "Tried to create string longer than 16MB";
-    Err(Error::new(Kind::TooLarge, 16_493, text))
+    Err(Error::new(Kind::TooLarge, STRING_TOO_LARGE, text))
 }
 
 /// A value of so many bytes is too large.
 pub fn too_large(bytes: usize) -> Error {
     Error::new(
         Kind::TooLarge,
-        10334,
+        VALUE_TOO_LARGE,
         format!(
             "BSONObj size: {bytes} (0x{bytes:X}) is invalid. Size must be between 0 and {}(16MB)",
             MAX_MADE_BYTES

@@ -16,7 +16,7 @@ pub enum Spill {
 
 impl Spill {
     /// The place for temporary files, if there is one.
-    pub fn area(&self) -> Option<&Area> {
+    pub fn temporary_area(&self) -> Option<&Area> {
         match self {
             Self::To(area) => Some(area),
             Self::Refused | Self::Nowhere => None,

@@ -1,4 +1,13 @@
-//! What a document's own root-level `ttl` says.
+//! What a document's own root-level `ttl` says, and which class the document gets by that. The
+//! class and the second of the write are all that is stored: a default that changes later needs no
+//! rewrite.
+//!
+//! ```text
+//!  ttl        lifetime      class when written in second 1000
+//!  missing    Inherit       Inherit                   expires at 1000 + default, if there is one
+//!  -1         Never         Never
+//!  60         After(60)     Explicit { 1060 }         expires at 1060, while TTL is on
+//! ```
 
 use document::{Number, ValueRef};
 
@@ -49,9 +58,11 @@ impl Lifetime {
 
 /// -1 or 1..2147483647 given as int32, int64 or a whole double; anything else means nothing.
 pub fn meaningful_ttl(value: ValueRef<'_>) -> Option<i64> {
+    // A decimal is no `ttl` in either API, even where it is whole.
     if matches!(value, ValueRef::Decimal128(_)) {
         return None;
     }
+    // `60.0` is 60; `60.5` is nothing.
     let seconds = Number::of(value)?.to_i64_exact()?;
     (seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds)).then_some(seconds)
 }

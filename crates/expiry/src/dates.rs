@@ -32,6 +32,7 @@ impl DateRule {
     /// Changes the rule at a commit: what has expired now stays expired for rows older than it.
     pub fn change_at(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
         if let Some(old) = self.after_s {
+            // A pair that reaches lower, and binds fewer rows, says nothing any more.
             let floor_ms = cutoff_ms(old, at);
             self.pairs.retain(|pair| floor_ms < pair.floor_ms);
             self.pairs.push(FloorPair { stamp, floor_ms });
@@ -42,6 +43,7 @@ impl DateRule {
     /// The instant at which a row with this date expires; `MIN` when it has expired for good
     /// already.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
+        // An earlier rule has decided, for rows from before its change.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }

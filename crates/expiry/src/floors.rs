@@ -1,5 +1,18 @@
 //! Floors: what has expired for good. One type for what has expired now, what may be reaped, and
 //! what has been published.
+//!
+//! A floor is a second up to which everything of a class has expired. Floors only rise, so one
+//! comparison decides for good, without knowing which defaults there were in between:
+//!
+//! ```text
+//!  default 60 s at second 1000:   inherit floor  940
+//!  default off:                                  940     what had expired stays expired
+//!  default 3600 s at 1010:                       940     (1010 - 3600 lies lower and changes nothing)
+//! ```
+//!
+//! Dates of a date index come from users, who may write an old date today. So a floor of dates
+//! binds rows by their stamp, too: a pair says "rows written before this commit, with dates up to
+//! this one".
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
@@ -30,7 +43,7 @@ impl Floors {
     pub const NONE: Self = Self { inherit_s: i64::MIN, explicit_s: i64::MIN, dates: Vec::new() };
 
     /// Whether a document has expired by these floors. Once true, true for good: floors only rise.
-    pub fn is_dead(&self, header: &Header<'_>) -> bool {
+    pub fn has_expired(&self, header: &Header<'_>) -> bool {
         let own = match header.class {
             Class::Never => false,
             Class::Inherit => header.ts <= self.inherit_s,
@@ -41,7 +54,8 @@ impl Floors {
                 self.dates
                     .iter()
                     .filter(|floor| floor.index == index)
-                    .any(|floor| floor.is_dead(header.stamp, date_ms))
+                    // Any index is enough: the first rule that ends a document ends it.
+                    .any(|floor| floor.has_expired(header.stamp, date_ms))
             }))
     }
 
@@ -49,6 +63,7 @@ impl Floors {
     /// reaper keeps, since settings may change and a later write may carry an old date.
     pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
+            // What the new pair covers goes: it reaches as high and binds at least as many rows.
             date.pairs.retain(|pair| date.floor_ms < pair.floor_ms || stamp < pair.stamp);
             if date.floor_ms != i64::MIN {
                 date.pairs.push(FloorPair { stamp, floor_ms: date.floor_ms });
@@ -60,6 +75,7 @@ impl Floors {
 
     /// The floors by which a document has expired only where it has by both.
     pub fn lower_of_both(&self, other: &Self) -> Self {
+        // An index that only one of them knows makes nothing expire by both.
         let dates = self.dates.iter().filter_map(|floor| {
             let twin = other.dates.iter().find(|twin| twin.index == floor.index)?;
             Some(floor.lower_of_both(twin))
@@ -73,12 +89,16 @@ impl Floors {
 }
 
 impl DateFloor {
-    fn is_dead(&self, stamp: u64, date_ms: i64) -> bool {
+    /// Whether a row with this stamp and date has expired.
+    fn has_expired(&self, stamp: u64, date_ms: i64) -> bool {
         date_ms <= self.floor_ms
             || self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms)
     }
 
+    /// The floor of an index by which a row has expired only where it has by both.
     fn lower_of_both(&self, other: &Self) -> Self {
+        // The plain floor is a pair without a bound on the stamp. What expired by both sides is
+        // covered by one pair of each, so by the lower of every two.
         let unbounded = |floor: &Self| FloorPair { stamp: u64::MAX, floor_ms: floor.floor_ms };
         let all = |floor: &Self| {
             let mut pairs = floor.pairs.clone();

@@ -10,8 +10,11 @@ use std::fmt;
 
 use crate::class::{Class, Lifetime};
 
+/// In front of every header; a newer one is damage to this version.
 const FORMAT: u8 = 1;
+/// Bytes up to the deadline, which not all headers have.
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;
+/// Bytes of one date.
 const DATE: usize = 4 + 8;
 
 /// Stored bytes that do not agree with their checksums or their format.
@@ -68,6 +71,7 @@ impl<'a> Header<'a> {
         Self::try_split(bytes).ok_or(Damaged)
     }
 
+    /// The header and what follows; `None` when it is damaged.
     fn try_split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let [FORMAT, class, dates, ..] = *bytes else { return None };
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
@@ -77,8 +81,10 @@ impl<'a> Header<'a> {
             2 => (Class::Explicit { deadline: i64::from_be_bytes(number(FIXED)?) }, FIXED + 8),
             _ => return None,
         };
+        // The checksum stands after the dates, which the first bytes say the number of.
         let end = start + usize::from(dates) * DATE;
         let stored: [u8; 4] = bytes.get(end..end + 4)?.try_into().ok()?;
+        // Before anything is believed of the header.
         if crc32c::crc32c(bytes.get(..end)?) != u32::from_be_bytes(stored) {
             return None;
         }
@@ -96,6 +102,7 @@ impl<'a> Header<'a> {
     /// Splits a row and checks the body too.
     pub fn split_row(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), Damaged> {
         let (header, body) = Self::split(bytes)?;
+        // Walks that look at headers alone skip this.
         if body_checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
     }
 
@@ -125,6 +132,7 @@ pub struct HeaderDraft {
 impl HeaderDraft {
     /// Bytes of the stored form, whatever the stamp.
     pub fn header_len(&self) -> usize {
+        // Only class explicit has one.
         let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
         FIXED + deadline + self.dates.len().min(usize::from(u8::MAX)) * DATE + 4
     }
@@ -156,6 +164,7 @@ impl Header<'_> {
     }
 }
 
+/// The stored form, with its checksum.
 fn encode_header(
     stamp: u64,
     birth: u64,
@@ -170,6 +179,7 @@ fn encode_header(
         Class::Never => 1,
         Class::Explicit { .. } => 2,
     };
+    // A collection has fewer date indexes than a byte can count.
     out.extend_from_slice(&[FORMAT, code, u8::try_from(dates.len()).unwrap_or(u8::MAX)]);
     out.extend_from_slice(&stamp.to_be_bytes());
     out.extend_from_slice(&birth.to_be_bytes());

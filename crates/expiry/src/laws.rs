@@ -47,8 +47,8 @@ fn default_of(naive: Option<i64>) -> DefaultTtl {
 }
 
 impl Model {
-    /// Marks who is expired at this very instant under the settings in force.
-    fn judge(&mut self) {
+    /// Marks what has expired at this very instant under the settings in force.
+    fn mark_expired(&mut self) {
         let now_s = self.now_ms.div_euclid(1000);
         for doc in &mut self.docs {
             let by_ts = match (self.default, doc.ttl) {
@@ -69,9 +69,9 @@ impl Model {
         for doc in &self.docs {
             let (header, _) = Header::split(&doc.row).unwrap();
             assert_eq!(self.settings.is_live(&header, at), !doc.died, "{context} {doc:?} {self:?}");
-            assert_eq!(floors.is_dead(&header), doc.died, "{context} {doc:?}");
+            assert_eq!(floors.has_expired(&header), doc.died, "{context} {doc:?}");
             for floors in &self.reap {
-                assert!(!floors.is_dead(&header) || doc.died, "{context} reaped alive {doc:?}");
+                assert!(!floors.has_expired(&header) || doc.died, "{context} reaped alive {doc:?}");
             }
         }
     }
@@ -134,13 +134,13 @@ impl Model {
 }
 
 #[test]
-fn dead_is_monotone_and_no_floor_binds_what_comes_later() {
+fn expired_is_monotone_and_no_floor_binds_what_comes_later() {
     for seed in 0..HISTORIES {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut model = Model { now_ms: rng.i64(-3000..3000), ..Model::default() };
         for step in 0..24 {
             model.step(&mut rng);
-            model.judge();
+            model.mark_expired();
             model.check(&format!("seed {seed} step {step}"));
         }
     }

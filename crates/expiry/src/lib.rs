@@ -1,4 +1,4 @@
-//! When a document stops being: class, deadline, floors, date indexes and the one question "is it
+//! When a document expires: class, deadline, floors, date indexes and the one question "is it
 //! live". Pure functions of a header, a collection's settings and an instant. Nothing here reads a
 //! clock or a store, and nothing here deletes.
 

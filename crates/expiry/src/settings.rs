@@ -59,6 +59,7 @@ impl std::default::Default for Settings {
 impl Settings {
     /// Changes the default at an instant; what has expired then stays expired.
     pub fn change_default(&mut self, default: DefaultTtl, at: Instant) {
+        // By the old default, before it goes.
         let floors = self.floors_at(at);
         self.inherit_floor = floors.inherit_s;
         self.explicit_floor = floors.explicit_s;
@@ -67,6 +68,7 @@ impl Settings {
 
     /// The rule of a date index, made when there is none.
     pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
+        // There are as many rules as date indexes, dropped ones included: a handful.
         let at = match self.dates.iter().position(|rule| rule.index == index) {
             Some(at) => at,
             None => {
@@ -97,6 +99,7 @@ impl Settings {
     /// What has expired for good at an instant.
     pub fn floors_at(&self, at: Instant) -> Floors {
         let now_s = at.seconds();
+        // The stored floor keeps what earlier defaults made expire.
         let inherit_s = match self.default {
             DefaultTtl::Seconds(n) => self.inherit_floor.max(now_s.saturating_sub(n)),
             DefaultTtl::Off | DefaultTtl::Infinite => self.inherit_floor,
@@ -146,6 +149,7 @@ impl Settings {
             let rule = self.dates.iter().find(|rule| rule.index == index)?;
             Some((rule.expires_at(header.stamp, date_ms), Some(ExpiryRule::Date(index))))
         });
+        // The earliest ends it; of equal ones its class is named.
         by_date.fold(own, |first, other| if other.0 < first.0 { other } else { first })
     }
 

@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocRef, Number, Path, ValueRef, shell};
-use pipeline::sort::{MAX_SORT_PARTS, Part, Sort};
+use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
 
 use crate::{error::Error, field_path::check_path};
 
@@ -14,7 +14,7 @@ use crate::{error::Error, field_path::check_path};
 ///
 /// Errors: 7472500 a path twice, 13103 too many, and those of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {
         let descending = is_descending(name, value)?;
         check_path(name)?;
@@ -25,7 +25,7 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
         if parts.len() >= MAX_SORT_PARTS {
             return Err(Error::new(13103, "too many compound keys"));
         }
-        parts.push(Part { path: Path::new(name), descending });
+        parts.push(SortPart { path: Path::new(name), descending });
     }
     Ok(Sort { parts })
 }
@@ -104,7 +104,8 @@ mod tests {
             let parsed = parse(sort_document.as_ref()).map_err(|error| error.code);
             let shown = parsed.map(|sort| {
                 let sign = |descending| if descending { "-" } else { "+" };
-                let show = |part: &super::Part| format!("{}{}", part.path, sign(part.descending));
+                let show =
+                    |part: &super::SortPart| format!("{}{}", part.path, sign(part.descending));
                 sort.parts.iter().map(show).collect::<Vec<_>>().join(" ")
             });
             assert_eq!(shown, expected.map(str::to_owned), "{sort}");

@@ -32,7 +32,7 @@ struct Watched {
 }
 
 impl evaluation::Watch for Watched {
-    fn check(&self) -> std::result::Result<(), evaluation::Error> {
+    fn check_end(&self) -> std::result::Result<(), evaluation::Error> {
         self.operation.check_running()
     }
 
@@ -163,8 +163,8 @@ impl<'a, S: Store> Call<'a, S> {
         let mut context = Context {
             now_ms: now.ms,
             random: evaluation::Random::new(fastrand::u64(..)),
-            effort: Arc::new(self.watched_effort()),
-            holding: Holding::of(&self.door.settings.memory),
+            budget: Arc::new(self.watched_budget()),
+            holding: Holding::from_account(&self.door.settings.memory),
             spill: self.spill_target()?,
             ..Context::default()
         };
@@ -182,13 +182,13 @@ impl<'a, S: Store> Call<'a, S> {
                 let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 // Each constant is charged while the next one is evaluated, so that many of them
                 // cannot hold more than one evaluation may.
-                let env = env.holding(held)?;
-                let value = expr.eval(&env)?.unwrap_or(document::Value::Undefined);
-                held += evaluation::memory(value.as_ref());
+                let env = env.with_held(held)?;
+                let value = expr.evaluate(&env)?.unwrap_or(document::Value::Undefined);
+                held += evaluation::memory_of(value.as_ref());
                 context.constants.insert(name, value);
             }
-            context.holding.settle();
-            context.holding.keep(held)?;
+            context.holding.release_expression();
+            context.holding.keep_for_operation(held)?;
         }
         Ok(Arc::new(context))
     }
@@ -206,9 +206,9 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// The count of work for this operation's evaluation: it gives way to others while it goes on,
     /// and ends with the operation.
-    fn watched_effort(&self) -> evaluation::Effort {
+    fn watched_budget(&self) -> evaluation::Budget {
         let operation = Arc::clone(&self.operation);
-        evaluation::Effort::watched(Watched { operation, give_way: self.door.settings.give_way })
+        evaluation::Budget::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
     /// What checks and completes documents that are stored at this instant.

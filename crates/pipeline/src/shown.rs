@@ -1,12 +1,12 @@
 //! Values as messages of MongoDB show them.
 
 use document::{ValueRef, shell};
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::text::{double_text, iso_text};
 
 /// What an expression came to, "MISSING" for nothing.
-pub(crate) fn shown_or_missing(got: &Got<'_>) -> String {
+pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
     got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))
 }
 

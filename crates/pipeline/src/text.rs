@@ -2,7 +2,7 @@
 
 use evaluation::{Error, calendar};
 
-use crate::failure::fail;
+use crate::failure::invalid_request;
 
 /// A double with so many significant digits, as C's `%g` writes it; 17 asks for the shortest text
 /// that reads back as the same number.
@@ -45,7 +45,7 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
 
 /// A date as `2024-02-29T13:05:07.089Z`.
 pub(crate) fn iso_text(ms: i64) -> String {
-    let at = calendar::Moment::of(ms);
+    let at = calendar::DateParts::parts_of(ms);
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
         at.year, at.month, at.day, at.hour, at.minute, at.second, at.millisecond
@@ -54,12 +54,12 @@ pub(crate) fn iso_text(ms: i64) -> String {
 
 /// The same of a date that becomes text for users; years have four digits there.
 pub(crate) fn date_text(ms: i64) -> Result<String, Error> {
-    let year = calendar::Moment::of(ms).year;
+    let year = calendar::DateParts::parts_of(ms).year;
     if (0..=9999).contains(&year) {
         return Ok(iso_text(ms));
     }
     let text = "Could not convert date to string: date component was outside the supported range";
-    Err(fail(18537, format!("{text} of 0-9999: {year}")))
+    Err(invalid_request(18537, format!("{text} of 0-9999: {year}")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Errors of the portal, in the admin address's form: `{"error": {"code", "message"}}`. The function
-//! names say when; status, code and text stand in each.
+//! Errors of the admin address in their one form, `{"error": {"code", "message"}}`, and those of the
+//! portal by name. The server's own routes name theirs beside them.
 
 use axum::{
     Json,
@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
-pub(crate) struct Error {
+pub struct Error {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -22,7 +22,8 @@ pub(crate) struct Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    /// Returns an error with this status. Clients branch by the code, people read the message.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), extra: None }
     }
 

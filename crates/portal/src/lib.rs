@@ -29,6 +29,7 @@ mod session;
 pub use access::Login;
 pub use doors::{Doors, Refused, Sender};
 pub use ended::{Keep, Kept};
+pub use error::Error;
 pub use files::BUILT;
 pub use mount::mount;
 pub use portal::{Addresses, Portal, Settings};

@@ -1,21 +1,25 @@
-//! Aggregates: what many values come to. The order they come in never counts: a list
-//! is in the order of rows.
+//! Aggregates: what the values of a group come to. The result must not depend on the order in which
+//! rows come, because an index, a scan and several pages feed them differently: sums are exact
+//! until their end, a list is sorted by the position of its rows, a set by its values.
+//!
+//! Nothing (undefined) is never added. One value that an aggregate cannot use, such as text in a
+//! SUM or an object in a MIN, makes its whole result undefined.
 
 use std::{cmp::Ordering, collections::HashMap};
 
 use document::{Value, ValueRef};
-use evaluation::{Got, memory};
+use evaluation::{Evaluated, memory_of};
 
-use super::{form::precedes, identity::identity_of, order::compare};
+use super::{form::takes_precedence, identity::identity_of, order::compare_values};
 use crate::{
-    number::{integer, number},
+    number::{integer_value, number_or_nothing},
     order::simple_class,
 };
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the language's own")]
-pub enum Kind {
+pub enum AggregateKind {
     Count,
     CountIf,
     Sum,
@@ -26,24 +30,24 @@ pub enum Kind {
     MakeSet,
 }
 
-impl Kind {
+impl AggregateKind {
     /// The aggregate of this name; case does not count.
-    pub fn find(name: &str) -> Option<Self> {
-        const ALL: &[(&str, Kind)] = &[
-            ("COUNT", Kind::Count),
-            ("COUNTIF", Kind::CountIf),
-            ("SUM", Kind::Sum),
-            ("AVG", Kind::Avg),
-            ("MIN", Kind::Min),
-            ("MAX", Kind::Max),
-            ("MAKELIST", Kind::MakeList),
-            ("MAKESET", Kind::MakeSet),
+    pub fn find_by_name(name: &str) -> Option<Self> {
+        const ALL: &[(&str, AggregateKind)] = &[
+            ("COUNT", AggregateKind::Count),
+            ("COUNTIF", AggregateKind::CountIf),
+            ("SUM", AggregateKind::Sum),
+            ("AVG", AggregateKind::Avg),
+            ("MIN", AggregateKind::Min),
+            ("MAX", AggregateKind::Max),
+            ("MAKELIST", AggregateKind::MakeList),
+            ("MAKESET", AggregateKind::MakeSet),
         ];
         ALL.iter().find(|(listed, _)| listed.eq_ignore_ascii_case(name)).map(|(_, kind)| *kind)
     }
 
     /// Its name as query plans write it.
-    pub fn name(self) -> &'static str {
+    pub fn plan_name(self) -> &'static str {
         match self {
             Self::Count => "Count",
             Self::CountIf => "CountIf",
@@ -57,78 +61,89 @@ impl Kind {
     }
 }
 
-/// What an aggregate has come to so far.
+/// The state of one aggregate in one group. It is an enum and not a trait object, so that adding a
+/// row is a jump.
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum AggregateState {
     Count(i64),
     CountIf(i64),
-    Sum(Sum),
-    Avg(Sum, i64),
+    Sum(ExactSum),
+    Avg(ExactSum, i64),
+    /// MIN and MAX: the order of a value that replaces the one found, and whether a value without
+    /// an order (an array, an object) came, which makes the result undefined.
     Extreme {
         want: Ordering,
         found: Option<Value>,
+        /// Whether a value was added that is not a finite number.
         spoilt: bool,
     },
-    /// Values with the positions of their rows.
+    /// Values with the positions of their rows. They are put in order only when the list is read.
     List(Vec<(Box<[u8]>, Value)>),
+    /// Distinct values, and where each key's value stands among them.
     Set {
         values: Vec<Value>,
         keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
     },
 }
 
-impl State {
-    pub(super) fn new(kind: Kind) -> Self {
+impl AggregateState {
+    /// An empty sum is undefined, an empty count is 0.
+    pub(super) fn new(kind: AggregateKind) -> Self {
         let extreme = |want| Self::Extreme { want, found: None, spoilt: false };
         match kind {
-            Kind::Count => Self::Count(0),
-            Kind::CountIf => Self::CountIf(0),
-            Kind::Sum => Self::Sum(Sum::default()),
-            Kind::Avg => Self::Avg(Sum::default(), 0),
-            Kind::Min => extreme(Ordering::Less),
-            Kind::Max => extreme(Ordering::Greater),
-            Kind::MakeList => Self::List(Vec::new()),
-            Kind::MakeSet => Self::Set { values: Vec::new(), keys: HashMap::default() },
+            AggregateKind::Count => Self::Count(0),
+            AggregateKind::CountIf => Self::CountIf(0),
+            AggregateKind::Sum => Self::Sum(ExactSum::default()),
+            AggregateKind::Avg => Self::Avg(ExactSum::default(), 0),
+            AggregateKind::Min => extreme(Ordering::Less),
+            AggregateKind::Max => extreme(Ordering::Greater),
+            AggregateKind::MakeList => Self::List(Vec::new()),
+            AggregateKind::MakeSet => Self::Set { values: Vec::new(), keys: HashMap::default() },
         }
     }
 
-    /// Whether it reads values as a whole.
-    pub(super) fn reads(&self) -> bool {
+    /// Whether it reads values as a whole, so that the caller counts the work of that before it
+    /// adds one.
+    pub(super) fn reads_whole_values(&self) -> bool {
         matches!(self, Self::Extreme { .. } | Self::List(_) | Self::Set { .. })
     }
 
-    /// One more row; answers about how many bytes more are held.
-    pub(super) fn add(&mut self, value: &Got<'_>, position: &[u8]) -> usize {
+    /// Adds the value that one row has, and returns about how many bytes more are held. `position`
+    /// is the row's place in the canonical order, which decides where a list has it.
+    ///
+    /// Values that are the same may come in several forms (`1` and `1.0`); the form that `precedes`
+    /// prefers is kept, so that the result is the same whichever came first.
+    pub(super) fn add_row(&mut self, value: &Evaluated<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
         match self {
             Self::Count(count) => *count += 1,
             Self::CountIf(count) => *count += i64::from(inner.as_bool() == Some(true)),
-            Self::Sum(sum) => sum.add(inner),
+            Self::Sum(sum) => sum.add_number(inner),
             Self::Avg(sum, count) => {
-                sum.add(inner);
+                sum.add_number(inner);
                 *count += 1;
             }
             Self::Extreme { want, found, spoilt } => {
                 if simple_class(inner).is_none() {
                     *spoilt = true;
                 } else if found.as_ref().is_none_or(|found| {
-                    let order = compare(inner, found.as_ref());
-                    order == *want || (order.is_eq() && precedes(inner, found.as_ref()))
+                    let order = compare_values(inner, found.as_ref());
+                    order == *want || (order.is_eq() && takes_precedence(inner, found.as_ref()))
                 }) {
                     *found = Some(inner.to_value());
-                    return memory(inner);
+                    return memory_of(inner);
                 }
             }
             Self::List(values) => {
                 values.push((position.into(), inner.to_value()));
-                return position.len() + memory(inner);
+                return position.len() + memory_of(inner);
             }
             Self::Set { values, keys } => {
                 let key = identity_of(value);
-                let bytes = key.len() + memory(inner);
+                let bytes = key.len() + memory_of(inner);
                 if let Some(at) = keys.get(&key) {
                     if let Some(known) = values.get_mut(*at)
-                        && precedes(inner, known.as_ref())
+                        && takes_precedence(inner, known.as_ref())
                     {
                         *known = inner.to_value();
                     }
@@ -142,50 +157,64 @@ impl State {
         0
     }
 
-    /// What it came to.
-    pub(super) fn result(self) -> Got<'static> {
+    /// The result: undefined where the aggregate saw nothing it could use.
+    pub(super) fn into_value(self) -> Evaluated<'static> {
         match self {
-            Self::Count(count) | Self::CountIf(count) => integer(count),
-            Self::Sum(sum) => sum.total(),
-            Self::Avg(sum, count) => sum.over(count),
+            Self::Count(count) | Self::CountIf(count) => integer_value(count),
+            Self::Sum(sum) => sum.into_total(),
+            Self::Avg(sum, count) => sum.into_mean(count),
             Self::Extreme { found, spoilt, .. } => found.filter(|_| !spoilt).into(),
             Self::List(mut values) => {
                 values.sort_by(|a, b| a.0.cmp(&b.0));
-                Got::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
+                Evaluated::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
             }
             Self::Set { mut values, .. } => {
-                values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
-                Got::Own(Value::Array(values))
+                values.sort_by(|a, b| compare_values(a.as_ref(), b.as_ref()));
+                Evaluated::Own(Value::Array(values))
             }
         }
     }
 }
 
-/// A sum that is rounded once, at its end: whole numbers exactly, doubles as parts that do not
-/// overlap.
+/// A sum that is rounded once, at its end.
+///
+/// Integers are added in 128 bits, which no number of rows can overflow. Doubles are kept as parts
+/// that do not overlap: each new number is added to every part, and what the addition loses becomes
+/// a part of its own. The sum of the parts is exact, whatever the order of the numbers:
+///
+/// ```text
+/// parts [1e-20, 1.0]   + 1e16   ->   parts [1e-20, 1.0, 1e16]
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct ExactSum {
+    /// The sum of all integers.
     whole: i128,
+    /// The sum of all doubles, as parts from the smallest to the largest.
     parts: Vec<f64>,
+    /// Whether any value was added.
     some: bool,
     spoilt: bool,
 }
 
-impl Sum {
-    fn add(&mut self, value: ValueRef<'_>) {
+impl ExactSum {
+    fn add_number(&mut self, value: ValueRef<'_>) {
         self.some = true;
         match value {
             ValueRef::Int64(v) => self.whole += i128::from(v),
             ValueRef::Int32(v) => self.whole += i128::from(v),
-            ValueRef::Double(v) if v.is_finite() => self.part(v),
+            ValueRef::Double(v) if v.is_finite() => self.add_part(v),
             _ => self.spoilt = true,
         }
     }
 
-    fn part(&mut self, mut value: f64) {
+    /// Adds a double to the parts without losing a bit. Each step splits a sum of two numbers into
+    /// the rounded sum (`high`), which goes on to the next part, and the error of rounding (`low`),
+    /// which stays.
+    fn add_part(&mut self, mut value: f64) {
         let mut kept = 0;
         for at in 0..self.parts.len() {
             let mut part = self.parts[at];
+            // The error below is exact only when the first operand is the larger one.
             if value.abs() < part.abs() {
                 std::mem::swap(&mut value, &mut part);
             }
@@ -201,7 +230,9 @@ impl Sum {
         self.parts.push(value);
     }
 
-    fn value(mut self) -> Option<Result<i64, f64>> {
+    /// The sum: an integer when only integers were added and 64 bits hold it, else the nearest
+    /// double; nothing when it is undefined.
+    fn exact_total(mut self) -> Option<Result<i64, f64>> {
         if self.spoilt || !self.some {
             return None;
         }
@@ -211,26 +242,29 @@ impl Sum {
             return Some(Ok(whole));
         }
         let high = self.whole as f64;
+        // A double holds 53 bits of the integer; the rest of it is a second part.
         let low = (self.whole - high as i128) as f64;
-        self.part(low);
-        self.part(high);
+        self.add_part(low);
+        self.add_part(high);
         Some(Err(self.parts.iter().sum()))
     }
 
-    fn total(self) -> Got<'static> {
-        match self.value() {
-            None => Got::Missing,
-            Some(Ok(whole)) => integer(whole),
-            Some(Err(total)) => number(total),
+    /// SUM.
+    fn into_total(self) -> Evaluated<'static> {
+        match self.exact_total() {
+            None => Evaluated::Missing,
+            Some(Ok(whole)) => integer_value(whole),
+            Some(Err(total)) => number_or_nothing(total),
         }
     }
 
-    fn over(self, count: i64) -> Got<'static> {
-        match self.value() {
-            None => Got::Missing,
-            Some(Ok(whole)) if whole % count.max(1) == 0 => integer(whole / count.max(1)),
-            Some(Ok(whole)) => number(whole as f64 / count as f64),
-            Some(Err(total)) => number(total / count as f64),
+    /// AVG: an integer where the division leaves nothing.
+    fn into_mean(self, count: i64) -> Evaluated<'static> {
+        match self.exact_total() {
+            None => Evaluated::Missing,
+            Some(Ok(whole)) if whole % count.max(1) == 0 => integer_value(whole / count.max(1)),
+            Some(Ok(whole)) => number_or_nothing(whole as f64 / count as f64),
+            Some(Err(total)) => number_or_nothing(total / count as f64),
         }
     }
 }
@@ -241,21 +275,21 @@ mod tests {
 
     use super::*;
 
-    fn result(kind: Kind, values: &[&str]) -> String {
-        let mut state = State::new(kind);
+    fn result(kind: AggregateKind, values: &[&str]) -> String {
+        let mut state = AggregateState::new(kind);
         for value in values {
             let value = match *value {
-                "undefined" => Got::Missing,
-                text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+                "undefined" => Evaluated::Missing,
+                text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
             };
-            state.add(&value, b"");
+            state.add_row(&value, b"");
         }
-        state.result().value().map_or("undefined".to_owned(), to_string)
+        state.into_value().value().map_or("undefined".to_owned(), to_string)
     }
 
     #[test]
     fn values_come_to() {
-        use Kind as K;
+        use AggregateKind as K;
         for (kind, values, want) in [
             (K::Count, &[][..], "0"),
             (K::Count, &["1", "null", "undefined", "\"a\""], "3"),
@@ -290,20 +324,20 @@ mod tests {
     #[test]
     fn order_does_not_count() {
         let values = ["1e16", "1", "-1e16", "0.1", "3e-9", "7", "1e300", "-1e300", "0.7"];
-        let want = result(Kind::Sum, &values);
+        let want = result(AggregateKind::Sum, &values);
         for turn in 1..values.len() {
             let mut other = values;
             other.rotate_left(turn);
-            assert_eq!(result(Kind::Sum, &other), want);
+            assert_eq!(result(AggregateKind::Sum, &other), want);
             other.reverse();
-            assert_eq!(result(Kind::Sum, &other), want);
+            assert_eq!(result(AggregateKind::Sum, &other), want);
         }
     }
 
     #[test]
     fn names_are_found() {
-        assert_eq!(Kind::find("count"), Some(Kind::Count));
-        assert_eq!(Kind::find("MakeSet"), Some(Kind::MakeSet));
-        assert_eq!(Kind::find("ABS"), None);
+        assert_eq!(AggregateKind::find_by_name("count"), Some(AggregateKind::Count));
+        assert_eq!(AggregateKind::find_by_name("MakeSet"), Some(AggregateKind::MakeSet));
+        assert_eq!(AggregateKind::find_by_name("ABS"), None);
     }
 }

@@ -1,10 +1,11 @@
-//! Which form stands for values that are the same: 1 and 1.0, or properties in another order. The
-//! order in which they come does not count.
+//! Which form stands for values that are the same: `1` and `1.0`, or objects with their properties
+//! in another order. A DISTINCT, a group or a set has to show one of them, and always the same one,
+//! in whatever order rows come: the shorter JSON text, and of equally long ones the lesser.
 
 use document::{ValueRef, json::to_string};
 
 /// Whether this form is taken in place of the other one of the same value.
-pub(super) fn precedes(form: ValueRef<'_>, other: ValueRef<'_>) -> bool {
+pub(super) fn takes_precedence(form: ValueRef<'_>, other: ValueRef<'_>) -> bool {
     if !has_forms(form) && !has_forms(other) {
         return false;
     }
@@ -12,6 +13,8 @@ pub(super) fn precedes(form: ValueRef<'_>, other: ValueRef<'_>) -> bool {
     (form.len(), form) < (other.len(), other)
 }
 
+/// Whether a value of this type can have another form. Integers cannot precede one another, and
+/// strings have one form only.
 fn has_forms(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Double(_) | ValueRef::Array(_) | ValueRef::Document(_))
 }
@@ -37,7 +40,7 @@ mod tests {
             let (form, other) =
                 (parse(form.as_bytes(), 9).unwrap(), parse(other.as_bytes(), 9).unwrap());
             assert_eq!(
-                precedes(form.as_ref(), other.as_ref()),
+                takes_precedence(form.as_ref(), other.as_ref()),
                 precedes_other,
                 "{form:?} {other:?}"
             );

@@ -1,33 +1,38 @@
 //! Keys of values for sets and groups: two values have the same key exactly when they are the same
 //! value, whatever the order of an object's properties.
+//!
+//! A key is the sortable encoding of the value with the properties of every object in the order of
+//! their names. It is compared as bytes, so that a hash set of keys is a set of values.
 
 use document::{
     Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
-/// Appends the key of a value; nothing has one too.
-pub(super) fn identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
+/// Appends the key of a value to `out`; undefined has a key too, which no value has. Only values
+/// with an object somewhere inside are copied, to sort its properties.
+pub(super) fn append_identity(value: Option<ValueRef<'_>>, out: &mut Vec<u8>) {
     let Some(value) = value else {
         encode(ValueRef::Undefined, TypeOrder::Json, false, out);
         return;
     };
     if has_object(value) {
-        encode(sorted(value).as_ref(), TypeOrder::Json, false, out);
+        encode(with_sorted_properties(value).as_ref(), TypeOrder::Json, false, out);
     } else {
         encode(value, TypeOrder::Json, false, out);
     }
 }
 
 /// The key of one value.
-pub(super) fn identity_of(value: &Got<'_>) -> Vec<u8> {
+pub(super) fn identity_of(value: &Evaluated<'_>) -> Vec<u8> {
     let mut key = Vec::new();
-    identity(value.value(), &mut key);
+    append_identity(value.value(), &mut key);
     key
 }
 
+/// Whether there is an object anywhere in a value, so that its key needs a sorted copy.
 fn has_object(value: ValueRef<'_>) -> bool {
     match value {
         ValueRef::Document(_) => true,
@@ -37,15 +42,19 @@ fn has_object(value: ValueRef<'_>) -> bool {
 }
 
 /// The same value with all properties in the order of their names.
-fn sorted(value: ValueRef<'_>) -> Value {
+fn with_sorted_properties(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Document(fields) => {
-            let mut fields: Vec<(String, Value)> =
-                fields.iter().map(|(name, value)| (name.to_owned(), sorted(value))).collect();
+            let mut fields: Vec<(String, Value)> = fields
+                .iter()
+                .map(|(name, value)| (name.to_owned(), with_sorted_properties(value)))
+                .collect();
             fields.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Document(fields.into_iter().collect::<Document>())
         }
-        ValueRef::Array(values) => Value::Array(values.iter().map(sorted).collect()),
+        ValueRef::Array(values) => {
+            Value::Array(values.iter().map(with_sorted_properties).collect())
+        }
         other => other.to_value(),
     }
 }
@@ -55,7 +64,7 @@ mod tests {
     use document::json::parse;
 
     use super::*;
-    use crate::equal::equal;
+    use crate::equal::is_equal;
 
     #[test]
     fn keys_are_the_same_exactly_when_values_are() {
@@ -84,11 +93,11 @@ mod tests {
         ];
         let values: Vec<Value> =
             texts.iter().map(|text| parse(text.as_bytes(), 9).unwrap()).collect();
-        let key = |value: &Value| identity_of(&Got::Ref(value.as_ref()));
+        let key = |value: &Value| identity_of(&Evaluated::Ref(value.as_ref()));
         for a in &values {
-            assert_ne!(key(a), identity_of(&Got::Missing));
+            assert_ne!(key(a), identity_of(&Evaluated::Missing));
             for b in &values {
-                assert_eq!(key(a) == key(b), equal(a.as_ref(), b.as_ref()), "{a:?} {b:?}");
+                assert_eq!(key(a) == key(b), is_equal(a.as_ref(), b.as_ref()), "{a:?} {b:?}");
             }
         }
     }

@@ -22,6 +22,6 @@ pub mod sarg;
 pub mod statement;
 mod work;
 
-pub use equal::equal;
-pub use number::{integer, number, to_f64, to_i64};
-pub use order::{InOrder, compare};
+pub use equal::is_equal;
+pub use number::{integer_value, number_or_nothing, to_f64, to_i64};
+pub use order::{InOrder, compare_values};

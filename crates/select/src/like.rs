@@ -1,21 +1,36 @@
-//! LIKE: `%` is any text, `_` one character, `[a-z]` and `[^a-z]` one of a set. Matching goes from
-//! left to right and never returns further than to the last `%`.
+//! LIKE: `%` is any text, `_` one character, `[a-z]` and `[^a-z]` one of a set.
+//!
+//! A pattern is split at its `%` into pieces. The first piece has to begin the text and the last
+//! one to end it; each piece between is taken where it occurs first. That is right without ever
+//! going back over a piece: if a match exists at all, one exists with every middle piece as far to
+//! the left as possible. So the work is bounded by the length of the text times that of the longest
+//! piece.
+//!
+//! ```text
+//! a%b_d%z   ->   pieces  [a]  [b, any, d]  [z]
+//!                begins with  first found  ends with
+//! ```
 
-use evaluation::{Effort, Error};
+use evaluation::{Budget, Error};
 
 /// Work of one character compared.
 const ONE: usize = 16;
 
 /// What one character of a text may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum One {
+enum CharTest {
     Any,
     This(char),
-    Set { ranges: Vec<(char, char)>, negated: bool },
+    /// One of these ranges, both ends included, or none of them.
+    Set {
+        ranges: Vec<(char, char)>,
+        negated: bool,
+    },
 }
 
-impl One {
-    fn is(&self, c: char) -> bool {
+impl CharTest {
+    /// Whether a character is allowed here.
+    fn matches_char(&self, c: char) -> bool {
         match self {
             Self::Any => true,
             Self::This(this) => *this == c,
@@ -26,11 +41,12 @@ impl One {
     }
 }
 
-/// What stands between two `%`.
+/// What stands between two `%`: plain text, which is searched for quickly, or a test for each
+/// character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Ones(Vec<One>),
+    Ones(Vec<CharTest>),
 }
 
 /// A pattern, ready to be matched.
@@ -41,42 +57,44 @@ pub struct Like {
 }
 
 impl Like {
-    /// Reads a pattern. What is no complete set stands for itself.
+    /// Reads a pattern. The character after `escape` stands for itself. A `[` without a complete
+    /// set after it stands for itself too, so that every text is a pattern and none is an error.
     pub fn new(pattern: &str, escape: Option<char>) -> Self {
         let mut pieces = Vec::new();
         let mut ones = Vec::new();
         let mut rest = pattern.chars();
         while let Some(c) = rest.next() {
             if Some(c) == escape {
-                ones.push(One::This(rest.next().unwrap_or(c)));
+                ones.push(CharTest::This(rest.next().unwrap_or(c)));
                 continue;
             }
             match c {
-                '%' => pieces.push(piece(std::mem::take(&mut ones))),
-                '_' => ones.push(One::Any),
-                '[' => match set(rest.as_str()) {
+                '%' => pieces.push(into_piece(std::mem::take(&mut ones))),
+                '_' => ones.push(CharTest::Any),
+                '[' => match parse_set(rest.as_str()) {
                     Some((one, after)) => {
                         ones.push(one);
                         rest = after.chars();
                     }
-                    None => ones.push(One::This(c)),
+                    None => ones.push(CharTest::This(c)),
                 },
-                c => ones.push(One::This(c)),
+                c => ones.push(CharTest::This(c)),
             }
         }
-        pieces.push(piece(ones));
+        pieces.push(into_piece(ones));
         Self { pieces }
     }
 
-    /// The text that every match begins with, and whether it is all that a match needs.
-    pub fn prefix(&self) -> (String, bool) {
+    /// The text that every match begins with, and whether beginning with it is all that a match
+    /// needs (`abc%`). An index looks the prefix up.
+    pub fn required_prefix(&self) -> (String, bool) {
         let Some(first) = self.pieces.first() else { return (String::new(), false) };
         let nothing = Piece::Text(String::new());
         match first {
             Piece::Text(text) => (text.clone(), self.pieces.get(1..) == Some(&[nothing])),
             Piece::Ones(ones) => {
                 let fixed = ones.iter().map_while(|one| match one {
-                    One::This(c) => Some(*c),
+                    CharTest::This(c) => Some(*c),
                     _ => None,
                 });
                 (fixed.collect(), false)
@@ -84,8 +102,8 @@ impl Like {
         }
     }
 
-    /// The only text that matches, when there is no more than one.
-    pub fn exact(&self) -> Option<&str> {
+    /// The only text that matches, when the pattern has no wildcard: LIKE is an equality then.
+    pub fn only_match(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Text(text)] => Some(text),
             _ => None,
@@ -93,36 +111,37 @@ impl Like {
     }
 
     /// Whether a text matches.
-    pub fn matches(&self, text: &str, effort: &Effort) -> Result<bool, Error> {
-        effort.charge(text.len())?;
+    pub fn matches_text(&self, text: &str, budget: &Budget) -> Result<bool, Error> {
+        budget.spend_bounded(text.len())?;
         let Some((first, more)) = self.pieces.split_first() else { return Ok(text.is_empty()) };
-        let Some(mut rest) = first.strip(text) else { return Ok(false) };
+        let Some(mut rest) = first.strip_prefix(text) else { return Ok(false) };
         let Some((last, middle)) = more.split_last() else { return Ok(rest.is_empty()) };
         for piece in middle {
-            match piece.find(rest, effort)? {
+            match piece.find_first(rest, budget)? {
                 Some(after) => rest = after,
                 None => return Ok(false),
             }
         }
-        Ok(last.ends(rest))
+        Ok(last.matches_end(rest))
     }
 }
 
 impl Piece {
-    /// What follows when the text begins with it.
-    fn strip<'t>(&self, text: &'t str) -> Option<&'t str> {
+    /// What follows the piece when the text begins with it.
+    fn strip_prefix<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Self::Text(this) => text.strip_prefix(this.as_str()),
             Self::Ones(ones) => {
                 let mut rest = text.chars();
-                let is = ones.iter().all(|one| rest.next().is_some_and(|c| one.is(c)));
+                let is = ones.iter().all(|one| rest.next().is_some_and(|c| one.matches_char(c)));
                 is.then_some(rest.as_str())
             }
         }
     }
 
-    /// What follows its first occurrence.
-    fn find<'t>(&self, text: &'t str, effort: &Effort) -> Result<Option<&'t str>, Error> {
+    /// What follows the first occurrence of the piece. Each position of the text costs as much work
+    /// as the piece has characters, which is counted before it is done.
+    fn find_first<'t>(&self, text: &'t str, budget: &Budget) -> Result<Option<&'t str>, Error> {
         let ones = match self {
             Self::Text(this) => {
                 let at = text.find(this.as_str()).map(|at| at + this.len());
@@ -132,8 +151,8 @@ impl Piece {
         };
         let mut rest = text;
         loop {
-            effort.charge(ones.len().saturating_mul(ONE))?;
-            if let Some(after) = self.strip(rest) {
+            budget.spend_bounded(ones.len().saturating_mul(ONE))?;
+            if let Some(after) = self.strip_prefix(rest) {
                 return Ok(Some(after));
             }
             let mut next = rest.chars();
@@ -144,27 +163,30 @@ impl Piece {
         }
     }
 
-    fn ends(&self, text: &str) -> bool {
+    /// Whether the text ends with the piece.
+    fn matches_end(&self, text: &str) -> bool {
         match self {
             Self::Text(this) => text.ends_with(this.as_str()),
             Self::Ones(ones) => {
                 let mut rest = text.chars().rev();
-                ones.iter().rev().all(|one| rest.next().is_some_and(|c| one.is(c)))
+                ones.iter().rev().all(|one| rest.next().is_some_and(|c| one.matches_char(c)))
             }
         }
     }
 }
 
-fn piece(ones: Vec<One>) -> Piece {
+/// The piece of some characters: plain text when each of them is known.
+fn into_piece(ones: Vec<CharTest>) -> Piece {
     let text = ones.iter().map(|one| match one {
-        One::This(c) => Some(*c),
+        CharTest::This(c) => Some(*c),
         _ => None,
     });
     text.collect::<Option<String>>().map_or(Piece::Ones(ones), Piece::Text)
 }
 
-/// A set whose `[` was read already, and what follows it.
-fn set(text: &str) -> Option<(One, &str)> {
+/// Reads a set whose `[` was read already, and returns it with what follows its `]`. Nothing when
+/// it is not complete or is empty.
+fn parse_set(text: &str) -> Option<(CharTest, &str)> {
     let (inner, negated) = match text.strip_prefix('^') {
         Some(inner) => (inner, true),
         None => (text, false),
@@ -187,7 +209,7 @@ fn set(text: &str) -> Option<(One, &str)> {
             [] => break,
         }
     }
-    (!ranges.is_empty()).then_some((One::Set { ranges, negated }, after))
+    (!ranges.is_empty()).then_some((CharTest::Set { ranges, negated }, after))
 }
 
 #[cfg(test)]
@@ -224,7 +246,7 @@ mod tests {
             let like = Like::new(pattern, escape);
             for (texts, want) in [(yes, true), (no, false)] {
                 for text in texts {
-                    let got = like.matches(text, &Effort::default()).unwrap();
+                    let got = like.matches_text(text, &Budget::default()).unwrap();
                     assert_eq!(got, want, "{pattern:?} {text:?}");
                 }
             }
@@ -242,8 +264,8 @@ mod tests {
             ("_", "", false, None),
         ] {
             let like = Like::new(pattern, None);
-            assert_eq!(like.prefix(), (prefix.to_owned(), enough), "{pattern}");
-            assert_eq!(like.exact(), exact, "{pattern}");
+            assert_eq!(like.required_prefix(), (prefix.to_owned(), enough), "{pattern}");
+            assert_eq!(like.only_match(), exact, "{pattern}");
         }
     }
 
@@ -251,8 +273,9 @@ mod tests {
     fn patterns_match_as_regular_expressions_do() {
         let random = evaluation::Random::new(11);
         let some = |parts: &[&str], most: u64| {
-            let count = random.next() % (most + 1);
-            let part = |_| parts[usize::try_from(random.next() % parts.len() as u64).unwrap()];
+            let count = random.next_number() % (most + 1);
+            let part =
+                |_| parts[usize::try_from(random.next_number() % parts.len() as u64).unwrap()];
             (0..count).map(part).collect::<String>()
         };
         let mut matched = 0;
@@ -261,7 +284,7 @@ mod tests {
             let text = some(&["a", "b", "c"], 8);
             let regular = pattern.replace('%', ".*").replace('_', ".");
             let want = regex::Regex::new(&format!("^(?s:{regular})$")).unwrap().is_match(&text);
-            let got = Like::new(&pattern, None).matches(&text, &Effort::default()).unwrap();
+            let got = Like::new(&pattern, None).matches_text(&text, &Budget::default()).unwrap();
             assert_eq!(got, want, "{pattern:?} {text:?}");
             matched += usize::from(got);
         }
@@ -272,9 +295,9 @@ mod tests {
     fn hard_patterns_take_bounded_work() {
         let text = "a".repeat(200_000);
         let pattern = format!("{}b", "%a".repeat(1_000));
-        let effort = Effort::default();
-        assert!(!Like::new(&pattern, None).matches(&text, &effort).unwrap());
+        let budget = Budget::default();
+        assert!(!Like::new(&pattern, None).matches_text(&text, &budget).unwrap());
         let pattern = format!("%{}b%", "_".repeat(100_000));
-        assert!(Like::new(&pattern, None).matches(&text, &effort).is_err());
+        assert!(Like::new(&pattern, None).matches_text(&text, &budget).is_err());
     }
 }

@@ -1,20 +1,27 @@
-//! Three-valued logic: true, false, and nothing.
+//! Three-valued logic: true, false and nothing (undefined). `None` is nothing.
+//!
+//! ```text
+//! AND    true   false  none        OR     true   false  none
+//! true   true   false  none        true   true   true   true
+//! false  false  false  false       false  true   false  none
+//! none   none   false  none        none   true   none   none
+//! ```
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
-/// Whether a value is true or false; anything else is nothing.
-pub(crate) fn truth(value: &Got<'_>) -> Option<bool> {
+/// Whether a value is true or false. Any other type is nothing: the language has no truthy values.
+pub(crate) fn truth_of(value: &Evaluated<'_>) -> Option<bool> {
     value.value().and_then(ValueRef::as_bool)
 }
 
 /// A truth as a value.
-pub(crate) fn got<'a>(truth: Option<bool>) -> Got<'a> {
+pub(crate) fn truth_value<'a>(truth: Option<bool>) -> Evaluated<'a> {
     truth.map(Value::Bool).into()
 }
 
 /// AND of two.
-pub(crate) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+pub(crate) fn and_truths(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
@@ -22,9 +29,10 @@ pub(crate) fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     }
 }
 
-/// What several truths come to, the first of which that is `by` decides. One that is nothing leaves
-/// it open, unless another one decides it.
-pub(crate) fn decided(
+/// Combines several truths as AND (`by` is false) or OR (`by` is true) does: the first one that is
+/// `by` decides, and those after it are not evaluated. Nothing among them leaves the result open,
+/// unless another one decides it.
+pub(crate) fn decide(
     truths: impl Iterator<Item = Result<Option<bool>, Error>>,
     by: bool,
 ) -> Result<Option<bool>, Error> {

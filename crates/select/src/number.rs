@@ -1,27 +1,27 @@
-//! Numbers as arithmetic over JSON answers them: whole ones are integers, those that JSON cannot
-//! hold are nothing.
+//! Numbers as arithmetic over JSON returns them: whole ones are integers, so that `1.5 + 0.5` is
+//! `2` and not `2.0`; those that JSON cannot hold (infinite, not a number) are nothing.
 
 use document::{Number, Value, ValueRef};
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 /// Up to here every whole number is a double of its own: 2^53.
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// What was computed; infinite and no number is nothing.
-pub fn number(value: f64) -> Got<'static> {
+/// The value of a computed number.
+pub fn number_or_nothing(value: f64) -> Evaluated<'static> {
     if !value.is_finite() {
-        return Got::Missing;
+        return Evaluated::Missing;
     }
     if value.fract() == 0.0 && value.abs() < MAX_WHOLE {
-        return integer(value as i64);
+        return integer_value(value as i64);
     }
-    Got::Own(Value::Double(value))
+    Evaluated::Own(Value::Double(value))
 }
 
 /// A whole number, exactly.
-pub fn integer(value: i64) -> Got<'static> {
-    Got::Own(Value::Int64(value))
+pub fn integer_value(value: i64) -> Evaluated<'static> {
+    Evaluated::Own(Value::Int64(value))
 }
 
 /// The nearest double of a number.
@@ -29,7 +29,8 @@ pub fn to_f64(value: ValueRef<'_>) -> Option<f64> {
     Number::of(value).map(Number::to_f64)
 }
 
-/// The integer that a number is, exactly; fractions and what is beyond 64 bits are none.
+/// The integer that a number is, exactly: `3.0` is one. Fractions and numbers beyond 64 bits are
+/// not.
 pub fn to_i64(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value).and_then(Number::to_i64_exact)
 }
@@ -54,7 +55,7 @@ mod tests {
             (f64::INFINITY, "undefined"),
             (f64::NEG_INFINITY, "undefined"),
         ] {
-            let got = number(value).value().map_or("undefined".to_owned(), to_string);
+            let got = number_or_nothing(value).value().map_or("undefined".to_owned(), to_string);
             assert_eq!(got, want, "{value}");
         }
     }

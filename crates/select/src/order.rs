@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 
 use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
 
-use crate::properties::{by_name, count};
+use crate::properties::{compare_counts, sorted_by_name};
 
 /// Orders two values: strings by code point, arrays element by element and then by length, objects
-/// by how many properties they have and then by these, in the order of names.
-pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+/// by how many properties they have and then by these, in the order of names. ORDER BY, MIN and
+/// sets use this order; the comparison operators use it for values of one simple type only.
+pub fn compare_values(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
         return compare_numbers(a, b);
@@ -17,14 +18,14 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     match (a, b) {
         (V::Bool(a), V::Bool(b)) => a.cmp(&b),
         (V::String(a), V::String(b)) => a.cmp(b),
-        (V::Array(a), V::Array(b)) => arrays(a, b),
-        (V::Document(a), V::Document(b)) => objects(a, b),
-        _ => class(a).cmp(&class(b)).then_with(|| document::compare(a, b)),
+        (V::Array(a), V::Array(b)) => compare_arrays(a, b),
+        (V::Document(a), V::Document(b)) => compare_objects(a, b),
+        _ => type_class(a).cmp(&type_class(b)).then_with(|| document::compare(a, b)),
     }
 }
 
-/// Where a type stands; what JSON has no form for comes last.
-fn class(value: ValueRef<'_>) -> u8 {
+/// The place of a value's type in the order; types that JSON does not have come last.
+fn type_class(value: ValueRef<'_>) -> u8 {
     match value {
         ValueRef::Null => 0,
         ValueRef::Bool(_) => 1,
@@ -36,11 +37,11 @@ fn class(value: ValueRef<'_>) -> u8 {
     }
 }
 
-fn arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
+fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for a in a.iter() {
         let Some(b) = rest.next() else { return Ordering::Greater };
-        let order = compare(a, b);
+        let order = compare_values(a, b);
         if order.is_ne() {
             return order;
         }
@@ -48,14 +49,16 @@ fn arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
 
-fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
-    let order = count(a, b);
+/// Orders two objects. The numbers of properties are compared first, and only then are both sorted
+/// by name, so that a small object is never compared with all of a large one.
+fn compare_objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let order = compare_counts(a, b);
     if order.is_ne() {
         return order;
     }
-    let (a, b) = (by_name(a), by_name(b));
+    let (a, b) = (sorted_by_name(a), sorted_by_name(b));
     for ((a_name, a), (b_name, b)) in a.iter().zip(&b) {
-        let order = a_name.cmp(b_name).then_with(|| compare(*a, *b));
+        let order = a_name.cmp(b_name).then_with(|| compare_values(*a, *b));
         if order.is_ne() {
             return order;
         }
@@ -63,7 +66,8 @@ fn objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     Ordering::Equal
 }
 
-/// The type of a value that has an order of its own: arrays and objects have none.
+/// The type of a value that `<` and its like can compare: null, boolean, number or string. Arrays
+/// and objects have no such order, although ORDER BY gives them one.
 pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     match value {
         ValueRef::Null => Some(0),
@@ -93,7 +97,7 @@ impl PartialOrd for InOrder<'_> {
 
 impl Ord for InOrder<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        compare(self.0, other.0)
+        compare_values(self.0, other.0)
     }
 }
 
@@ -141,8 +145,12 @@ mod tests {
             for (j, b) in ascending.iter().enumerate() {
                 let left = parse(a.as_bytes(), 9).unwrap();
                 let right = parse(b.as_bytes(), 9).unwrap();
-                assert_eq!(compare(left.as_ref(), right.as_ref()), i.cmp(&j), "{a} {b}");
-                assert_eq!(super::super::equal(left.as_ref(), right.as_ref()), i == j, "{a} {b}");
+                assert_eq!(compare_values(left.as_ref(), right.as_ref()), i.cmp(&j), "{a} {b}");
+                assert_eq!(
+                    super::super::is_equal(left.as_ref(), right.as_ref()),
+                    i == j,
+                    "{a} {b}"
+                );
             }
         }
     }

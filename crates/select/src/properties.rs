@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use document::{DocRef, ValueRef};
 
-/// Which object has more properties. It reads no further than the smaller one goes, so that the
-/// work of comparing is bounded by the smaller value.
-pub(crate) fn count(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+/// Which object has more properties. It reads no further than the smaller object goes, so that the
+/// work of comparing two objects is bounded by the smaller one.
+pub(crate) fn compare_counts(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let (mut a, mut b) = (a.iter(), b.iter());
     loop {
         match (a.next().is_some(), b.next().is_some()) {
@@ -17,7 +17,7 @@ pub(crate) fn count(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
 }
 
 /// The properties by their names.
-pub(crate) fn by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
+pub(crate) fn sorted_by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
     let mut fields: Vec<_> = object.iter().collect();
     fields.sort_by_key(|(name, _)| *name);
     fields

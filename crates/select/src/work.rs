@@ -1,38 +1,42 @@
-//! What it takes to look at values as a whole, in units of [`Effort`](evaluation::Effort): what is
-//! counted before it is done. It evaluates nothing.
+//! What it takes to look at values as a whole, in units of the [`Budget`](evaluation::Budget),
+//! about one for each byte that is copied. Work is counted before it is done, so that one
+//! comparison of two large values cannot exceed what the operation has left. Nothing is evaluated
+//! here.
 
 use document::{ArrayRef, DocRef, ValueRef};
 
-use evaluation::{Size, reach};
+use evaluation::{Size, readable_bytes};
 
-/// Comparing a nested value, for each of its bytes.
+/// Work of comparing a nested value, for each of its bytes: names and values are decoded.
 const COMPARED: usize = 4;
-/// Making a key of one, which is copied and may be sorted.
+/// Work of making the key of a nested value, for each of its bytes: it is copied, sorted and
+/// encoded.
 const KEYED: usize = 8;
-/// Bytes of a text that are checked or compared at once.
+/// Bytes of a text that are checked or compared in one unit of work.
 const AT_ONCE: usize = 16;
 
-/// How many bytes there are to read in a value.
-pub(super) fn weight(value: ValueRef<'_>) -> usize {
+/// How many bytes there are to read in a value. For raw documents and arrays that is known without
+/// reading them.
+pub(super) fn weight_of(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Document(DocRef::Raw(raw)) | ValueRef::Array(ArrayRef::Raw(raw)) => raw.len(),
         ValueRef::String(text) => text.len(),
-        other => Size::of(other).bytes,
+        other => Size::of_value(other).bytes,
     }
 }
 
-/// Handing a value to a function, which reads it once and soon.
-pub(super) fn reading(value: ValueRef<'_>) -> usize {
-    value.as_str().map_or_else(|| reach(value), |text| text.len() / 2)
+/// Work of handing a value to a function, which reads it once.
+pub(super) fn work_of_reading(value: ValueRef<'_>) -> usize {
+    value.as_str().map_or_else(|| readable_bytes(value), |text| text.len() / 2)
 }
 
-/// Coming across a value: texts are checked.
-pub(super) fn touching(value: ValueRef<'_>) -> usize {
+/// Work of coming across a value: that a text is well-formed is checked.
+pub(super) fn work_of_touching(value: ValueRef<'_>) -> usize {
     value.as_str().map_or(0, |text| text.len() / AT_ONCE)
 }
 
-/// Comparing two values, which goes no further than the smaller one.
-pub(super) fn comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
+/// Work of comparing two values, which goes no further than the smaller one.
+pub(super) fn work_of_comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
     use ValueRef as V;
     match (a, b) {
         (V::String(a), V::String(b)) => a.len().min(b.len()) / AT_ONCE,
@@ -42,26 +46,27 @@ pub(super) fn comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
         }
         // To know how large a tree is takes as long as to compare it.
         (V::Array(_), V::Array(_)) | (V::Document(_), V::Document(_)) => {
-            weight(a).saturating_add(weight(b)).saturating_mul(COMPARED)
+            weight_of(a).saturating_add(weight_of(b)).saturating_mul(COMPARED)
         }
         _ => 0,
     }
 }
 
-/// Making the key of a value, and looking which of two forms of it is taken.
-pub(super) fn keying(value: ValueRef<'_>) -> usize {
+/// Work of making the key of a value and of choosing between two forms of it.
+pub(super) fn work_of_keying(value: ValueRef<'_>) -> usize {
     match value {
-        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(KEYED),
-        other => weight(other),
+        ValueRef::Array(_) | ValueRef::Document(_) => weight_of(value).saturating_mul(KEYED),
+        other => weight_of(other),
     }
 }
 
-/// Finding the place of a value among so many others.
-pub(super) fn placing(value: ValueRef<'_>, others: usize) -> usize {
+/// Work of finding a value's place among `others` values in order: as many comparisons as a binary
+/// search makes.
+pub(super) fn work_of_placing(value: ValueRef<'_>, others: usize) -> usize {
     let steps = usize::BITS.saturating_sub(others.leading_zeros()).max(1) as usize;
     let once = match value {
-        ValueRef::Array(_) | ValueRef::Document(_) => weight(value).saturating_mul(COMPARED),
-        other => touching(other),
+        ValueRef::Array(_) | ValueRef::Document(_) => weight_of(value).saturating_mul(COMPARED),
+        other => work_of_touching(other),
     };
     once.saturating_mul(steps)
 }
@@ -86,18 +91,18 @@ mod tests {
             (&list, &list, 32_000, 100_000),
         ] {
             let (a, b) = (value(a), value(b));
-            let found = comparing(a.as_ref(), b.as_ref());
+            let found = work_of_comparing(a.as_ref(), b.as_ref());
             assert!((least..=most).contains(&found), "{a:?} {b:?} {found}");
-            assert_eq!(comparing(b.as_ref(), a.as_ref()), found);
+            assert_eq!(work_of_comparing(b.as_ref(), a.as_ref()), found);
         }
         let stored = document::doc! { "list": value(&list) }.to_buf();
         let raw = stored.get("list").unwrap();
-        assert!(20_000 < comparing(raw, raw) && comparing(raw, raw) < 80_000);
-        assert!((50..100).contains(&touching(value(&long).as_ref())));
+        assert!(20_000 < work_of_comparing(raw, raw) && work_of_comparing(raw, raw) < 80_000);
+        assert!((50..100).contains(&work_of_touching(value(&long).as_ref())));
         for heavy in [raw, value(&list).as_ref(), value(&long).as_ref()] {
-            assert!(1000 <= keying(heavy));
-            assert!(500 <= placing(heavy, 1 << 10));
-            assert!(placing(heavy, 0) < placing(heavy, 1 << 10));
+            assert!(1000 <= work_of_keying(heavy));
+            assert!(500 <= work_of_placing(heavy, 1 << 10));
+            assert!(work_of_placing(heavy, 0) < work_of_placing(heavy, 1 << 10));
         }
     }
 }

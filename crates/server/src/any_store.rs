@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Direction, Error, Limit, MemoryStore, Page, Range, Snapshot, Space, Store};
+use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
 use store_lsm::{LsmMetrics, LsmSnapshot, LsmStore};
 
 /// A store, chosen once at the start: in memory without a data directory, else on disk.
@@ -49,7 +49,7 @@ impl Snapshot for AnySnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use clock::{Clock, Mode, monotonic_time};
+use clock::{Clock, ClockMode, monotonic_time};
 use engine::Engine;
 use mongo::Door;
 use store::Health;
@@ -87,7 +87,7 @@ pub(crate) async fn wait_for(time: Duration) {
 /// One round of the timekeeper. A manual clock needs none: its moves are made durable when they are
 /// made. A step of the wall clock is logged once, when it is first seen.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
-    if clock.mode() == Mode::System {
+    if clock.mode() == ClockMode::System {
         let was = clock.status().unconfirmed;
         write_checkpoint(clock, file, failing);
         if !was && clock.status().unconfirmed {

@@ -129,8 +129,12 @@ mod tests {
     fn the_last_move_of_a_manual_clock_stands_in_both_slots() {
         let directory = tempfile::tempdir().unwrap();
         let (file, _) = CheckpointFile::open(directory.path(), true).unwrap();
-        let clock =
-            clock::Clock::start(clock::Mode::Manual, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock::Clock::start(
+            clock::ClockMode::Manual,
+            Box::new(clock::Machine),
+            boot_id(),
+            None,
+        );
         let clock = clock.unwrap();
         file.write(&clock.tick()).unwrap();
         let last = clock.tick();
@@ -150,8 +154,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (file, none) = CheckpointFile::open(directory.path(), true).unwrap();
         assert_eq!(none, None);
-        let clock =
-            clock::Clock::start(clock::Mode::System, Box::new(clock::Machine), boot_id(), None);
+        let clock = clock::Clock::start(
+            clock::ClockMode::System,
+            Box::new(clock::Machine),
+            boot_id(),
+            None,
+        );
         let clock = clock.unwrap();
         let (older, newer) = (clock.tick(), clock.tick());
         file.write(&older).unwrap();

@@ -44,6 +44,6 @@ pub use data_dir::Refused;
 pub use failure::Failure;
 pub use memory::LEAST as LEAST_MEMORY;
 pub use nosql::first_key;
-pub use process::{serve, serve_beside};
+pub use process::{Beside, serve, serve_beside};
 pub use serve::{Running, start};
 pub use verify::{Difference, verify};

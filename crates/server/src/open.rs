@@ -9,7 +9,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use clock::{Checkpoint, Clock, Machine, Mode, Source};
+use clock::{Checkpoint, Clock, ClockSource, Machine};
 use engine::{Engine, KeepNothing, Options, Persist};
 use mongo::MongoDialect;
 use store::MemoryStore;
@@ -41,8 +41,8 @@ pub(crate) struct Opened {
 /// damage, another process), with `Failure::Failed` otherwise.
 pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
     let mode = match config.clock {
-        ClockMode::System => Mode::System,
-        ClockMode::Manual => Mode::Manual,
+        ClockMode::System => clock::ClockMode::System,
+        ClockMode::Manual => clock::ClockMode::Manual,
     };
     let data_dir = match &config.data_dir {
         Some(path) => Some(DataDir::open(path, must_exist).map_err(Failure::Refused)?),
@@ -55,7 +55,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         }
         None => (None, None),
     };
-    let source: Box<dyn Source> = match &config.test_wall {
+    let source: Box<dyn ClockSource> = match &config.test_wall {
         Some(file) => Box::new(TestWall::new(file.clone())),
         None => Box::new(Machine),
     };

@@ -24,17 +24,18 @@ const LONGEST_END: Duration = Duration::from_millis(9_500);
 /// Runs a server until SIGTERM, SIGINT or SIGHUP. Returns `Ok` after an orderly end, and why
 /// otherwise.
 pub fn serve(config: &Config) -> Result<(), Failure> {
-    serve_beside(config, |_| Ok(()))
+    serve_beside(config, Box::new(|_| Ok(())))
 }
+
+/// What runs beside a server, with its admin address. In a box: with a type of its own for each, the
+/// compiler would make the whole server again in the crate that names one.
+pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
 /// Runs a server until a signal, with something beside it. Once the server accepts, `beside` runs
 /// on a thread of its own and gets the admin address (`None` where that listener is off). When
 /// `beside` fails, the server stops and its text becomes the failure; when it succeeds, the server
 /// goes on. The server's end does not wait for `beside`.
-pub fn serve_beside(
-    config: &Config,
-    beside: impl FnOnce(Option<String>) -> Result<(), String> + Send + 'static,
-) -> Result<(), Failure> {
+pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
     // First: places for connections and temporary files are counted by it.
     raise_descriptor_limit();
     // What the server keeps is its owner's alone.

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clock::{Machine, Source};
+use clock::{ClockSource, Machine};
 
 /// The machine's clocks with a wall clock that a test moves.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl TestWall {
     }
 }
 
-impl Source for TestWall {
+impl ClockSource for TestWall {
     fn boot_ns(&self) -> i64 {
         Machine.boot_ns()
     }

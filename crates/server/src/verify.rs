@@ -87,7 +87,7 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
 /// the other collections are walked too.
 fn to_difference(
     namespace: String,
-    checked: Result<engine::Checked, engine::Error>,
+    checked: Result<engine::CheckReport, engine::Error>,
 ) -> Result<Difference, Failure> {
     match checked {
         Ok(checked) => Ok(Difference {

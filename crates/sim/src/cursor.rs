@@ -1,4 +1,8 @@
 //! A query that goes on over several batches while the world moves.
+//!
+//! Each batch has an instant of its own. A walk returns documents as they are at that moment; a
+//! sort has read them when the first batch was asked for, and may return older versions, but never
+//! one that has expired since. A document that did not change meanwhile comes exactly once.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +16,22 @@ use crate::model::{Model, id_of};
 /// An open query.
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
+    /// The engine's side.
     cursor: Cursor<PausingStore>,
     /// Lives and versions when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
+    /// Indexes that were there when it was planned.
     had: Vec<&'static str>,
+    /// Ids so far, in their order.
     returned: Vec<i32>,
     /// Rows wait in a sort, so that older versions may be returned.
     buffered: bool,
+    /// Its first batch was read.
     began: bool,
 }
 
 impl OpenCursor {
+    /// A query over all documents, by id or sorted by `v`.
     pub(crate) fn new(kit: &Kit, model: &Model, sorted: bool) -> Self {
         let mut plan = Plan::new(Filter::always());
         if sorted {
@@ -69,10 +78,12 @@ impl OpenCursor {
         Ok(!batch.done)
     }
 
+    /// Whether it walks an index, which may be dropped under it.
     fn may_be_gone(&self) -> bool {
         self.cursor.explain().index.is_some()
     }
 
+    /// Checks a document that was returned.
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
@@ -98,6 +109,7 @@ impl OpenCursor {
         Ok(())
     }
 
+    /// Whatever did not change since the beginning was returned.
     fn check_complete(&self, model: &Model) -> Result<(), String> {
         let mut missed = model.live_documents().filter(|(id, doc)| {
             self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)

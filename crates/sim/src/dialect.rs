@@ -1,4 +1,4 @@
-//! Stored filters in the query language of the MongoDB door.
+//! Stored filters in the query language of the MongoDB API, for partial indexes.
 
 use document::DocRef;
 use engine::{Dialect, Model};

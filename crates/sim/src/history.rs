@@ -1,4 +1,8 @@
 //! One random history: what is done, in which order, and how far.
+//!
+//! A step does one thing: an operation, a look, a move of the clock, a pass of the reaper, a
+//! restart, the next batch of a cursor. Some operations are held or stopped on purpose, at most one
+//! of each at a time. After every step one path is looked along, and at the end all of them.
 
 use std::{
     fmt::Write as _,
@@ -15,9 +19,12 @@ use crate::{
     world::{How, World},
 };
 
+/// Of one history: short ones fail with few lines to read, and there are thousands of seeds.
 const STEPS: usize = 30;
+/// Few, so that operations meet.
 const IDS: i32 = 5;
 
+/// Name, path, unique, partial. Those on `d` and `e` may expire documents.
 const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("v_1", "v", false, false),
     ("u_1", "u", true, false),
@@ -27,10 +34,12 @@ const INDEXES: [(&str, &str, bool, bool); 5] = [
 ];
 
 /// What was done, to be told when it fails.
+/// One line a step.
 #[derive(Debug, Default)]
 struct Log(String);
 
 impl Log {
+    /// Notes what is about to be done, with the time since the start.
     fn note_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
         let ms = model.now_ms - test_kit::START_MS;
         let _ = writeln!(self.0, "  at {ms}: {what:?}");
@@ -38,6 +47,11 @@ impl Log {
 }
 
 /// Runs the history of a seed; on failure tells what was done.
+///
+/// # Errors
+///
+/// What does not agree, with every step up to there and the time of each, so that the history can
+/// be read without running it again.
 pub fn run_history(seed: u64, rules: Rules) -> Result<(), String> {
     let mut log = Log::default();
     run_steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
@@ -49,6 +63,7 @@ pub fn run_caught(seed: u64, rules: Rules) -> Result<(), String> {
         .unwrap_or_else(|_| Err(format!("seed {seed}: a panic")))
 }
 
+/// The whole history; on failure the log tells how it came to it.
 fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = World::new(rules);
@@ -70,6 +85,7 @@ fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     world.look_everywhere(IDS)
 }
 
+/// One step, with the odds of each kind.
 fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     match rng.u8(0..32) {
         0..=12 => operate_step(world, rng, log),
@@ -104,6 +120,7 @@ fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
     }
 }
 
+/// Reads the next batch of a cursor, or of a new one.
 fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     if world.cursor_count() == 0 || rng.u8(0..4) == 0 {
         let sorted = rng.bool();
@@ -115,6 +132,7 @@ fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
     world.next_batch(which, rng.usize(1..3))
 }
 
+/// Looks along a path, and may be stopped inside its view.
 fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let path = Path::random_path(rng, &world.model, IDS);
     let stop = !world.is_held() && !world.has_stopped() && rng.bool();
@@ -123,12 +141,15 @@ fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Resul
     world.look(path, how)
 }
 
+/// Does an operation, which may be held or stopped.
 fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let op = random_op(world, rng);
     let free = !world.is_held() && world.under_way() < 4;
+    // What writes several documents takes effect one by one, which the model does not do.
     if !op.is_single() && (!free || world.under_way() != 0) {
         return Ok(());
     }
+    // Two changes at once have no order that is known here.
     if op.is_settings() && world.changes_settings() {
         return Ok(());
     }
@@ -143,6 +164,7 @@ fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Re
     world.operate(op, how)
 }
 
+/// An operation, with the odds of each kind.
 fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     let (id, now_ms) = (rng.i32(0..IDS), world.model.now_ms);
     match rng.u8(0..30) {
@@ -164,6 +186,7 @@ fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
+/// A change of an index: made where it is missing, changed or dropped where it is there.
 fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     let (name, path, unique, partial) = INDEXES[rng.usize(0..INDEXES.len())];
     let dates = matches!(name, "d_1" | "e_1");
@@ -178,6 +201,8 @@ fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
 }
 
 /// A later instant: a little later, or about when somebody expires.
+/// Two of three moves go to a millisecond before an expiry, to the very instant, or just after it:
+/// there the law is decided.
 fn later_instant(model: &Model, rng: &mut fastrand::Rng) -> i64 {
     let deadlines = model.coming_expirations();
     if rng.u8(0..3) != 0 && !deadlines.is_empty() {

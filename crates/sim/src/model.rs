@@ -1,4 +1,8 @@
-//! The naive model: documents, settings, and who has expired.
+//! The naive model: documents, settings, and what has expired.
+//!
+//! It is as simple as the law: at every instant each document is asked, rule by rule, whether its
+//! time is up; what has once expired stays expired, whatever the settings are later. It keeps no
+//! index and no counter, so that nothing of the engine's ways can be wrong here in the same manner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +13,7 @@ use crate::op::{Op, Outcome};
 /// A document and its present life.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
+    /// As it was written.
     pub(crate) body: Document,
     /// Second of the last write.
     ts: i64,
@@ -23,8 +28,11 @@ pub(crate) struct Doc {
 /// An index as the model needs to know it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Index {
+    /// The field that it is on.
     pub(crate) path: &'static str,
+    /// No two live documents share a value; missing ones do not count.
     pub(crate) unique: bool,
+    /// It only holds documents with `p: 1`.
     pub(crate) partial: bool,
     /// Seconds after the date; a plain index has none.
     pub(crate) after: Option<i64>,
@@ -35,19 +43,26 @@ pub(crate) struct Index {
 pub(crate) struct Model {
     /// Milliseconds since 1970.
     pub(crate) now_ms: i64,
+    /// The default TTL in seconds, -1 for on without seconds; `None` is off.
     pub(crate) default: Option<i64>,
+    /// By id; expired ones stay until they are written over.
     docs: BTreeMap<i32, Doc>,
+    /// By name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Lives that ended by themselves.
     dead: BTreeSet<u32>,
+    /// How many lives there were, which numbers the next one.
     lives: u32,
+    /// How many writes there were.
     versions: u32,
 }
 
+/// A whole number of any numeric type.
 fn whole_number(value: Option<&Value>) -> Option<i64> {
     Number::of(value?.as_ref())?.to_i64_exact()
 }
 
+/// The date of a field, or the earliest in its array, milliseconds.
 fn earliest_date(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::DateTime(ms) => Some(*ms),
@@ -72,6 +87,14 @@ pub(crate) fn id_of(body: &Document) -> i32 {
 
 impl Doc {
     /// When it expires under these settings, milliseconds; by the matrix, one row after the other.
+    ///
+    /// | default | no `ttl` | `ttl` = -1 | `ttl` = n |
+    /// |---|---|---|---|
+    /// | off | never | never | never |
+    /// | -1 | never | never | n seconds after the write |
+    /// | d | d seconds after the write | never | n seconds after the write |
+    ///
+    /// And n seconds after its date, for each date index that holds it.
     fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
         match (model.default, whole_number(self.body.get("ttl"))) {
@@ -91,6 +114,7 @@ impl Doc {
 }
 
 impl Model {
+    /// No documents and no settings.
     pub(crate) fn new(now_ms: i64) -> Self {
         Self {
             now_ms,
@@ -104,6 +128,9 @@ impl Model {
     }
 
     /// Remembers what has expired at this very instant under the settings in force.
+    ///
+    /// Called before and after everything that could make a difference. A document may expire by a
+    /// setting that is changed in the same instant; it stays expired then.
     pub(crate) fn remember_expired(&mut self) {
         let due =
             |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
@@ -120,6 +147,7 @@ impl Model {
         self.dead.contains(&life)
     }
 
+    /// Moves time. Asked on both sides: what is due now expires by the settings of now.
     pub(crate) fn move_to(&mut self, ms: i64) {
         self.remember_expired();
         self.now_ms = ms;
@@ -137,11 +165,16 @@ impl Model {
         self.docs.iter().filter(|(_, doc)| !doc.died)
     }
 
+    /// The document with this id, if it is live.
     pub(crate) fn live_document(&self, id: i32) -> Option<&Doc> {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Lives that are expired here and live there: what an observer of this must never see again.
+    /// Lives that have expired here and live there: what an observer of this must never see again.
+    ///
+    /// While a commit is held, somebody may see that a document has expired, although the held
+    /// commit renews it. Then both would be right for a moment, and the document would come back:
+    /// the engine has to have its readers wait.
     pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
         let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
         let mut risen = here.filter(|(id, doc)| {
@@ -156,6 +189,7 @@ impl Model {
         self.live_documents().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
     }
 
+    /// Whether another live document holds a unique value of this one.
     fn is_value_taken(&self, body: &Document) -> bool {
         let unique = self.indexes.values().filter(|index| index.unique);
         unique.into_iter().any(|index| {
@@ -167,6 +201,9 @@ impl Model {
     }
 
     /// Writes a body; a new life unless the document lives.
+    ///
+    /// Returns `false` where a unique value is taken. The time of the write is the second in which
+    /// it happens, as `_ts` is.
     fn write_body(&mut self, body: Document) -> bool {
         if self.is_value_taken(&body) {
             return false;
@@ -183,6 +220,7 @@ impl Model {
         true
     }
 
+    /// Edits a live document; one that does not change is not written.
     fn update_body(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
         let Some(doc) = self.live_document(id) else { return Outcome::updated(0, 0) };
         let mut body = doc.body.clone();
@@ -201,6 +239,7 @@ impl Model {
         outcome
     }
 
+    /// The effect of an operation; expirations are dealt with around it.
     fn apply_now(&mut self, op: &Op) -> Outcome {
         match op {
             Op::Insert(body) if self.live_document(id_of(body)).is_some() => Outcome::Duplicate,
@@ -261,6 +300,7 @@ impl Model {
                 Outcome::Done
             }
             Op::CreateIndex { name, index } => {
+                // A unique index cannot be built over documents that share a value.
                 let with = Self { indexes: [(*name, index.clone())].into(), ..self.clone() };
                 if with.live_documents().any(|(_, doc)| with.is_value_taken(&doc.body)) {
                     return Outcome::Duplicate;
@@ -281,6 +321,7 @@ impl Model {
         }
     }
 
+    /// Ids of the live documents with this `v`.
     fn with_v(&self, v: i32) -> Vec<i32> {
         let wanted = Value::Int32(v);
         let found = self.live_documents().filter(|(_, doc)| doc.body.get("v") == Some(&wanted));

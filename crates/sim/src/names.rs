@@ -1,6 +1,10 @@
 //! Random histories of names: collections are made, renamed, replaced and dropped at the same time
 //! as documents are inserted. What was acknowledged is there under whatever name its collection has
 //! in the end, and a collection goes only when somebody dropped or replaced it.
+//!
+//! There is no model of the order here, since several operations are under way at once; what is
+//! checked is what has to hold in any order: every collection has one name and one id, acknowledged
+//! documents are in their collection, no space belongs to nobody, and a restart changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,37 +16,56 @@ use test_kit::{
     Kit, PausingStore, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready,
 };
 
+/// Of one history.
 const STEPS: usize = 60;
+/// Few, so that operations meet.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+/// Operations at once.
 const MOST_UNDER_WAY: usize = 6;
 
+/// One of [`NAMES`].
 type Name = &'static str;
 
+/// What is done.
 #[derive(Clone, Copy, Debug)]
 enum NameOp {
+    /// Makes the collection where it is missing.
     Create(Name),
+    /// Inserts a document with this id.
     Insert(Name, i32),
-    Rename { from: Name, to: Name, replace: bool },
+    Rename {
+        from: Name,
+        to: Name,
+        replace: bool,
+    },
+    /// Drops the collection.
     Drop(Name),
+    /// Changes its record: a change that must not bring a dropped collection back.
     SetDefault(Name),
+    /// Makes an index.
     Index(Name),
 }
 
 /// What the caller of an operation is told.
 #[derive(Debug)]
 enum NameOutcome {
+    /// The collection with this id was made.
     Made(u32),
     /// The collection that has the document.
     Inserted(u32, i32),
     Dropped,
+    /// It has the new name.
     Renamed,
+    /// There was nothing to do.
     Nothing,
 }
 
+/// A collection's name in the one database.
 fn namespace_of(name: Name) -> Namespace {
     Namespace::new("db", name)
 }
 
+/// Does one operation.
 async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome, engine::Error> {
     let model = Model::Documents;
     Ok(match op {
@@ -81,16 +104,21 @@ async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome,
 }
 
 /// What is known of a collection.
+/// Only what was acknowledged counts: an insert that nobody heard of may be there or not.
 #[derive(Debug, Default)]
 struct Known {
     /// Documents whose inserts were acknowledged.
     acknowledged: BTreeSet<i32>,
+    /// Somebody was told that it made this collection; two would be wrong.
     made: bool,
 }
 
+/// The engine and what was acknowledged.
 struct NamesWorld {
     kit: Kit,
+    /// Operations under way, polled in random order.
     under: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
+    /// By the collection's id.
     known: BTreeMap<u32, Known>,
     /// Operations that may have taken a collection away.
     takers: usize,
@@ -103,6 +131,10 @@ struct NamesWorld {
 }
 
 /// Runs the history of a seed; on failure tells what was done.
+///
+/// # Errors
+///
+/// What does not hold, with everything that was done and told up to there.
 pub fn run_names(seed: u64) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = NamesWorld {
@@ -138,11 +170,13 @@ pub fn run_names(seed: u64) -> Result<(), String> {
 }
 
 impl NamesWorld {
+    /// What there is now.
     fn names_and_ids(&self) -> BTreeMap<Namespace, u32> {
         let all = self.kit.engine.collections(Model::Documents);
         all.into_iter().map(|(name, collection)| (name, collection.id)).collect()
     }
 
+    /// An operation, with the odds of each kind.
     fn random_op(&mut self, rng: &mut fastrand::Rng) -> NameOp {
         let mut name = || NAMES[rng.usize(0..NAMES.len())];
         let (one, other) = (name(), name());
@@ -159,6 +193,7 @@ impl NamesWorld {
         }
     }
 
+    /// Begins an operation, lets one go on, opens a gate, restarts, or has a client leave.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
             0..=8 if self.under.len() < MOST_UNDER_WAY => {
@@ -196,6 +231,7 @@ impl NamesWorld {
         Ok(())
     }
 
+    /// Nobody knows whether it took place: both are right from now on.
     fn note_doubt(&mut self, op: NameOp) {
         match op {
             NameOp::Insert(_, id) => {
@@ -206,6 +242,7 @@ impl NamesWorld {
         }
     }
 
+    /// Ends the process with all that is under way, and starts it again.
     fn restart(&mut self) {
         self.log.push("restart".into());
         self.kit.store.gate().open();
@@ -217,12 +254,15 @@ impl NamesWorld {
         self.left = false;
     }
 
+    /// Takes an operation one step further.
     fn poll_op(&mut self, at: usize) -> Result<(), String> {
         let Some(told) = self.under[at].1.poll() else { return Ok(()) };
         let (op, _) = self.under.remove(at);
         self.note_outcome(op, told)
     }
 
+    /// Notes what the caller was told. Not to find a name, or to find it taken, is no failure here:
+    /// another operation came first.
     fn note_outcome(
         &mut self,
         op: NameOp,
@@ -231,6 +271,8 @@ impl NamesWorld {
         self.log.push(format!("{op:?} is told {told:?}"));
         match told {
             Ok(NameOutcome::Made(id)) => {
+                // Ids are given once, so a second "made" with the same id is a second collection in
+                // its place.
                 let known = self.known.entry(id).or_default();
                 if std::mem::replace(&mut known.made, true) {
                     return Err(format!("two collections got the id {id}"));
@@ -253,6 +295,7 @@ impl NamesWorld {
     fn finish_all(&mut self) -> Result<(), String> {
         self.kit.store.gate().open();
         self.kit.store.turnstile().open();
+        // More rounds than any chain of operations that wait for each other.
         for _ in 0..10_000 {
             if self.under.is_empty() {
                 return Ok(());
@@ -264,12 +307,15 @@ impl NamesWorld {
         Err(format!("{} operations wait for ever", self.under.len()))
     }
 
+    /// Compares what is there with what was acknowledged; nothing is under way.
     fn check_world(&self) -> Result<(), String> {
         let names = self.names_and_ids();
+        // Two names with one id would be one collection under both.
         let alive: BTreeSet<u32> = names.values().copied().collect();
         if alive.len() != names.len() {
             return Err(format!("a collection has two names: {names:?}"));
         }
+        // Who took which one away is not known, since names moved meanwhile; the number is.
         let lost = self.known.keys().filter(|id| !alive.contains(id)).count();
         if self.takers < lost {
             let takers = self.takers;
@@ -304,6 +350,8 @@ impl NamesWorld {
         }
         for space in self.kit.store.all_spaces() {
             if let Space::Rows(id) | Space::Index(id) = space
+                // A client that left in the middle of a creation leaves spaces, which the next
+                // start removes.
                 && !self.left
                 && !alive.contains(&id)
             {
@@ -313,6 +361,7 @@ impl NamesWorld {
         Ok(())
     }
 
+    /// Ids of the documents under a name.
     fn found_ids(&self, name: &Namespace) -> BTreeSet<i32> {
         let plan = Plan::new(Filter::always());
         let cursor = self.kit.engine.begin_query(Model::Documents, name, plan, context());

@@ -1,4 +1,5 @@
-//! Operations: what they are, how they are run, and what their callers are told.
+//! Operations: what they are, how they are run, and what their callers are told. The same value is
+//! done by the engine ([`Op::run_op`]) and by the model, and both results are compared as they are.
 
 use std::sync::Arc;
 
@@ -17,35 +18,57 @@ use crate::model::{Index, id_of};
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
+    /// Inserts a document.
     Insert(Document),
+    /// Replaces the document with the id of this one.
     Replace { body: Document, upsert: bool },
+    /// Sets a field, or removes it.
     Set { id: i32, field: String, value: Option<Value> },
+    /// Adds one to `n`.
     Increment { id: i32 },
+    /// Replaces a document and returns what was there.
     FindAndReplace(Document),
+    /// Removes a document and returns it.
     FindAndRemove { id: i32 },
+    /// Removes a document.
     Remove { id: i32 },
+    /// Adds one to `n` of all documents with this `v`.
     UpdateMany { v: i32 },
+    /// Removes all documents with this `v`.
     RemoveMany { v: i32 },
+    /// Changes the default TTL.
     SetDefault(Option<i64>),
+    /// Makes an index.
     CreateIndex { name: &'static str, index: Index },
+    /// Changes after how many seconds an index expires documents.
     ChangeIndex { name: &'static str, after: i64 },
+    /// Drops an index.
     DropIndex { name: &'static str },
 }
 
 /// What the caller of an operation is told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
+    /// It is in.
     Inserted,
+    /// Nothing was found, and it is in.
     Upserted,
+    /// So many were found, and so many changed.
     Updated { matched: usize, modified: usize },
+    /// So many are gone.
     Removed(usize),
+    /// What was there before.
     Found(Option<Document>),
+    /// Settings changed.
     Done,
+    /// A unique value is taken.
     Duplicate,
+    /// Anything else, which no history may meet.
     Failed(String),
 }
 
 impl Outcome {
+    /// What an update did.
     pub(crate) fn updated(matched: usize, modified: usize) -> Self {
         Self::Updated { matched, modified }
     }
@@ -53,6 +76,7 @@ impl Outcome {
 
 impl Op {
     /// Whether it changes settings rather than documents.
+    /// These have effects that are seen before they end; see `World::take_effect`.
     pub(crate) fn is_settings(&self) -> bool {
         matches!(
             self,
@@ -112,6 +136,7 @@ impl Op {
         }
     }
 
+    /// Runs it in the collection; failures are told apart by the caller.
     async fn run_in(
         self,
         engine: &Engine<PausingStore>,
@@ -164,6 +189,7 @@ impl Op {
         }
     }
 
+    /// Runs one that changes settings.
     async fn change_settings(
         self,
         engine: &Engine<PausingStore>,
@@ -189,6 +215,7 @@ impl Op {
     }
 }
 
+/// An index as the engine has it. A unique one is sparse: missing values are not equal here.
 fn index_spec(name: &str, wanted: &Index) -> IndexSpec {
     IndexSpec {
         name: name.to_owned(),
@@ -200,29 +227,35 @@ fn index_spec(name: &str, wanted: &Index) -> IndexSpec {
     }
 }
 
+/// Finds the document with this id.
 fn by_id(id: i32) -> Find {
     Find::new(equal("_id", id))
 }
 
+/// A document of one field.
 fn one_field(field: String, value: Value) -> Document {
     let mut out = Document::new();
     out.push(field, value);
     out
 }
 
+/// Adds one to `n`.
 fn increment_edit() -> Edit {
     parsed_edit(&doc! { "$inc": doc! { "n": 1 } })
 }
 
+/// An edit in the language of the MongoDB API.
 fn parsed_edit(change: &Document) -> Edit {
     let value = Value::Document(change.clone());
     mongo_query::update::parse(value.as_ref(), None, false).expect("an update")
 }
 
+/// An update of the first document that is found.
 fn update_of_first<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
     Update { find, edit, many: false, upsert: false, context: context(), writer: &TtlField }
 }
 
+/// Runs an update and says what its caller is told.
 async fn run_update(
     engine: &Engine<PausingStore>,
     collection: &Arc<Collection>,
@@ -240,6 +273,7 @@ async fn run_update(
 }
 
 /// A random value of a date field: a date about now, or an array with some.
+/// Also what is no date: it never expires by this field. Of an array the earliest date decides.
 pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     let mut near =
         || Value::DateTime(now_ms + [-9_000, -2_001, -1_000, 0, 500, 3_000][rng.usize(0..6)]);
@@ -252,6 +286,8 @@ pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
 }
 
 /// A random document.
+/// Each field is there about every second to fourth time, so that sparse and partial indexes, `ttl`
+/// and dates meet in all combinations.
 pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     let mut body = doc! { "_id": id, "v": rng.i32(0..3) };
     if rng.u8(0..3) == 0 {
@@ -276,6 +312,8 @@ pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Docu
 }
 
 /// A random `ttl`.
+/// Mostly seconds that are over within the history, sometimes -1, sometimes a whole double, which
+/// counts as well.
 pub(crate) fn random_ttl(rng: &mut fastrand::Rng) -> Option<Value> {
     match rng.u8(0..8) {
         0 => Some(Value::Int32(-1)),

@@ -1,4 +1,6 @@
-//! Every way to look at what is there, and what the model says is to be seen on it.
+//! Every way to look at what is there, and what the model says is to be seen on it: scans both
+//! ways, each index, points, counts, the forecast and the preview. A document that has expired must
+//! be missing on all of them at once.
 
 use document::{DocRef, Document, doc};
 use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
@@ -13,32 +15,45 @@ use crate::model::{Model, id_of};
 /// A way to look.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Path {
+    /// All rows in the order of ids.
     Scan,
+    /// The same from the end.
     Backward,
     /// A scan, and the same collection again as another one: both halves have one instant.
     Twice,
+    /// All entries of an index, by a hint.
     Index(&'static str),
+    /// The document with this id.
     Point(i32),
+    /// Documents with this `v`, by whatever way is chosen.
     ByV(i32),
+    /// The same for `u`, which may have a unique index.
     ByU(i32),
+    /// The number of live documents, without reading them.
     Count,
+    /// What expires within an hour, a day and a week, and what is live.
     Forecast,
+    /// The same under another default, and what would expire at once.
     Preview(Option<i64>),
 }
 
 /// What is seen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
+    /// Documents, by id.
     Docs(Vec<Document>),
+    /// Pairs of documents and bytes.
     Amounts(Vec<(i64, i64)>),
     /// The index that was to be read is gone.
     Gone,
     Failed(String),
 }
 
+/// The horizons of a forecast, seconds.
 const SPANS_S: [i64; 3] = [3_600, 86_400, 604_800];
 
 impl Path {
+    /// What is looked for, as a filter of equalities.
     fn filter_document(&self) -> Document {
         match self {
             Self::Index("e_1") => doc! { "p": 1 },
@@ -77,6 +92,7 @@ impl Path {
         }
     }
 
+    /// Looks; an index that is gone is told apart by the caller.
     async fn try_look(self, engine: Engine<PausingStore>, name: Namespace) -> Result<Seen, Error> {
         let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
         let within = |within: engine::HorizonAmounts| {
@@ -131,6 +147,7 @@ impl Path {
     }
 
     /// What the model says is to be seen.
+    /// For a forecast the model is cloned and moved; it knows no other way.
     pub(crate) fn expected_in(&self, model: &Model) -> Seen {
         match self {
             Self::Count => Seen::Amounts(vec![model.live_amount()]),
@@ -160,6 +177,7 @@ impl Path {
     }
 
     /// A random way.
+    /// Indexes come most often, since they have most ways of being wrong.
     pub(crate) fn random_path(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
         let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
         match rng.u8(0..15) {
@@ -177,16 +195,19 @@ impl Path {
     }
 }
 
+/// A stage that adds the same collection once more.
 fn union_with_itself(name: &Namespace) -> Stage {
     let stages = Vec::new().into();
     let collection = name.collection.clone();
     Stage::UnionWith(Box::new(UnionWith { database: None, collection, stages }))
 }
 
+/// What is left of one amount without another.
 fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }
 
+/// What expires within each horizon: the model is moved there.
 fn expirations_within(model: &Model) -> Vec<(i64, i64)> {
     let later = |seconds: &i64| {
         let mut later = model.clone();

@@ -1,5 +1,17 @@
 //! The engine beside the model, with operations that are held between stamp and publication,
 //! stopped inside their view, or waiting for either.
+//!
+//! The model is at one of three states for an operation that is under way:
+//!
+//! ```text
+//!  start       what was to be seen when the operation began
+//!  published   what is to be seen now, while a commit is held
+//!  model       what is ordered: the held commit included
+//! ```
+//!
+//! An operation that ran through has to agree with `published`. One that was stopped inside its
+//! view agrees with `start`, for its view is of then. One that changes something takes effect in
+//! `model` the moment it is ordered, and its caller is told so later.
 
 use document::Value;
 use engine::{Namespace, Rules};
@@ -16,22 +28,31 @@ use crate::{
 /// What an operation under way does.
 #[derive(Clone, Debug)]
 enum Activity {
+    /// It looks at what is there.
     Look(Path),
+    /// It may change something.
     Do(Op),
+    /// It compacts expired rows away.
     Reap,
 }
 
+/// What an operation under way returned.
 #[derive(Debug)]
 enum ActivityAnswer {
+    /// To one that looked.
     Seen(Seen),
+    /// To one that changed something.
     Told(Outcome),
+    /// To the reaper.
     Reaped,
 }
 
 /// An operation under way.
 #[derive(Debug)]
 struct UnderWay {
+    /// What it does, to be checked against the model.
     what: Activity,
+    /// Polled by hand.
     task: Task<ActivityAnswer>,
     /// What was to be seen when it began.
     start: Model,
@@ -46,13 +67,17 @@ struct UnderWay {
 /// The engine and the model.
 #[derive(Debug)]
 pub(crate) struct World {
+    /// The engine, its store and its clock.
     kit: Kit,
     /// Everything that is ordered.
     pub(crate) model: Model,
     /// Everything that is published, while a commit is held.
     published: Option<Model>,
+    /// The one whose commit is held comes first.
     under: Vec<UnderWay>,
+    /// Queries between two batches.
     cursors: Vec<OpenCursor>,
+    /// Of the reaper; its clock goes on by one second each.
     passes: u64,
 }
 
@@ -67,8 +92,10 @@ pub(crate) enum How {
     Stopped(u64),
 }
 
+/// What does not agree, in words.
 type Checked = Result<(), String>;
 
+/// Fails when two things differ, and names both.
 fn expect_same<T: PartialEq + std::fmt::Debug>(
     what: &dyn std::fmt::Debug,
     got: &T,
@@ -78,6 +105,7 @@ fn expect_same<T: PartialEq + std::fmt::Debug>(
 }
 
 impl World {
+    /// An empty collection, under all rules or all but one.
     pub(crate) fn new(rules: Rules) -> Self {
         let dialect = std::sync::Arc::new(ParsedDialect);
         let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
@@ -90,6 +118,7 @@ impl World {
         self.published.as_ref().unwrap_or(&self.model)
     }
 
+    /// Whether a commit is held between stamp and publication.
     pub(crate) fn is_held(&self) -> bool {
         self.published.is_some()
     }
@@ -106,10 +135,12 @@ impl World {
         self.under.iter().any(changes)
     }
 
+    /// How many operations are under way.
     pub(crate) fn under_way(&self) -> usize {
         self.under.len()
     }
 
+    /// The operation, not begun yet.
     fn task_of(&mut self, what: &Activity) -> Task<ActivityAnswer> {
         let (engine, name): (_, Namespace) = (self.kit.engine.clone(), self.kit.namespace());
         match what.clone() {
@@ -145,6 +176,10 @@ impl World {
     }
 
     /// Begins an operation and takes it as far as it gets.
+    ///
+    /// A held one is polled while the gate is shut: its commit is stamped, and it waits for the
+    /// publication. A stopped one is polled until the turnstile stops its n-th read. One that got
+    /// to its end before that is checked at once.
     fn begin_operation(&mut self, what: Activity, how: How) -> Checked {
         match how {
             How::Through => {}
@@ -155,6 +190,7 @@ impl World {
         let task = self.task_of(&what);
         let (start, clean) = (self.visible_model().clone(), !self.is_held());
         let mut under = UnderWay { what, task, start, clean, stopped: false, told: None };
+        // Once: it ends, waits for a held commit, or stands at the turnstile.
         let answer = under.task.poll();
         self.kit.store.turnstile().disarm();
         if before != self.in_force() {
@@ -177,6 +213,9 @@ impl World {
     }
 
     /// The operation's first commit is stamped, and is published when the gate opens.
+    ///
+    /// From here on there are two truths: `published` is what everybody sees, `model` is what is
+    /// ordered. Only one commit is held at a time, so that two are enough.
     fn hold_commit(&mut self, mut under: UnderWay) {
         self.published = Some(self.model.clone());
         if let Activity::Do(op) = &under.what
@@ -184,10 +223,14 @@ impl World {
         {
             under.told = Some(self.model.apply_op(op));
         }
+        // First in line when the gate opens.
         self.under.insert(0, under);
     }
 
     /// Whether an index is not complete or not in force yet.
+    ///
+    /// Such an index serves no query, and a date index that is not active expires nothing: the
+    /// model learns of it when it is in force.
     fn is_building(&self) -> bool {
         let record = &self.kit.collection().state().record;
         let active = |id| {
@@ -200,6 +243,8 @@ impl World {
     }
 
     /// Whether the effect of an operation comes with a later commit than its first.
+    ///
+    /// The first commit only makes the index known to writers, and nobody sees a difference.
     fn builds_index(&self, op: &Op) -> bool {
         match op {
             Op::CreateIndex { .. } => true,
@@ -211,6 +256,9 @@ impl World {
     }
 
     /// A change of settings came into force while its operation goes on.
+    ///
+    /// A change of settings is in force when its commit is published, which may be long before its
+    /// operation ends: the build of counters goes on after that.
     fn take_effect(&mut self, under: &mut UnderWay) {
         let Activity::Do(op) = &under.what else { return };
         if under.told.is_some() || !op.is_settings() {
@@ -221,6 +269,7 @@ impl World {
         }
     }
 
+    /// Compares what an operation returned with what it should have.
     fn check_answer(&mut self, under: UnderWay, answer: ActivityAnswer) -> Checked {
         match (&under.what, answer) {
             (Activity::Look(path), ActivityAnswer::Seen(seen)) => {
@@ -231,7 +280,10 @@ impl World {
         }
     }
 
+    /// What was seen is what there was: in the view's moment, and, where the look ran through while
+    /// settings change, also by the settings to come.
     fn check_look(&self, under: &UnderWay, path: &Path, seen: &Seen) -> Checked {
+        // An index that was named is not there any more, or not built yet.
         if *seen == Seen::Gone && under.start.indexes != self.model.indexes {
             return Ok(());
         }
@@ -261,6 +313,8 @@ impl World {
         }
     }
 
+    /// The caller was told what the model says, and the model takes the effect over, where it has
+    /// not yet. While a commit is held, no other operation may have had an effect.
     fn check_op(&mut self, under: &UnderWay, op: &Op, told: Outcome) -> Checked {
         if let Some(want) = &under.told {
             return expect_same(op, &told, want);
@@ -317,6 +371,7 @@ impl World {
     }
 
     /// Publishes the commit that is held, and lets everybody go on who waited for it.
+    /// From here on there is one truth again.
     pub(crate) fn open_gate(&mut self) -> Checked {
         self.kit.store.gate().open();
         self.published = None;
@@ -329,8 +384,10 @@ impl World {
         self.go_on()
     }
 
+    /// Polls everybody until nobody gets any further.
     fn go_on(&mut self) -> Checked {
         let mut idle = 0;
+        // One that goes on may let another go on: only three rounds without progress are the end.
         while idle < 3 {
             idle += 1;
             let mut at = 0;
@@ -358,6 +415,9 @@ impl World {
     }
 
     /// Kills the process and starts it again.
+    ///
+    /// What was ordered and not published is lost with the process; its caller was told nothing. An
+    /// index that was being built is completed by the start, and so takes effect after all.
     pub(crate) fn restart(&mut self) -> Checked {
         self.cursors.clear();
         let building = self.is_building();
@@ -368,6 +428,7 @@ impl World {
         self.kit.restart();
         for under in under {
             if let Activity::Do(op) = &under.what
+                // The start has finished what was being built.
                 && building
                 && under.told.is_none()
                 && self.builds_index(op)
@@ -379,6 +440,7 @@ impl World {
     }
 
     /// Opens a cursor.
+    /// It reads nothing yet: its first batch is of the moment in which it is asked for.
     pub(crate) fn open_cursor(&mut self, sorted: bool) {
         let open = OpenCursor::new(&self.kit, &self.model, sorted);
         self.cursors.push(open);
@@ -400,6 +462,7 @@ impl World {
     }
 
     /// Whether a write would first note in an index that there are arrays.
+    /// That note is a commit of its own, before the write's, and would be the one that is held.
     pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
         let state = self.kit.collection().state();
         let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);
@@ -413,6 +476,9 @@ impl World {
     }
 
     /// Looks along every path.
+    ///
+    /// At the end of a history, when nothing is under way: no path may have kept a document, or
+    /// lost one, that others show.
     pub(crate) fn look_everywhere(&mut self, ids: i32) -> Checked {
         let indexes: Vec<_> = self.model.indexes.keys().copied().collect();
         let mut paths = vec![Path::Scan, Path::Backward, Path::Count, Path::Forecast];

@@ -73,22 +73,22 @@ impl Area {
     }
 
     /// Files that are held now.
-    pub fn files(&self) -> usize {
+    pub fn open_files(&self) -> usize {
         self.0.files.load(Relaxed)
     }
 
     /// Bytes of all files that are held now.
-    pub fn bytes(&self) -> u64 {
+    pub fn used_bytes(&self) -> u64 {
         self.0.bytes.load(Relaxed)
     }
 
     /// Takes space for so many bytes. One addition that fails beyond the limit: two files cannot
     /// both get the last bytes.
-    pub(crate) fn take(&self, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn take_bytes(&self, bytes: u64) -> Result<(), Error> {
         let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limits.bytes);
         self.0.bytes.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Full)?;
         let spared = self
-            .spared()
+            .spare_bytes()
             .map_err(Error::from)
             .and_then(|spared| if bytes <= spared { Ok(()) } else { Err(Error::Full) });
         spared.inspect_err(|_| {
@@ -97,13 +97,13 @@ impl Area {
     }
 
     /// A file with so many bytes is gone.
-    pub(crate) fn release(&self, bytes: u64) {
+    pub(crate) fn release_file(&self, bytes: u64) {
         self.0.bytes.fetch_sub(bytes, Relaxed);
         self.0.files.fetch_sub(1, Relaxed);
     }
 
     /// What the device has beyond what stays free for the data.
-    fn spared(&self) -> io::Result<u64> {
+    fn spare_bytes(&self) -> io::Result<u64> {
         let stat = rustix::fs::statvfs(&self.0.folder)?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         let total = stat.f_blocks.saturating_mul(stat.f_frsize);
@@ -124,49 +124,49 @@ mod tests {
     #[test]
     fn there_are_so_many_files_and_no_more() {
         let (_folder, area) = area(Limits { files: 2, ..Limits::default() });
-        let files = [area.file().unwrap(), area.file().unwrap()];
-        assert!(matches!(area.file(), Err(Error::Busy)));
+        let files = [area.create_file().unwrap(), area.create_file().unwrap()];
+        assert!(matches!(area.create_file(), Err(Error::Busy)));
         drop(files);
-        area.file().unwrap();
-        assert_eq!(area.files(), 0);
+        area.create_file().unwrap();
+        assert_eq!(area.open_files(), 0);
     }
 
     #[test]
     fn all_files_together_take_so_much_and_no_more() {
         let (_folder, area) = area(Limits { bytes: 1000, ..Limits::default() });
-        let (one, other) = (area.file().unwrap(), area.file().unwrap());
-        one.take(600).unwrap();
-        assert!(matches!(other.take(401), Err(Error::Full)));
-        other.take(400).unwrap();
-        assert_eq!(area.bytes(), 1000);
+        let (one, other) = (area.create_file().unwrap(), area.create_file().unwrap());
+        one.take_space(600).unwrap();
+        assert!(matches!(other.take_space(401), Err(Error::Full)));
+        other.take_space(400).unwrap();
+        assert_eq!(area.used_bytes(), 1000);
         drop(one);
-        assert_eq!(area.bytes(), 400);
-        other.take(600).unwrap();
+        assert_eq!(area.used_bytes(), 400);
+        other.take_space(600).unwrap();
     }
 
     #[test]
     fn what_the_device_does_not_have_is_not_promised() {
         let (_folder, area) = area(Limits { bytes: u64::MAX, ..Limits::default() });
-        let file = area.file().unwrap();
-        assert!(matches!(file.take(u64::MAX / 2), Err(Error::Full)));
-        assert_eq!(area.bytes(), 0);
+        let file = area.create_file().unwrap();
+        assert!(matches!(file.take_space(u64::MAX / 2), Err(Error::Full)));
+        assert_eq!(area.used_bytes(), 0);
     }
 
     #[test]
     fn a_folder_that_has_gone_is_told() {
         let (folder, area) = area(Limits::default());
         drop(folder);
-        assert!(matches!(area.file(), Err(Error::Device(_))));
-        assert_eq!(area.files(), 0);
+        assert!(matches!(area.create_file(), Err(Error::Device(_))));
+        assert_eq!(area.open_files(), 0);
     }
 
     #[test]
     fn nothing_is_left_in_the_folder() {
         let (folder, area) = area(Limits::default());
-        let file = area.file().unwrap();
-        let mut writer = file.writer();
-        writer.append(b"a record").unwrap();
-        writer.finish().unwrap();
+        let file = area.create_file().unwrap();
+        let mut writer = file.start_run();
+        writer.append_record(b"a record").unwrap();
+        writer.finish_run().unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

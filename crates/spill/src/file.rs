@@ -26,18 +26,18 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.area.release(*self.end.get_mut());
+        self.area.release_file(*self.end.get_mut());
     }
 }
 
 impl Area {
     /// A new empty file.
-    pub fn file(&self) -> Result<TempFile, Error> {
+    pub fn create_file(&self) -> Result<TempFile, Error> {
         self.take_file()?;
         match tempfile::tempfile_in(self.folder()) {
             Ok(file) => Ok(TempFile::new(file, self.clone())),
             Err(error) => {
-                self.release(0);
+                self.release_file(0);
                 Err(error.into())
             }
         }
@@ -50,16 +50,16 @@ impl TempFile {
     }
 
     /// Takes space behind what is there; answers where it begins.
-    pub(crate) fn take(&self, bytes: u64) -> Result<u64, Error> {
-        self.0.area.take(bytes)?;
+    pub(crate) fn take_space(&self, bytes: u64) -> Result<u64, Error> {
+        self.0.area.take_bytes(bytes)?;
         Ok(self.0.end.fetch_add(bytes, Relaxed))
     }
 
-    pub(crate) fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+    pub(crate) fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.0.file.write_all_at(bytes, at)
     }
 
-    pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
+    pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         self.0.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Damaged,
             _ => Error::Device(error),

@@ -42,7 +42,7 @@ pub struct Reader {
 
 impl TempFile {
     /// Writes a new run.
-    pub fn writer(&self) -> Writer {
+    pub fn start_run(&self) -> Writer {
         Writer::new(self.clone())
     }
 }
@@ -54,10 +54,10 @@ impl Writer {
     }
 
     /// Adds a record behind those before it.
-    pub fn append(&mut self, record: &[u8]) -> Result<(), Error> {
+    pub fn append_record(&mut self, record: &[u8]) -> Result<(), Error> {
         let length = u32::try_from(record.len()).map_err(|_| Error::Full)?;
         if CHUNK < self.buffer.len() + LENGTH + record.len() {
-            self.flush()?;
+            self.write_chunk()?;
         }
         self.run.largest = self.run.largest.max(record.len());
         self.buffer.extend_from_slice(&length.to_le_bytes());
@@ -66,20 +66,20 @@ impl Writer {
     }
 
     /// The run with all records.
-    pub fn finish(mut self) -> Result<Run, Error> {
-        self.flush()?;
+    pub fn finish_run(mut self) -> Result<Run, Error> {
+        self.write_chunk()?;
         Ok(self.run)
     }
 
     /// Bytes that a writer holds in memory, about, beside the record that it was given last.
     pub const MEMORY: usize = CHUNK;
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn write_chunk(&mut self) -> Result<(), Error> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let at = self.file.take(self.buffer.len() as u64)?;
-        self.file.write(&self.buffer, at)?;
+        let at = self.file.take_space(self.buffer.len() as u64)?;
+        self.file.write_at(&self.buffer, at)?;
         let checksum = crc32c::crc32c(&self.buffer);
         self.run.chunks.push(Chunk { at, bytes: self.buffer.len(), checksum });
         self.buffer.clear();
@@ -91,18 +91,18 @@ impl Writer {
 
 impl Run {
     /// Reads it from its beginning.
-    pub fn read(self) -> Reader {
+    pub fn into_reader(self) -> Reader {
         let chunks = self.chunks.into_iter();
         Reader { file: self.file, chunks, buffer: Vec::new(), at: 0 }
     }
 
     /// Bytes of the largest record.
-    pub fn largest(&self) -> usize {
+    pub fn largest_record(&self) -> usize {
         self.largest
     }
 
     /// Bytes that are held in memory while it is read: a chunk.
-    pub fn memory(&self) -> usize {
+    pub fn reader_memory(&self) -> usize {
         CHUNK.max(self.largest + LENGTH) + self.chunks.len() * size_of::<Chunk>()
     }
 }
@@ -110,7 +110,7 @@ impl Run {
 impl Reader {
     /// The next record; none behind the last.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>, Error> {
-        if self.at == self.buffer.len() && !self.load()? {
+        if self.at == self.buffer.len() && !self.load_chunk()? {
             return Ok(None);
         }
         let rest = self.buffer.get(self.at..).unwrap_or_default();
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// Reads the next chunk that holds anything, if there is one.
-    fn load(&mut self) -> Result<bool, Error> {
+    fn load_chunk(&mut self) -> Result<bool, Error> {
         let Some(chunk) = self.chunks.next() else {
             self.buffer = Vec::new();
             self.at = 0;
@@ -132,7 +132,7 @@ impl Reader {
         self.buffer.clear();
         self.buffer.shrink_to(CHUNK);
         self.buffer.resize(chunk.bytes, 0);
-        self.file.read(&mut self.buffer, chunk.at)?;
+        self.file.read_at(&mut self.buffer, chunk.at)?;
         if crc32c::crc32c(&self.buffer) != chunk.checksum {
             return Err(Error::Damaged);
         }
@@ -167,46 +167,49 @@ mod tests {
     fn runs_that_are_written_at_once_are_read_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let area = Area::new(folder.path().to_owned(), Limits::default());
-        let file = area.file().unwrap();
+        let file = area.create_file().unwrap();
         let expected: Vec<_> = (0..5).map(|seed| records(300 + seed, seed)).collect();
-        let mut writers: Vec<_> = expected.iter().map(|_| file.writer()).collect();
+        let mut writers: Vec<_> = expected.iter().map(|_| file.start_run()).collect();
         for at in 0..310 {
             for (writer, records) in writers.iter_mut().zip(&expected) {
-                records.get(at).into_iter().for_each(|record| writer.append(record).unwrap());
+                records
+                    .get(at)
+                    .into_iter()
+                    .for_each(|record| writer.append_record(record).unwrap());
             }
         }
         for (writer, records) in writers.into_iter().zip(expected) {
-            let run = writer.finish().unwrap();
-            assert_eq!(run.largest(), 200_000);
-            assert_eq!(all(run.read()).unwrap(), records);
+            let run = writer.finish_run().unwrap();
+            assert_eq!(run.largest_record(), 200_000);
+            assert_eq!(all(run.into_reader()).unwrap(), records);
         }
-        assert!(area.bytes() > 0);
+        assert!(area.used_bytes() > 0);
         drop(file);
-        assert_eq!((area.bytes(), area.files()), (0, 0));
+        assert_eq!((area.used_bytes(), area.open_files()), (0, 0));
     }
 
     #[test]
     fn an_empty_run_has_no_record() {
         let folder = tempfile::tempdir().unwrap();
-        let file = Area::new(folder.path().to_owned(), Limits::default()).file().unwrap();
-        assert!(all(file.writer().finish().unwrap().read()).unwrap().is_empty());
+        let file = Area::new(folder.path().to_owned(), Limits::default()).create_file().unwrap();
+        assert!(all(file.start_run().finish_run().unwrap().into_reader()).unwrap().is_empty());
     }
 
     #[test]
     fn a_changed_byte_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let file = Area::new(folder.path().to_owned(), Limits::default()).file().unwrap();
-        let mut writer = file.writer();
-        records(200, 0).iter().for_each(|record| writer.append(record).unwrap());
-        let run = writer.finish().unwrap();
+        let file = Area::new(folder.path().to_owned(), Limits::default()).create_file().unwrap();
+        let mut writer = file.start_run();
+        records(200, 0).iter().for_each(|record| writer.append_record(record).unwrap());
+        let run = writer.finish_run().unwrap();
         let end = run.chunks.last().map(|chunk| chunk.at + chunk.bytes as u64).unwrap();
         for at in (0..end).step_by(9973) {
             let mut byte = [0];
-            file.read(&mut byte, at).unwrap();
-            file.write(&[byte[0] ^ 4], at).unwrap();
-            assert!(matches!(all(run.clone().read()), Err(Error::Damaged)), "{at}");
-            file.write(&byte, at).unwrap();
+            file.read_at(&mut byte, at).unwrap();
+            file.write_at(&[byte[0] ^ 4], at).unwrap();
+            assert!(matches!(all(run.clone().into_reader()), Err(Error::Damaged)), "{at}");
+            file.write_at(&byte, at).unwrap();
         }
-        assert_eq!(all(run.read()).unwrap().len(), 200);
+        assert_eq!(all(run.into_reader()).unwrap().len(), 200);
     }
 }

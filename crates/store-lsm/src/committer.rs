@@ -1,6 +1,19 @@
 //! The one thread that orders commits: it takes what is waiting, stamps it, checks conditions,
 //! writes one batch and hands it to the syncer, which makes it durable and visible while the next
 //! batch is ordered. Nobody waits for a writer of another document longer than that.
+//!
+//! ```text
+//!  time ──▶
+//!  committer   [order, write 1]  [order, write 2]   [order, write 3]
+//!  syncer                       [sync 1, publish]  [sync 2, publish] …
+//! ```
+//!
+//! The longer a sync takes, the more commits wait for the next batch: throughput grows with the
+//! load, and a single writer waits for one sync. A batch that holds little waits for more while a
+//! sync is under way ([`commits_worth_a_batch`]), since each batch costs a sync of its own.
+//!
+//! A commit with a fence (a change of settings) ends its batch: nothing is ordered before the fence
+//! is lowered.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -16,7 +29,7 @@ use store::{
 
 use crate::{
     errors::from_fjall,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitAnswer, CommitRequest, CommitterMessage, WrittenBatch},
     meta::{self, Position, WrittenAfter},
     spaces::SpacePlace,
@@ -35,22 +48,30 @@ type StoredSum = ((Space, Bytes), [i64; 2]);
 
 /// The committer's own state.
 pub(crate) struct Committer {
-    inner: Arc<Inner>,
+    /// The open tree.
+    inner: Arc<OpenTree>,
+    /// Database time, for stamps.
     time: Arc<dyn Timepiece>,
+    /// Takes written batches, in their order.
     syncer: mpsc::Sender<WrittenBatch>,
+    /// Gives stamps and checks conditions.
     sequencer: Sequencer,
+    /// Number of the last batch that was written.
     batch: u64,
+    /// Pairs of sums as they are in the tree, those used lately.
     sums: FoldedSums,
     /// Whether the syncer has something to do.
     syncing: bool,
     /// Puts and deletes of a commit of the last batch, on average.
     commit_mutations: usize,
+    /// Requests that came since the last batch.
     waiting: Vec<CommitRequest>,
 }
 
 impl Committer {
+    /// A committer that goes on after this position.
     pub(crate) fn new(
-        inner: Arc<Inner>,
+        inner: Arc<OpenTree>,
         time: Arc<dyn Timepiece>,
         position: Position,
         syncer: mpsc::Sender<WrittenBatch>,
@@ -72,6 +93,7 @@ impl Committer {
     pub(crate) fn run(mut self, messages: &mpsc::Receiver<CommitterMessage>) {
         while let Ok(first) = messages.recv() {
             let mut next = Some(first);
+            // All that is in the mailbox by now goes into one batch.
             while let Some(message) = next {
                 match message {
                     CommitterMessage::Commit(request) => self.waiting.push(request),
@@ -84,6 +106,7 @@ impl Committer {
                 let full = BATCH_COMMITS <= self.waiting_commits();
                 next = if full { None } else { messages.try_recv().ok() };
             }
+            // `Idle` wakes this thread when the sync ends, so what waits does not wait for long.
             let worth = if self.syncing { commits_worth_a_batch(self.commit_mutations) } else { 1 };
             if worth <= self.waiting_commits()
                 || self.waiting.iter().any(|request| request.commits.is_empty())
@@ -93,6 +116,7 @@ impl Committer {
         }
     }
 
+    /// Commits of all requests that wait.
     fn waiting_commits(&self) -> usize {
         self.waiting.iter().map(|request| request.commits.len()).sum()
     }
@@ -104,11 +128,13 @@ impl Committer {
         let _ = self.syncer.send(written);
     }
 
+    /// A batch of nothing: it publishes a snapshot that is newer than those before it.
     fn refresh_batch(&self, done: mpsc::Sender<()>) -> WrittenBatch {
         let open = Some(self.inner.open_view());
         WrittenBatch { open, done: Some(done), ..WrittenBatch::default() }
     }
 
+    /// Takes all requests that wait, and deals the outcomes out to them.
     fn serve_waiting(&mut self) {
         let mut commits = Vec::new();
         let mut askers = Vec::with_capacity(self.waiting.len());
@@ -116,6 +142,8 @@ impl Committer {
             askers.push((request.commits.len(), request.answer));
             commits.extend(request.commits);
         }
+        // The closures of commits run here. One that panics may have left a batch half-ordered: the
+        // store is stopped, and opened again from what is durable.
         let commit = catch_unwind(AssertUnwindSafe(|| self.order_and_write(commits)));
         let mut last = commit.unwrap_or_else(|_| {
             let error = Error::new(Kind::Unavailable, "a commit failed in an unforeseen way");
@@ -138,6 +166,7 @@ impl Committer {
         let mut commits = commits;
         let mut outcomes = Vec::with_capacity(commits.len());
         loop {
+            // Nothing was entered in the in-flight table yet, so there is nothing to finish.
             if let Some(error) = self.inner.stop_reason() {
                 return WrittenBatch { failed: Some(error), ..WrittenBatch::default() };
             }
@@ -158,6 +187,7 @@ impl Committer {
             written.in_flight = true;
             if fence.is_some() {
                 // Nothing is ordered before the fence is lowered.
+                // The syncer lowers it, after the batch is visible or has failed.
                 let (done, lowered) = mpsc::channel();
                 let failed = written.failed.clone();
                 self.enqueue_for_sync(WrittenBatch { fence, done: Some(done), ..written });
@@ -180,6 +210,7 @@ impl Committer {
         mut ordered: OrderedBatch,
         committed: u64,
     ) -> Result<WrittenBatch, Error> {
+        // All of them were refused.
         let Some(last) = ordered.last else { return Ok(WrittenBatch::default()) };
         self.commit_mutations =
             ordered.mutations.len() / usize::try_from(committed).unwrap_or(1).max(1);
@@ -215,8 +246,10 @@ impl Committer {
             }
             last_place = Some((space, place));
         }
+        // Sums go into the same batch as what they count, so that they agree after any crash.
         let added = self.add_sums(&inner, ordered.sums, &mut batch, &mut written)?;
         let position = Position { batch: self.batch + 1, stamp: last };
+        // Notes in the batch itself; a start compares them with what it finds in the journal.
         let around = WrittenAfter {
             durable: inner.durable_batch.load(Ordering::SeqCst),
             sequence: inner.database.visible_seqno(),
@@ -229,6 +262,7 @@ impl Committer {
                 inner.reclaimer.note_written(&place.keyspace);
             });
         });
+        // After the batch is in the tree: whoever is told looks at the tree.
         inner.compactor.note_written(written);
         inner.room.note_written(bytes as u64);
         self.batch = position.batch;
@@ -238,9 +272,10 @@ impl Committer {
         Ok(WrittenBatch { open, position: Some(position), committed, ..WrittenBatch::default() })
     }
 
+    /// Adds to sums: reads what is there, once, and puts the result. A pair of zeros is removed.
     fn add_sums(
         &mut self,
-        inner: &Inner,
+        inner: &OpenTree,
         sums: FoldedSums,
         batch: &mut OwnedWriteBatch,
         written: &mut Vec<Space>,
@@ -252,6 +287,8 @@ impl Committer {
             note_space(written, space);
             let held = match self.sums.get(&(space, key.clone())) {
                 Some(held) => *held,
+                // Not in memory: this thread is the only writer of sums, so the tree's value is the
+                // latest.
                 None => keyspace
                     .get(&stored)
                     .map_err(|error| from_fjall("read a sum", &error))?
@@ -268,6 +305,8 @@ impl Committer {
         Ok(added)
     }
 
+    /// Keeps sums for the next batch. Called when the batch is in the tree, and not before: a batch
+    /// that failed must leave no trace here.
     fn remember_sums(&mut self, added: Vec<StoredSum>) {
         if CACHED_SUMS < self.sums.len() {
             self.sums.clear();

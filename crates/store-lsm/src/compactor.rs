@@ -1,6 +1,16 @@
 //! Compaction on a thread of our own, of the keyspaces that were written. The tree's own workers
 //! flush only: with compactions among their work one of them turns round and round while another
 //! compacts, at the cost of a whole core.
+//!
+//! ```text
+//!  written ──▶ watched ──(every 50 ms)──▶ compact while that changes the tables
+//!                  │ no write for REST_LOOKS: at rest, few tables
+//!                  └ no write for QUIET_LOOKS: left alone
+//!  compacted ──▶ stale ──▶ a fresh snapshot ──▶ old files are deleted at the next look
+//! ```
+//!
+//! While a keyspace is being written more tables are allowed, so that a burst does not compete with
+//! its own compaction; reads look at a few tables more meanwhile.
 
 use std::{
     collections::HashMap,
@@ -10,7 +20,7 @@ use std::{
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
 use store::Space;
 
-use crate::{errors::from_fjall, inner::Inner, messages::CommitterMessage};
+use crate::{errors::from_fjall, inner::OpenTree, messages::CommitterMessage};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -27,6 +37,7 @@ const REST_LOOKS: u32 = 10;
 /// Looks without a write before a keyspace is left alone until it is written again.
 const QUIET_LOOKS: u32 = 100;
 
+/// How eagerly tables are merged.
 fn leveled_strategy(at_rest: bool) -> Arc<Leveled> {
     let (tables, bytes) = if at_rest {
         (TABLES_AT_REST, TABLE_BYTES)
@@ -48,6 +59,7 @@ struct WatchedKeyspace {
 /// What compaction changes: runs of the first level, tables, bytes on disk.
 type KeyspaceShape = (usize, usize, u64);
 
+/// What a keyspace looks like now.
 fn shape_of(keyspace: &Keyspace) -> KeyspaceShape {
     (keyspace.tree.l0_run_count(), keyspace.tree.table_count(), keyspace.disk_space())
 }
@@ -57,7 +69,7 @@ fn shape_of(keyspace: &Keyspace) -> KeyspaceShape {
 type StaleKeyspaces = Vec<Keyspace>;
 
 /// Compacts until the store is closed.
-pub(crate) fn compact_until_closed(inner: &Inner, committer: &mpsc::Sender<CommitterMessage>) {
+pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<CommitterMessage>) {
     let mut watched: HashMap<Space, WatchedKeyspace> = inner
         .spaces
         .all_keyspaces()
@@ -68,18 +80,21 @@ pub(crate) fn compact_until_closed(inner: &Inner, committer: &mpsc::Sender<Commi
     let mut stale = StaleKeyspaces::new();
     while let Some(written) = inner.compactor.wait_for_mail(watched.is_empty() && stale.is_empty())
     {
+        // A snapshot was refreshed since the last look, so that the old files are seen by nobody.
         for keyspace in std::mem::take(&mut stale) {
             keep_failure(inner, release_old_files(inner, &keyspace));
         }
         for space in written {
             watched.entry(space).or_default().quiet = 0;
         }
+        // Slots whose space was dropped: all keys of the old use go by the filter.
         for keyspace in inner.compactor.take_leftovers() {
             if inner.flush_keyspace(&keyspace).is_ok() {
                 keep_failure(inner, compact_whole(inner, &keyspace));
                 stale.push(keyspace);
             }
         }
+        // It is written with every batch.
         meta.quiet = 0;
         compact_while_changing(inner, &inner.meta, &mut meta, &mut stale);
         watched.retain(|space, state| match inner.spaces.place_of(*space) {
@@ -99,7 +114,7 @@ pub(crate) fn compact_until_closed(inner: &Inner, committer: &mpsc::Sender<Commi
 
 /// Compacts one keyspace while that changes anything.
 fn compact_while_changing(
-    inner: &Inner,
+    inner: &OpenTree,
     keyspace: &Keyspace,
     state: &mut WatchedKeyspace,
     stale: &mut StaleKeyspaces,
@@ -107,9 +122,12 @@ fn compact_while_changing(
     let at_rest = REST_LOOKS <= state.quiet;
     let mut seen = (shape_of(keyspace), at_rest);
     let before = seen.0;
+    // One call does one step of work; as long as the tables change there may be more.
     while state.nothing_to_do != Some(seen) {
         state.nothing_to_do = Some(seen);
+        // Versions that an open snapshot sees are kept.
         let watermark = inner.tracker.oldest_open(&inner.database);
+        // As long as this lives, the tables being made are handed to the disk while they grow.
         let _tables = inner.writeback.note_compaction(keyspace);
         let compacted = keyspace.tree.compact(leveled_strategy(at_rest), watermark);
         if !keep_failure(inner, compacted.map_err(fjall::Error::from)) {
@@ -123,7 +141,7 @@ fn compact_while_changing(
 }
 
 /// Keeps a failure for whoever asks; returns whether there was none.
-fn keep_failure(inner: &Inner, result: fjall::Result<()>) -> bool {
+fn keep_failure(inner: &OpenTree, result: fjall::Result<()>) -> bool {
     if let Err(error) = &result {
         inner.compactor.note_failure(from_fjall("compact a keyspace", error));
     }
@@ -131,7 +149,7 @@ fn keep_failure(inner: &Inner, result: fjall::Result<()>) -> bool {
 }
 
 /// Compacts one keyspace as a whole, under its filter.
-pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+pub(crate) fn compact_whole(inner: &OpenTree, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.tracker.oldest_open(&inner.database);
     let _tables = inner.writeback.note_compaction(keyspace);
     keyspace.tree.major_compact(TABLE_BYTES, watermark).map_err(fjall::Error::from)
@@ -139,7 +157,7 @@ pub(crate) fn compact_whole(inner: &Inner, keyspace: &Keyspace) -> fjall::Result
 
 /// Lets go of the files that a compaction has replaced, which the tree keeps until it is asked
 /// again, as far as no open snapshot needs them: a refreshed one comes first.
-pub(crate) fn release_old_files(inner: &Inner, keyspace: &Keyspace) -> fjall::Result<()> {
+pub(crate) fn release_old_files(inner: &OpenTree, keyspace: &Keyspace) -> fjall::Result<()> {
     let watermark = inner.tracker.oldest_open(&inner.database);
     let folder = &keyspace.tree.tree_config().path;
     keyspace.tree.get_version_history_lock().maintenance(folder, watermark)?;

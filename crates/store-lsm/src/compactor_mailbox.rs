@@ -19,18 +19,23 @@ pub(crate) struct CompactorMailbox {
     wake: Condvar,
 }
 
+/// What has come since the last look.
 #[derive(Default)]
 struct Mail {
+    /// Spaces, each once.
     written: HashSet<Space>,
     /// Keyspaces without a space that have something left in them.
     leftovers: Vec<Keyspace>,
+    /// Kept until the store's user asks; see `tick`.
     failure: Option<Error>,
+    /// The thread ends at its next look.
     closed: bool,
     /// The thread sleeps until it is woken.
     asleep: bool,
 }
 
 impl CompactorMailbox {
+    /// Also after a panic of another holder: mail is whole after each of its statements.
     fn lock(&self) -> MutexGuard<'_, Mail> {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,6 +62,7 @@ impl CompactorMailbox {
         self.wake.notify_one();
     }
 
+    /// Keyspaces that were left over since the last look.
     pub(crate) fn take_leftovers(&self) -> Vec<Keyspace> {
         std::mem::take(&mut self.lock().leftovers)
     }

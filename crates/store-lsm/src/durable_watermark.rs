@@ -1,5 +1,14 @@
 //! A durable watermark outside the tree: the number of a batch that was certainly durable, in a
 //! file of two slots. A start that finds fewer batches has lost some to damage, and says so.
+//!
+//! ```text
+//!  batches in the journal:   1 … 90 91 92 93 94       watermark, moved once a second: 92
+//!  found by a start:         1 … 90 91                refused: 92 was durable
+//!  found by a start:         1 … 90 91 92             taken: what was later may never have been durable
+//! ```
+//!
+//! The two slots are written in turn, each with a checksum: a write that is cut off in the middle
+//! leaves the other one, which is a second older.
 
 use std::{
     fs::{File, OpenOptions},
@@ -8,13 +17,16 @@ use std::{
     path::Path,
 };
 
+/// Bytes between the slots: a device writes a sector as a whole.
 const SLOT: u64 = 512;
+/// Number of the write, batch, checksum.
 const RECORD: usize = 8 + 8 + 4;
 
 /// The file of the watermark.
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     file: File,
+    /// Of the last write; its parity says which slot.
     number: u64,
     /// The batch it stands at.
     pub(crate) batch: u64,
@@ -43,6 +55,7 @@ impl DurableWatermark {
         if batch == self.batch {
             return Ok(());
         }
+        // The other slot than last time.
         let number = self.number + 1;
         let mut record = number.to_be_bytes().to_vec();
         record.extend_from_slice(&batch.to_be_bytes());
@@ -55,6 +68,7 @@ impl DurableWatermark {
     }
 }
 
+/// Number and batch of a slot; `None` where it was never written, or not to its end.
 fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, u64)> {
     let (body, checksum) = record.split_at_checked(16)?;
     if crc32c::crc32c(body).to_be_bytes() != *checksum {

@@ -1,4 +1,5 @@
-//! The engine's errors, sorted by what the caller does next.
+//! The tree's errors and those of I/O as errors of the contract, sorted by what the caller does
+//! next.
 
 use store::{Error, Kind};
 
@@ -25,6 +26,8 @@ pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }
 
+/// A full disk has a kind of its own; a file that is not as we left it is damage; the rest may
+/// pass.
 fn kind_of_io(error: &std::io::Error) -> Kind {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,

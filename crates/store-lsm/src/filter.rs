@@ -1,5 +1,11 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
 //! tombstone, so that no older version can surface.
+//!
+//! ```text
+//!  key in the tree:   use of the slot u32 | key of the space
+//!  another use        → Remove (left over from a space that was dropped)
+//!  this use           → the predicate decides by key and value
+//! ```
 
 use std::{
     panic::AssertUnwindSafe,
@@ -18,10 +24,12 @@ use crate::spaces::{Slots, slot_of};
 pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 
 impl PredicateInForce {
+    /// In force for compactions that begin from now on.
     pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(predicate);
     }
 
+    /// The filter for one compaction of a space; `None` before a predicate was set.
     fn filter_for(&self, space: Space) -> Option<DropFilter> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         held.map(|predicate| predicate.filter_for(space))
@@ -40,6 +48,7 @@ pub(crate) struct FilterFactory {
 }
 
 impl FilterFactory {
+    /// The filters of a keyspace, by its name; none for those that are not slots.
     pub(crate) fn for_keyspace(
         name: &str,
         slots: &Slots,
@@ -57,6 +66,7 @@ impl Factory for FilterFactory {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        // Asked when the compaction begins, and kept: see `SlotFilter`.
         let user = self.slots.user_of(self.slot);
         Box::new(SlotFilter {
             number: user.map(|(_, number)| number.to_be_bytes()),
@@ -75,6 +85,7 @@ struct SlotFilter {
 
 impl CompactionFilter for SlotFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
+        // Kept, although it belongs to no use.
         if **item.key() == PLACEHOLDER_KEY {
             return Ok(Verdict::Keep);
         }
@@ -82,8 +93,9 @@ impl CompactionFilter for SlotFilter {
             (Some((used, key)), Some(number)) if *used == number => key,
             _ => return Ok(Verdict::Remove),
         };
-        let Some(judge) = &self.drop_filter else { return Ok(Verdict::Keep) };
+        let Some(drops) = &self.drop_filter else { return Ok(Verdict::Keep) };
+        // Read last: most leftovers are told by their keys alone.
         let value = item.value()?;
-        Ok(if judge(key, &value) { Verdict::Remove } else { Verdict::Keep })
+        Ok(if drops(key, &value) { Verdict::Remove } else { Verdict::Keep })
     }
 }

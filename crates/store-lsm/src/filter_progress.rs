@@ -1,5 +1,11 @@
 //! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
 //! space, but what its filter dropped can come back from a journal until that is gone too.
+//!
+//! ```text
+//!  journals:     5      6      7 (newest)            compaction through seq 900, while 7 was the newest
+//!  later:                      7      8      9       7 may still bring a dropped row back: not counted
+//!  later:                             8      9       filtered through 900
+//! ```
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,8 +15,10 @@ use std::{
 
 use store::Space;
 
+/// What is known of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
+    /// The last commit up to which all on disk was filtered.
     filtered: u64,
     /// Finished compactions: the last commit each covered, and the newest journal at that time.
     waiting: VecDeque<(u64, u64)>,
@@ -21,6 +29,7 @@ struct SpaceProgress {
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
 impl FilterProgress {
+    /// By space; a start knows nothing.
     fn lock(&self) -> MutexGuard<'_, HashMap<Space, SpaceProgress>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -31,6 +40,7 @@ impl FilterProgress {
         let mut all = self.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
+            // Waits for the same journal, and covers more.
             Some(last) if last.1 == journal => last.0 = seq,
             _ => waiting.push_back((seq, journal)),
         }
@@ -49,6 +59,7 @@ impl FilterProgress {
         of.filtered
     }
 
+    /// A space was dropped.
     pub(crate) fn forget_space(&self, space: Space) {
         self.lock().remove(&space);
     }
@@ -63,6 +74,8 @@ pub(crate) fn journal_numbers(tree: &Path) -> Option<(u64, u64)> {
             continue;
         }
         let number: u64 = path.file_stem()?.to_str()?.parse().ok()?;
+        // A file that is not named by a number makes the whole answer unknown: nothing is counted
+        // then.
         let (oldest, newest) = found.unwrap_or((number, number));
         found = Some((oldest.min(number), newest.max(number)));
     }
@@ -75,18 +88,18 @@ mod tests {
 
     #[test]
     fn a_compaction_counts_once_its_journals_are_gone() {
-        let (judged, space) = (FilterProgress::default(), Space::Rows(1));
-        assert_eq!(judged.filtered_through(space, 9), 0);
-        judged.note_compacted(space, 10, 3);
-        judged.note_compacted(space, 20, 3);
-        judged.note_compacted(space, 30, 4);
-        assert_eq!(judged.filtered_through(space, 3), 0);
-        assert_eq!(judged.filtered_through(space, 4), 20);
-        assert_eq!(judged.filtered_through(space, 4), 20);
-        assert_eq!(judged.filtered_through(Space::Rows(2), 9), 0);
-        assert_eq!(judged.filtered_through(space, 5), 30);
-        judged.forget_space(space);
-        assert_eq!(judged.filtered_through(space, 5), 0);
+        let (progress, space) = (FilterProgress::default(), Space::Rows(1));
+        assert_eq!(progress.filtered_through(space, 9), 0);
+        progress.note_compacted(space, 10, 3);
+        progress.note_compacted(space, 20, 3);
+        progress.note_compacted(space, 30, 4);
+        assert_eq!(progress.filtered_through(space, 3), 0);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(Space::Rows(2), 9), 0);
+        assert_eq!(progress.filtered_through(space, 5), 30);
+        progress.forget_space(space);
+        assert_eq!(progress.filtered_through(space, 5), 0);
     }
 
     #[test]

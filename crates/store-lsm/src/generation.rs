@@ -1,5 +1,12 @@
 //! One opening of the tree, with its threads. After a failure of the disk nobody knows what the
 //! tree has in memory and on disk: it is closed and opened again, as at a start.
+//!
+//! A start goes from the outside in:
+//!
+//! 1. The durable watermark, and whether the tree still has its journal.
+//! 2. Journals and lists of tables, read from beside the tree (`journal.rs`, `manifest.rs`).
+//! 3. The tree itself, which replays its journal; then spaces and the position of commits.
+//! 4. The position is compared with the watermark: fewer batches than were durable are refused.
 
 use std::{
     path::Path,
@@ -23,9 +30,9 @@ use crate::{
     errors::{from_fjall, from_io},
     filter::{FilterFactory, PredicateInForce},
     filter_progress::{FilterProgress, journal_numbers},
-    inner::Inner,
+    inner::OpenTree,
     journal,
-    lasting::Lasting,
+    lasting::AcrossOpenings,
     manifest,
     memtable_reclaimer::{self, MemtableReclaimer},
     messages::CommitterMessage,
@@ -38,10 +45,13 @@ use crate::{
     writeback::{self, Writeback},
 };
 
+/// The keyspace of positions and slots.
 const META: &str = "meta";
 /// An open tree and its threads.
 pub(crate) struct Generation {
-    pub(crate) inner: Arc<Inner>,
+    /// What its threads share.
+    pub(crate) inner: Arc<OpenTree>,
+    /// The committer's mailbox.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
     /// In the order in which they end.
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -49,7 +59,7 @@ pub(crate) struct Generation {
 
 impl Generation {
     /// Opens or makes the tree.
-    pub(crate) fn open(lasting: &Lasting) -> Result<Self, Error> {
+    pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
         let options = &lasting.options;
         let path = &options.path;
         // Before the tree is opened: it would make a new one over what is left of the old.
@@ -64,6 +74,7 @@ impl Generation {
         let database = open_tree(options, &slots, &lasting.predicate)?;
         let meta = open_keyspace(&database, META)?;
         let spaces = Spaces::open(&database, &meta, &slots, options.accept_loss)?;
+        // These two have keyspaces of their own: they are never dropped.
         spaces.create_space(Space::Catalog)?;
         spaces.create_space(Space::Counts)?;
         let position = meta::read_position(&meta, options.accept_loss)?;
@@ -78,13 +89,14 @@ impl Generation {
         }
         let position =
             if position.batch == 0 { write_first_batch(&database, &meta)? } else { position };
+        // A store of an earlier version, or a first start.
         if watermark.batch == 0 {
             watermark.move_to(position.batch).map_err(|error| from_io("write the mark", &error))?;
         }
         // Nobody has heard of anything later, whatever the tree still knows of it.
         lasting.published.fetch_max(position.stamp.seq, Ordering::SeqCst);
         let tracker = Arc::default();
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(OpenTree {
             meta,
             spaces,
             in_flight: Arc::clone(&lasting.in_flight),
@@ -92,6 +104,7 @@ impl Generation {
             durable_batch: AtomicU64::new(position.batch),
             written_batch: AtomicU64::new(position.batch),
             watermark: Mutex::new(watermark),
+            // All that a start finds is durable, so readers may see all of it.
             current: ArcSwap::new(OpenView::new(&database, &tracker)),
             database,
             tracker,
@@ -110,9 +123,9 @@ impl Generation {
 
     /// Starts the threads.
     fn start_threads(
-        inner: Arc<Inner>,
+        inner: Arc<OpenTree>,
         position: Position,
-        lasting: &Lasting,
+        lasting: &AcrossOpenings,
     ) -> Result<Self, Error> {
         let (sender, messages) = mpsc::channel();
         let (written, batches) = mpsc::channel();
@@ -136,6 +149,7 @@ impl Generation {
         Ok(Self { inner, sender, threads })
     }
 
+    /// The threads that were not joined yet.
     fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,6 +165,7 @@ impl Generation {
         self.inner.compactor.close();
         self.inner.writeback.close();
         self.inner.reclaimer.close();
+        // The syncer ends when the committer has dropped its end of the channel.
         let _ = self.sender.send(CommitterMessage::Close);
         if self.is_on_own_thread() {
             return;
@@ -181,6 +196,7 @@ fn check_tree(tree: &Path, watermark: &DurableWatermark) -> Result<(), Error> {
     Err(Error::new(Kind::Corrupt, "the journal of the tree is missing"))
 }
 
+/// Opens the tree. Its own workers never sync the journal (the syncer does) and never compact.
 fn open_tree(
     options: &LsmOptions,
     slots: &Slots,

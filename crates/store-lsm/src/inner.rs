@@ -1,4 +1,5 @@
 //! One opening of the tree, as its threads share it: what is open, what is durable, whom to tell.
+//! It has no threads of its own; see `generation`.
 
 use std::{
     path::PathBuf,
@@ -31,20 +32,30 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// An open tree.
-pub(crate) struct Inner {
+pub(crate) struct OpenTree {
+    /// The tree.
     pub(crate) database: Database,
+    /// Positions of batches, and which slot belongs to which space.
     pub(crate) meta: Keyspace,
+    /// Where the keys of each space are.
     pub(crate) spaces: Spaces,
+    /// Batches that are ordered and not yet visible.
     pub(crate) in_flight: Arc<InFlight>,
+    /// The last commit that readers see.
     pub(crate) published: Arc<AtomicU64>,
     /// Number of the last batch that is durable.
     pub(crate) durable_batch: AtomicU64,
     /// Number of the last batch that the tree has.
     pub(crate) written_batch: AtomicU64,
+    /// Moved once a second; its file is written under this lock.
     pub(crate) watermark: Mutex<DurableWatermark>,
+    /// Which snapshots are open, so that compaction keeps what they see.
     pub(crate) tracker: Arc<SnapshotTracker>,
+    /// What was written and what is left over.
     pub(crate) compactor: CompactorMailbox,
+    /// Which keyspaces are making tables.
     pub(crate) writeback: Writeback,
+    /// Flushed memory that is to be freed.
     pub(crate) reclaimer: MemtableReclaimer,
     /// What readers see: all that is durable.
     pub(crate) current: ArcSwap<OpenView>,
@@ -52,14 +63,17 @@ pub(crate) struct Inner {
     pub(crate) stopped: OnceLock<Error>,
     /// Where the tree is.
     pub(crate) tree: PathBuf,
+    /// How far back everything on disk has been filtered.
     pub(crate) filtered: FilterProgress,
+    /// Kept over all openings.
     pub(crate) metrics: Arc<LsmMetrics>,
+    /// Space on the device.
     pub(crate) room: Arc<Room>,
     /// It is about to be closed: reads end.
     pub(crate) closing: AtomicBool,
 }
 
-impl Inner {
+impl OpenTree {
     /// A snapshot of all that the tree has.
     pub(crate) fn open_view(&self) -> Arc<OpenView> {
         OpenView::new(&self.database, &self.tracker)

@@ -5,6 +5,12 @@
 //! A batch is `1, items u32, seqno u64`, its items, `3, xxh3 of the items u64, "FJL" 3` (fjall 3.1,
 //! little-endian); an item is `2, kind u8, compression u8, keyspace u64, length of the key u16, of
 //! the value u32, of the value as stored u32, key, value` or `4, keyspace u64`.
+//!
+//! ```text
+//!  good  good  good  ?????              nothing after it can be read: a torn end
+//!  good  good  ????? good good          and the later batch says that it was durable: damage
+//!  good  good  ?00000? good             a sector that was never written: the machine stopped there
+//! ```
 
 use std::{
     fs::{File, OpenOptions},
@@ -22,11 +28,14 @@ use crate::{
     meta::{self, WrittenAfter},
 };
 
+/// At the end of each batch.
 const MAGIC: &[u8] = b"FJL\x03";
+/// Tags of the parts of a batch.
 const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
+/// Lengths of these parts, keys and values apart.
 const START_BYTES: usize = 13;
 const ITEM_BYTES: usize = 1 + 1 + 1 + 8 + 2 + 4 + 4;
 const CLEAR_BYTES: u64 = 9;
@@ -91,6 +100,7 @@ pub(crate) fn cut_behind(tree: &Path, number: u64) -> io::Result<()> {
     journal.cut_at(at)
 }
 
+/// A journal that may be cut.
 fn open_journal(path: &Path) -> io::Result<JournalFile> {
     JournalFile::of_file(OpenOptions::new().read(true).write(true).open(path)?)
 }
@@ -123,6 +133,7 @@ impl LastBatch {
     }
 }
 
+/// What begins at a place.
 #[derive(Debug, PartialEq)]
 enum ParsedBatch {
     Whole(JournalBatch),
@@ -133,13 +144,16 @@ enum ParsedBatch {
 
 /// One file of the journal, and the part of it that was read last.
 struct JournalFile {
+    /// Open for reading and for the cut.
     file: File,
+    /// Of the whole file, holes included.
     len: u64,
     window: Vec<u8>,
     from: u64,
 }
 
 impl JournalFile {
+    /// Nothing of it is read yet.
     fn of_file(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len, window: Vec::new(), from: 0 })
@@ -191,10 +205,13 @@ impl JournalFile {
         let mut hash = Xxh3::new();
         let mut note = None;
         for _ in 0..items {
+            // Items are not decoded: their lengths lead to the next one, the checksum tells the
+            // rest.
             let Some(item) = self.parse_item(at)? else { return Ok(ParsedBatch::Broken) };
             if !self.hash_range(at, item.len, &mut hash)? {
                 return Ok(ParsedBatch::Broken);
             }
+            // The last one wins, as in the tree.
             note = self.parse_note(at, &item)?.or(note);
             at += item.len;
         }
@@ -211,6 +228,7 @@ impl JournalFile {
         Ok(ParsedBatch::Whole(JournalBatch { end, sequence, number, around }))
     }
 
+    /// The lengths of the item at a place; `None` where none begins.
     fn parse_item(&mut self, at: u64) -> io::Result<Option<JournalItem>> {
         match self.bytes_at(at, 1)? {
             Some([CLEAR]) => return Ok(Some(JournalItem { key: 0, value: 0, len: CLEAR_BYTES })),
@@ -255,10 +273,12 @@ impl JournalFile {
                 ParsedBatch::Broken => break false,
             }
         };
+        // The tree makes files in advance, full of zeros: these are the end, and no damage.
         let end = self.data_end(at)?;
         if end <= at {
             return Ok(None);
         }
+        // Older files were synced before the next one began, so all of them must be readable.
         let damaged = whole
             || !newest
             || match self.next_batch(at + 1, end)? {
@@ -297,6 +317,7 @@ impl JournalFile {
         Ok(end)
     }
 
+    /// Whether the data end as a batch ends.
     fn ends_with_mark(&mut self, end: u64) -> io::Result<bool> {
         let at = end.saturating_sub(MAGIC.len() as u64);
         Ok(self.bytes_at(at, MAGIC.len())? == Some(MAGIC))
@@ -323,6 +344,7 @@ impl JournalFile {
                 continue;
             };
             at += found as u64;
+            // Bytes of a value may look like a head; a checksum that agrees is no accident.
             if let ParsedBatch::Whole(batch) = self.parse_batch(at)? {
                 return Ok(Some((at, batch)));
             }

@@ -1,5 +1,12 @@
 //! The thread that looks after the tree: how much room the device has, whether the tree still
 //! writes, and opens it again when what stopped it has gone.
+//!
+//! ```text
+//!  fine ──(a write or sync failed)──▶ stopped: commits are refused, reads go on
+//!   ▲                                    │ every 0.5 s: is there room, can a file be written?
+//!   │                                    ▼
+//!   └── opened anew ◀── journal is cut ◀── closed, once no read holds it
+//! ```
 
 use std::{
     fs::File,
@@ -11,7 +18,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::Shared};
+use crate::{errors::from_io, generation::Generation, journal, options::TREE, shared::StoreShared};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -19,6 +26,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const LOOKS_BETWEEN: u32 = 5;
 /// Looks for whoever still holds a tree that is to be closed, and how long between two of them.
 const HOLDER_LOOKS: u32 = 1_000;
+/// Together five seconds: a read that lasts longer keeps the old tree for another round.
 const HOLDER_LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What has to be writable, bytes, and how many files there have to be descriptors for, before a
 /// tree that works for readers is closed.
@@ -26,14 +34,15 @@ const PROBE_BYTES: usize = 1024 * 1024;
 const PROBE_FILES: usize = 16;
 
 /// Looks until the store is closed, and closes the tree then.
-pub(crate) fn keep_until_closed(shared: &Arc<Shared>) {
+pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
     look_after(shared);
     if let Some(last) = shared.generation.swap(None) {
         last.end_threads();
     }
 }
 
-fn look_after(shared: &Arc<Shared>) {
+/// Looks until the store is closed.
+fn look_after(shared: &Arc<StoreShared>) {
     let mut wait = 0;
     loop {
         std::thread::park_timeout(EVERY);
@@ -60,7 +69,7 @@ fn look_after(shared: &Arc<Shared>) {
 }
 
 /// Closes a tree that stopped and opens it again, as at a start, if the disk seems to be well.
-fn reopen_tree(shared: &Arc<Shared>) -> Result<(), Error> {
+fn reopen_tree(shared: &Arc<StoreShared>) -> Result<(), Error> {
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
     shared.lasting.room.look_at_device(0);
     shared.lasting.room.check_commit(true)?;
@@ -69,6 +78,7 @@ fn reopen_tree(shared: &Arc<Shared>) -> Result<(), Error> {
     if let Some(stopped) = shared.generation.swap(None) {
         stopped.inner.closing.store(true, Ordering::SeqCst);
         stopped.end_threads();
+        // Later batches may be in the journal in part; their writers were told of a failure.
         let written = stopped.inner.written_batch.load(Ordering::SeqCst);
         if let Err(held) = drop_when_unheld(stopped) {
             // Somebody reads without an end in sight: go on as before, and try again.
@@ -79,6 +89,7 @@ fn reopen_tree(shared: &Arc<Shared>) -> Result<(), Error> {
         let cut = journal::cut_behind(&shared.lasting.options.path.join(TREE), written);
         cut.map_err(|error| from_io("cut the journal", &error))?;
     }
+    // As at a start: whatever is wrong is found and refused, and tried again later.
     let opened = Generation::open(&shared.lasting)?;
     // The page cache may hold what a failed sync did not write: into new files with it.
     opened.inner.flush_all()?;

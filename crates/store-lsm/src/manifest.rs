@@ -1,6 +1,11 @@
 //! What the tree trusts without a look when it is opened: the list of tables of each keyspace, and
 //! the contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but
 //! does not check before it believes what it reads.
+//!
+//! ```text
+//!  keyspaces/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
+//!                                                                         └ contents list at the end
+//! ```
 
 use std::{
     fs::File,
@@ -49,14 +54,17 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
+/// The error of a file that cannot be read.
 fn unreadable_error(error: io::Error) -> Error {
     from_io("read the lists of tables", &error)
 }
 
+/// The error of a file that is not what was written.
 fn damaged_error(path: &Path) -> Error {
     Error::new(Kind::Corrupt, format!("{} is damaged", path.display()))
 }
 
+/// The folders of all keyspaces.
 fn keyspace_folders(tree: &Path) -> Result<Vec<PathBuf>, Error> {
     match std::fs::read_dir(tree.join("keyspaces")) {
         Ok(entries) => {
@@ -84,6 +92,7 @@ fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     let (number, checksum) = parse_version(&held).ok_or_else(|| damaged_error(&current))?;
     let list = folder.join(format!("v{number}"));
     let bytes = match read_if_there(&list).map_err(unreadable_error)? {
+        // The tree would believe a list that is wrong, and lose tables that are not in it.
         Some(bytes) if xxh3_128(&bytes) == checksum => bytes,
         _ => return Err(damaged_error(&list)),
     };
@@ -111,6 +120,7 @@ fn file_checksum(path: &Path) -> io::Result<Option<u128>> {
     }
 }
 
+/// A whole file; `None` when there is none.
 fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -119,6 +129,7 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// Number and checksum of the list in force, from the file `current`.
 fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;
@@ -141,6 +152,7 @@ fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
     let at = usize::try_from(at).ok()?;
+    // Each: place u64, length u64, length of the name u16, name.
     let mut sections = bytes.get(at..at + usize::try_from(len).ok()?)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
@@ -156,6 +168,7 @@ fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     }
     let (levels, mut rest) = list?.split_first()?;
     let mut found = Vec::new();
+    // Levels hold runs, and runs tables.
     for _ in 0..*levels {
         let (runs, behind) = rest.split_first()?;
         rest = behind;

@@ -1,6 +1,10 @@
 //! Frees the memory of keyspaces on a thread of its own. The tree lets go of memory that has been
 //! written out while it is closed to readers and writers; freeing half a million keys would keep
 //! all of them waiting for a fifth of a second.
+//!
+//! So this thread holds each large memtable too, from the first write on. When the tree lets go of
+//! it, nothing is freed yet; the thread finds that nobody else holds it, and frees it beside
+//! everybody.
 
 use std::{
     any::Any,
@@ -28,10 +32,12 @@ pub(crate) struct MemtableReclaimer {
     wake: Condvar,
 }
 
+/// What the thread looks at.
 struct ReclaimerMailbox {
     /// By where it is.
     held: HashMap<usize, HeldMemtable>,
     pause: Duration,
+    /// The thread ends.
     closed: bool,
 }
 
@@ -42,6 +48,7 @@ impl Default for ReclaimerMailbox {
 }
 
 impl MemtableReclaimer {
+    /// Held for a moment only: commits come by here.
     fn lock(&self) -> MutexGuard<'_, ReclaimerMailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,6 +56,7 @@ impl MemtableReclaimer {
     /// This keyspace was written.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
         let memory = keyspace.tree.active_memtable();
+        // Asked with every commit; small ones are freed by the tree itself.
         if SMALL_BYTES <= memory.size() {
             self.hold_until_unused(memory);
         }
@@ -56,6 +64,7 @@ impl MemtableReclaimer {
 
     /// Holds this until nobody else does.
     fn hold_until_unused(&self, memory: HeldMemtable) {
+        // The same memtable comes with every commit; it is held once.
         let place = Arc::as_ptr(&memory).cast::<()>().addr();
         let mut news = self.lock();
         if news.held.insert(place, memory).is_none() {
@@ -81,6 +90,7 @@ impl MemtableReclaimer {
         let pause = news.pause;
         let waited = self.wake.wait_timeout(news, pause);
         let mut news = waited.unwrap_or_else(PoisonError::into_inner).0;
+        // Only this list holds it: the tree has flushed it, and no snapshot reads it.
         let unused = news.held.extract_if(|_, memory| Arc::strong_count(memory) == 1);
         let unused: Vec<HeldMemtable> = unused.map(|(_, memory)| memory).collect();
         news.pause = if unused.is_empty() { (news.pause * 2).min(LONG_PAUSE) } else { SHORT_PAUSE };

@@ -10,7 +10,9 @@ use crate::{meta::Position, open_view::OpenView};
 
 /// Commits that wait, and who wants to know.
 pub(crate) struct CommitRequest {
+    /// Each all or nothing; they share a sync.
     pub(crate) commits: Vec<Commit>,
+    /// Gets one outcome a commit, when these are durable and visible.
     pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
 }
 
@@ -28,7 +30,9 @@ pub(crate) enum CommitterMessage {
 
 /// Whom to tell what.
 pub(crate) struct CommitAnswer {
+    /// May have gone.
     pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    /// Of this request's commits, in their order.
     pub(crate) outcomes: Vec<Outcome>,
 }
 
@@ -49,6 +53,7 @@ pub(crate) struct WrittenBatch {
     pub(crate) failed: Option<Error>,
     /// One a commit, until they are dealt out.
     pub(crate) outcomes: Vec<Outcome>,
+    /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,
     /// Told when all is done.
     pub(crate) done: Option<mpsc::Sender<()>>,

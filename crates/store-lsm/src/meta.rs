@@ -1,5 +1,10 @@
 //! What each batch notes about itself, in the batch: its number and last stamp, and its number
 //! again in a ring of slots. After a crash the ring shows whether a batch in the middle is missing.
+//!
+//! ```text
+//!  meta:  last  → batch 2000, stamp …      r 0976 → 2000    r 0975 → 1999    r 0974 → 1998  …
+//!         (a missing 1999 would leave 975 → 975: the batch 1,024 before it)
+//! ```
 
 use fjall::{Keyspace, OwnedWriteBatch};
 use store::{Error, Kind, Stamp};
@@ -23,9 +28,11 @@ pub(crate) struct Position {
 }
 
 impl Position {
+    /// Before the first batch.
     pub(crate) const START: Self = Self { batch: 0, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
 }
 
+/// The key of a batch's place in the ring.
 fn ring_slot(batch: u64) -> Vec<u8> {
     let mut key = vec![b'r'];
     key.extend_from_slice(&(batch % RING).to_be_bytes());

@@ -14,13 +14,16 @@ use store::{Error, Timepiece};
 use tokio::sync::Notify;
 
 use crate::{
-    errors::from_io, filter::PredicateInForce, generation::Generation, keeper, lasting::Lasting,
-    metrics::LsmMetrics, options::LsmOptions, room::Room, shared::Shared, thread::spawn_named,
+    errors::from_io, filter::PredicateInForce, generation::Generation, keeper,
+    lasting::AcrossOpenings, metrics::LsmMetrics, options::LsmOptions, room::Room,
+    shared::StoreShared, thread::spawn_named,
 };
 
 /// The embedded store.
 pub struct LsmStore {
-    pub(crate) shared: Arc<Shared>,
+    /// What outlives each opening of the tree.
+    pub(crate) shared: Arc<StoreShared>,
+    /// The thread that closes the tree in the end.
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -35,7 +38,7 @@ impl LsmStore {
     pub fn open(options: &LsmOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
         std::fs::create_dir_all(&options.path)
             .map_err(|error| from_io("make the directory", &error))?;
-        let lasting = Lasting {
+        let lasting = AcrossOpenings {
             options: options.clone(),
             time,
             in_flight: Arc::default(),
@@ -44,7 +47,7 @@ impl LsmStore {
             predicate: PredicateInForce::default(),
             room: Arc::new(Room::new(options.path.clone())),
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(StoreShared {
             lasting,
             generation: ArcSwapOption::empty(),
             opened: Notify::new(),
@@ -52,6 +55,8 @@ impl LsmStore {
             failure: Mutex::default(),
             closed: AtomicBool::new(false),
         });
+        // A first opening that fails is the caller's error; later ones are tried again by the
+        // keeper.
         let first = Generation::open(&shared.lasting)?;
         shared.lasting.room.look_at_device(first.inner.in_memory());
         shared.generation.store(Some(Arc::new(first)));

@@ -9,6 +9,7 @@ use crate::snapshot_tracker::{SnapshotTracker, TrackedSnapshot};
 
 /// An open snapshot, and what keeps compaction off it.
 pub(crate) struct OpenView {
+    /// All keyspaces at one sequence number.
     pub(crate) snapshot: fjall::Snapshot,
     _tracked: TrackedSnapshot,
 }

@@ -1,5 +1,5 @@
 //! A file that takes room on the device for commits that give space back: when others have filled
-//! the device, it is emptied, and deletes go on.
+//! the device, it is emptied, and deletes go on. It holds no data, and a start makes it again.
 
 use std::{
     fs::File,
@@ -39,6 +39,7 @@ impl Reserve {
             return Ok(());
         }
         let file = File::options().write(true).create(true).truncate(false).open(&self.path)?;
+        // Takes the blocks without writing them; a device that cannot do this has no reserve.
         rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
         *held = bytes;
         Ok(())

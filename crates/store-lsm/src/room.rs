@@ -1,6 +1,15 @@
 //! Room on the device: commits are refused by name before the tree runs out of space in the middle
 //! of a write, and what gives space back goes on from a reserve: from what is kept free, and when
 //! others have taken that, from a file that takes room until then.
+//!
+//! ```text
+//!  device:  │ used … │ free for commits │ reserve (5 %, 4 to 32 MiB) │
+//!                                       │  3/4 for deletes │ 1/4 for nobody
+//!  the file takes half of the reserve; it is emptied when others have filled the rest
+//! ```
+//!
+//! Between two looks, ten a second, writes are counted: each byte takes room in the journal and,
+//! later, in tables.
 
 use std::{
     path::PathBuf,
@@ -13,7 +22,9 @@ use crate::reserve::Reserve;
 
 /// What is kept free for commits that give space back: a part of the device, within bounds.
 const PART: u64 = 20;
+/// Enough for deletes on a small device.
 const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
+/// More would only be missed.
 const MOST_RESERVE: u64 = 32 * 1024 * 1024;
 /// The part of the reserve that nobody may use.
 const LAST_PART: u64 = 4;
@@ -33,9 +44,11 @@ pub(crate) struct Room {
     left_for_freeing: AtomicU64,
     /// What was in memory at the last look.
     in_memory: AtomicU64,
+    /// Commits that need room are refused.
     short: AtomicBool,
     /// Looks until a refusal may end: long enough to be seen where it is told.
     looks_left: AtomicU32,
+    /// Room that only deletes can get at.
     file: Reserve,
 }
 
@@ -77,6 +90,7 @@ impl Room {
         Some((free, total))
     }
 
+    /// Sets what is left, from what is free.
     fn set_left(&self, free: u64, total: u64, in_memory: u64) {
         let reserve = reserve_of(total);
         let left = free.saturating_sub(reserve.saturating_add(in_memory));
@@ -110,6 +124,7 @@ impl Room {
         self.verdict_now(frees)
     }
 
+    /// Whether a commit may be written, by what was last seen.
     fn verdict_now(&self, frees: bool) -> Result<(), Error> {
         let left = if frees { &self.left_for_freeing } else { &self.left };
         if 0 < left.load(Ordering::SeqCst) {
@@ -129,6 +144,7 @@ fn reserve_of(total: u64) -> u64 {
     (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
 }
 
+/// The refusal that clients see.
 fn full_error() -> Error {
     Error::new(Kind::Full, "no space is left on the device of the data directory")
 }

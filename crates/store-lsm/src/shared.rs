@@ -1,4 +1,5 @@
-//! The store over all openings of its tree: which one is open, and why there is none.
+//! The store over all openings of its tree: which one is open, and why there is none. Users hold
+//! this and not an opening, so that they go on when the tree is opened again.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -9,11 +10,12 @@ use arc_swap::ArcSwapOption;
 use store::{Error, Health, Kind};
 use tokio::sync::Notify;
 
-use crate::{generation::Generation, lasting::Lasting};
+use crate::{generation::Generation, lasting::AcrossOpenings};
 
 /// What the store, its snapshots and its keeper share.
-pub(crate) struct Shared {
-    pub(crate) lasting: Lasting,
+pub(crate) struct StoreShared {
+    /// What every opening shares.
+    pub(crate) lasting: AcrossOpenings,
     /// The open tree; none for the moment in which it is opened again.
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Told when there is one, and when there could not be.
@@ -22,10 +24,11 @@ pub(crate) struct Shared {
     pub(crate) anew: AtomicBool,
     /// Why it could not be opened again.
     pub(crate) failure: Mutex<Option<Error>>,
+    /// The keeper closes the tree and ends.
     pub(crate) closed: AtomicBool,
 }
 
-impl Shared {
+impl StoreShared {
     /// The open tree.
     pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
         self.generation.load_full().ok_or_else(|| self.closed_reason())
@@ -47,6 +50,7 @@ impl Shared {
         self.opened.notify_waiters();
     }
 
+    /// Whether it takes commits, and if not, why.
     pub(crate) fn health(&self) -> Health {
         let Ok(live) = self.open_generation() else {
             return Health::Refusing(self.closed_reason());
@@ -75,6 +79,7 @@ impl Shared {
     }
 }
 
+/// The error of what cannot wait while the tree is opened again.
 fn opening_error() -> Error {
     Error::new(Kind::Unavailable, "the store is being opened again")
 }

@@ -1,4 +1,6 @@
-//! Still views of the tree.
+//! Still views of the tree. A snapshot belongs to one opening of the tree and ends with it: reads
+//! of a snapshot whose tree is about to be closed fail and are tried again by their users. One that
+//! is taken while there is no tree waits for the next.
 
 use std::{
     ops::Bound,
@@ -7,17 +9,19 @@ use std::{
 
 use bytes::Bytes;
 use fjall::Readable;
-use store::{Direction, Error, Kind, Limit, Page, Range, Snapshot, Space};
+use store::{Direction, Error, KeyRange, Kind, Limit, Page, Snapshot, Space};
 use tokio::sync::OnceCell;
 
 use crate::{
-    errors::from_fjall, inner::Inner, open_view::OpenView, shared::Shared, spaces::SpacePlace,
+    errors::from_fjall, inner::OpenTree, open_view::OpenView, shared::StoreShared,
+    spaces::SpacePlace,
 };
 
 /// A still view.
 #[derive(Clone)]
 pub struct LsmSnapshot(SnapshotState);
 
+/// Of which opening it is.
 #[derive(Clone)]
 enum SnapshotState {
     Open(OpenSnapshot),
@@ -28,18 +32,22 @@ enum SnapshotState {
 /// A view of an open tree.
 #[derive(Clone)]
 struct OpenSnapshot {
-    inner: Arc<Inner>,
+    /// Keeps the tree open as long as somebody reads it.
+    inner: Arc<OpenTree>,
+    /// What is read.
     open: Arc<OpenView>,
 }
 
+/// A snapshot that was taken while there was no tree. Its clones become the same one.
 struct WaitingSnapshot {
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
     still: OnceCell<OpenSnapshot>,
 }
 
 impl LsmSnapshot {
     /// A view of what is durable now.
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: &Arc<StoreShared>) -> Self {
+        // Without a lock: every view takes a snapshot.
         let live = shared.generation.load();
         Self(match live.as_ref() {
             Some(live) => SnapshotState::Open(OpenSnapshot::current_of(&live.inner)),
@@ -50,6 +58,7 @@ impl LsmSnapshot {
         })
     }
 
+    /// The snapshot of an open tree; waits for one.
     async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
         match &self.0 {
             SnapshotState::Open(still) => Ok(still),
@@ -61,8 +70,10 @@ impl LsmSnapshot {
 }
 
 impl WaitingSnapshot {
+    /// Waits for the tree, or for the reason why it could not be opened.
     async fn wait_until_open(&self) -> Result<OpenSnapshot, Error> {
         loop {
+            // Before the look: what is told in between must not be missed.
             let told = self.shared.opened.notified();
             if let Some(live) = self.shared.generation.load().as_ref() {
                 return Ok(OpenSnapshot::current_of(&live.inner));
@@ -76,12 +87,14 @@ impl WaitingSnapshot {
 }
 
 impl OpenSnapshot {
-    fn current_of(inner: &Arc<Inner>) -> Self {
+    /// What is durable now.
+    fn current_of(inner: &Arc<OpenTree>) -> Self {
         Self { inner: Arc::clone(inner), open: inner.current.load_full() }
     }
 
     /// A tree that is about to be closed is read no further.
     fn check_open(&self) -> Result<(), Error> {
+        // Asked for every read, so that long scans end and the tree can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
             let text = "the store was opened again during the read: try again";
             return Err(Error::new(Kind::Unavailable, text));
@@ -116,7 +129,7 @@ impl Snapshot for LsmSnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
@@ -127,6 +140,7 @@ impl Snapshot for LsmSnapshot {
             return Ok(Page::default());
         }
         let start = Bound::Included(place.tree_key(&range.start));
+        // A slot holds one space at a time, but keys of later uses may come after this one's.
         let end = match &range.end {
             Some(end) => Some(place.tree_key(end)),
             None => place.tree_end(),
@@ -140,6 +154,7 @@ impl Snapshot for LsmSnapshot {
     }
 }
 
+/// The first rows, within the limit: at least one where there is one.
 fn page_within(
     place: &SpacePlace,
     rows: impl Iterator<Item = fjall::Guard>,
@@ -148,6 +163,7 @@ fn page_within(
     let mut page = Page::default();
     let mut bytes = 0;
     for row in rows {
+        // One row is always given, whatever its size.
         if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
             page.more = true;
             break;

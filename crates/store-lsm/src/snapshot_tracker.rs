@@ -13,6 +13,7 @@ use fjall::Database;
 pub(crate) struct SnapshotTracker(Mutex<BTreeMap<u64, usize>>);
 
 impl SnapshotTracker {
+    /// By number; few at a time, since readers share the published snapshot.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -20,6 +21,7 @@ impl SnapshotTracker {
     /// Pins what is visible now, before a snapshot of it is taken.
     pub(crate) fn track_visible(self: &Arc<Self>, database: &Database) -> TrackedSnapshot {
         let mut open = self.lock();
+        // Under the lock: a compaction that asks meanwhile waits, and then sees this one.
         let at = database.visible_seqno();
         *open.entry(at).or_default() += 1;
         TrackedSnapshot { tracker: Arc::clone(self), at }
@@ -28,6 +30,7 @@ impl SnapshotTracker {
     /// Versions that were replaced below this number are seen by nobody.
     pub(crate) fn oldest_open(&self, database: &Database) -> u64 {
         let open = self.lock();
+        // Without snapshots everything but the newest versions may go.
         open.keys().next().copied().unwrap_or_else(|| database.visible_seqno())
     }
 }
@@ -35,6 +38,7 @@ impl SnapshotTracker {
 /// One open snapshot's place in the list.
 pub(crate) struct TrackedSnapshot {
     tracker: Arc<SnapshotTracker>,
+    /// The number it reads up to.
     at: u64,
 }
 

@@ -1,7 +1,15 @@
 //! Spaces as keyspaces of their own, found without a lock. A collection's spaces live in slots:
-//! keyspaces that are used again, since each one made or deleted costs the tree memory and disk
-//! for good. Keys in a slot begin with the number of its use; what has another number is dropped
-//! by compaction.
+//! keyspaces that are used again, since each one made or deleted costs the tree memory and disk for
+//! good. Keys in a slot begin with the number of its use; what has another number is dropped by
+//! compaction.
+//!
+//! ```text
+//!  slot-3:   [use 7] keys of rows-12      dropped: the space is gone at once, the slot is free
+//!            [use 9] keys of rows-40      made:    the same slot, another number
+//! ```
+//!
+//! Who has a slot is a record in the meta keyspace. It is synced before the space is used, so that
+//! after a crash no key belongs to a slot without an owner.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -26,6 +34,7 @@ const BLOCK_BYTES: u32 = 16 * 1024;
 const FREE_SLOTS: usize = 64;
 /// Memory of a free slot that is worth being written out and dropped, bytes.
 const LEFTOVER_BYTES: u64 = 1024 * 1024;
+/// In front of the names of slots.
 const SLOT: &str = "slot-";
 /// Behind the mark that compactions leave, in front of all keys of spaces.
 const FIRST_USED_KEY: [u8; 4] = 1_u32.to_be_bytes();
@@ -35,6 +44,7 @@ const RECORD: u8 = b's';
 /// Where a space's keys are.
 #[derive(Clone)]
 pub(crate) struct SpacePlace {
+    /// The keyspace of its own, or the slot.
     pub(crate) keyspace: Keyspace,
     /// The slot and the number of its use.
     slot: Option<(u32, u32)>,
@@ -71,6 +81,7 @@ impl SpacePlace {
 pub(crate) struct Slots(Arc<Mutex<HashMap<u32, (Space, u32)>>>);
 
 impl Slots {
+    /// By slot: the space and the number of the use.
     fn lock(&self) -> MutexGuard<'_, HashMap<u32, (Space, u32)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,10 +138,12 @@ impl Spaces {
         let mut unused = UnusedSlots { next_number: 1, ..UnusedSlots::default() };
         for name in database.list_keyspace_names() {
             if let Some(slot) = slot_of(&name) {
+                // The keyspace that is made next, when no slot is free.
                 unused.next_slot = unused.next_slot.max(slot + 1);
                 let keyspace = open_keyspace(database, &name)?;
                 let record = spaces.slot_record(slot)?;
                 let number = record.map_or(0, |(_, number)| number);
+                // Above all that were given: what is left over in a slot has a smaller number.
                 unused.next_number = unused.next_number.max(number + 1);
                 match record {
                     Some((Some(space), number)) => {
@@ -149,6 +162,7 @@ impl Spaces {
             }
         }
         for (space, mut claims) in claims {
+            // The newest last.
             claims.sort_by_key(|claim| claim.number);
             let Some(claim) =
                 spaces.choose_claim(space, claims, accept_loss, &mut unused, &mut damage)?
@@ -182,6 +196,7 @@ impl Spaces {
         }
         let used = claims.iter().map(|claim| has_keys(&claim.keyspace, Some(claim.number)));
         let used: Vec<bool> = used.collect::<Result<_, _>>()?;
+        // Two slots with rows of one space: nobody knows which of them is right.
         if 1 < used.iter().filter(|used| **used).count() && !accept_loss {
             let slots: Vec<String> = claims.iter().map(|claim| claim.slot.to_string()).collect();
             let (name, slots) = (space.name(), slots.join(", "));
@@ -197,14 +212,17 @@ impl Spaces {
         Ok(Some(claim))
     }
 
+    /// Held by whoever makes or removes a space.
     fn lock_unused(&self) -> MutexGuard<'_, UnusedSlots> {
         self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where a space's keys are; `None` when it does not exist.
     pub(crate) fn place_of(&self, space: Space) -> Option<SpacePlace> {
         self.places.load().get(&space).cloned()
     }
 
+    /// The same without a clone of the place.
     pub(crate) fn with_place<T>(
         &self,
         space: Space,
@@ -213,11 +231,13 @@ impl Spaces {
         self.places.load().get(&space).map(read)
     }
 
+    /// All spaces and their keyspaces.
     pub(crate) fn all_keyspaces(&self) -> Vec<(Space, Keyspace)> {
         let places = self.places.load();
         places.iter().map(|(space, place)| (*space, place.keyspace.clone())).collect()
     }
 
+    /// Makes a space; one that exists stays as it is.
     pub(crate) fn create_space(&self, space: Space) -> Result<(), Error> {
         let mut unused = self.lock_unused();
         if self.places.load().contains_key(&space) {
@@ -235,6 +255,7 @@ impl Spaces {
         Ok(())
     }
 
+    /// Replaces the map that readers see.
     fn change_places(&self, change: impl Fn(&mut HashMap<Space, SpacePlace>)) {
         self.places.rcu(|places| {
             let mut places = HashMap::clone(places);
@@ -255,6 +276,8 @@ impl Spaces {
         unused.next_number += 1;
         let missing = || Error::new(Kind::Unavailable, "no slot is free");
         let (slot, keyspace) = unused.free.last().cloned().ok_or_else(missing)?;
+        // Synced before the space is known to anybody: its first commit may be acknowledged at
+        // once.
         self.note_slot(slot, number, Some(space), PersistMode::SyncAll)?;
         unused.free.pop();
         self.slots.lock().insert(slot, (space, number));
@@ -301,6 +324,7 @@ impl Spaces {
             places.remove(&space);
         });
         let SpacePlace { keyspace, slot: Some((slot, number)) } = place else { return Ok(None) };
+        // From here on compaction drops all keys of the slot.
         self.slots.lock().remove(&slot);
         // When this is lost with the machine, the catalog has no record of the space.
         self.note_slot(slot, number, None, PersistMode::Buffer)?;
@@ -308,6 +332,7 @@ impl Spaces {
             return self.delete_slot(slot, keyspace).map(|()| None);
         }
         unused.free.push((slot, keyspace.clone()));
+        // Little in memory is left alone: it goes with the next flush of the slot.
         let memory = keyspace.tree.active_memtable().size();
         let leftover = 0 < keyspace.tree.table_count() || LEFTOVER_BYTES < memory;
         Ok(leftover.then_some(keyspace))
@@ -338,6 +363,7 @@ fn has_keys(keyspace: &Keyspace, number: Option<u32>) -> Result<bool, Error> {
     Ok(key.transpose()?.is_some())
 }
 
+/// The key of a slot's record in the meta keyspace.
 fn record_key(slot: u32) -> Vec<u8> {
     let mut key = vec![RECORD];
     key.extend_from_slice(&slot.to_be_bytes());

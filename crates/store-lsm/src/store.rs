@@ -1,4 +1,5 @@
-//! The contract over the tree.
+//! The contract over the tree. Each method takes the generation that is open. While there is none,
+//! reads wait for the next; while it has stopped, reads go on and commits fail with the reason.
 
 use std::{
     collections::HashSet,
@@ -16,7 +17,7 @@ use crate::{
     errors::{from_fjall, from_io},
     filter::PLACEHOLDER_KEY,
     filter_progress::journal_numbers,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitRequest, CommitterMessage},
     open::LsmStore,
     snapshot::LsmSnapshot,
@@ -45,6 +46,7 @@ impl Store for LsmStore {
     async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         let frees = commits.iter().all(|commit| commit.frees);
         let (answer, outcome) = oneshot::channel();
+        // The committer ends only with the generation: its mailbox or the answer is dropped then.
         let closed = || Error::new(Kind::Unavailable, "the store is closed");
         self.shared
             .taking_commits(frees)?
@@ -60,6 +62,7 @@ impl Store for LsmStore {
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
+        // A space that is made later under this name is another one.
         live.inner.filtered.forget_space(space);
         if let Some(leftover) = live.inner.spaces.remove_space(space)? {
             live.inner.compactor.add_leftover(leftover);
@@ -85,6 +88,7 @@ impl Store for LsmStore {
 
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
+        // Read each time: the tree deletes journals without a word.
         let oldest = journal_numbers(&live.inner.tree).map_or(0, |(oldest, _)| oldest);
         live.inner.filtered.filtered_through(space, oldest)
     }
@@ -135,7 +139,7 @@ async fn in_thread(
 /// Compacts one keyspace as a whole, under its filter. All others are flushed too: the journal can
 /// only go when nothing in memory depends on it.
 fn compact_space(
-    inner: &Inner,
+    inner: &OpenTree,
     committer: &mpsc::Sender<CommitterMessage>,
     space: Space,
 ) -> Result<(), Error> {
@@ -149,6 +153,7 @@ fn compact_space(
     let tables = || -> HashSet<_> {
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     };
+    // A compaction may leave a table where it is; then nothing is known of its rows.
     let before = tables();
     compact_whole(inner, &keyspace).map_err(context)?;
     let (done, refreshed) = mpsc::channel();
@@ -163,7 +168,7 @@ fn compact_space(
 }
 
 /// Flushes everything, so that the next start has nothing to replay.
-fn flush_and_sync(inner: &Inner) -> Result<(), Error> {
+fn flush_and_sync(inner: &OpenTree) -> Result<(), Error> {
     let context = |error: fjall::Error| from_fjall("flush", &error);
     inner.flush_all()?;
     inner.database.persist(PersistMode::SyncAll).map_err(context)?;

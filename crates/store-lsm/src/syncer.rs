@@ -1,5 +1,9 @@
 //! The thread that makes written batches durable: one sync for all that wait, then they become
 //! visible and their writers hear of it, in their order.
+//!
+//! For each batch: snapshot, position, fence, in-flight table, answers. A writer that hears of its
+//! commit finds it in any view that it opens then; and a view that finds the table empty sees all
+//! that was in it.
 
 use std::{
     fs::File,
@@ -13,13 +17,13 @@ use store::{Error, Outcome, Timepiece};
 use crate::{
     errors::from_io,
     filter_progress::journal_numbers,
-    inner::Inner,
+    inner::OpenTree,
     messages::{CommitterMessage, WrittenBatch},
 };
 
 /// Makes batches durable until the committer ends.
 pub(crate) fn sync_until_closed(
-    inner: &Inner,
+    inner: &OpenTree,
     mut journal: SyncedJournal,
     batches: &mpsc::Receiver<WrittenBatch>,
     committer: &mpsc::Sender<CommitterMessage>,
@@ -29,7 +33,10 @@ pub(crate) fn sync_until_closed(
     while let Ok(first) = batches.recv() {
         let mut written = vec![first];
         written.extend(batches.try_iter());
+        // A refresh alone needs no sync.
         let waits = written.iter().any(|batch| batch.position.is_some());
+        // One sync covers whatever was written to the journal before it, later batches of the
+        // committer included.
         if waits && broken.is_none() {
             match journal.sync_newest() {
                 Ok(took) => {
@@ -52,9 +59,11 @@ pub(crate) fn sync_until_closed(
     }
 }
 
-fn publish_batch(inner: &Inner, batch: WrittenBatch, broken: Option<&Error>) {
+/// Makes a durable batch visible and tells whoever waits; after a failure it only tells.
+fn publish_batch(inner: &OpenTree, batch: WrittenBatch, broken: Option<&Error>) {
     let failed = batch.failed.or_else(|| broken.cloned());
     if failed.is_none() {
+        // Readers share this snapshot, which ends with the batch.
         if let Some(open) = batch.open {
             inner.current.store(open);
         }
@@ -69,6 +78,7 @@ fn publish_batch(inner: &Inner, batch: WrittenBatch, broken: Option<&Error>) {
             _ => None,
         });
     }
+    // After the snapshot: whoever finds the table empty must find the commit visible.
     if batch.in_flight {
         inner.in_flight.finish_oldest();
     }
@@ -89,12 +99,16 @@ fn publish_batch(inner: &Inner, batch: WrittenBatch, broken: Option<&Error>) {
 /// be written meanwhile; here the newest file is synced from beside it. Older files need nothing:
 /// the tree syncs a file before it begins the next (fjall 3.1.13, `journal/writer`).
 pub(crate) struct SyncedJournal {
+    /// The tree's directory.
     folder: PathBuf,
+    /// For measuring how long a sync takes.
     time: Arc<dyn Timepiece>,
+    /// Number and handle of the file that was written last time.
     newest: Option<(u64, File)>,
 }
 
 impl SyncedJournal {
+    /// The journal in this folder; no file is opened yet.
     pub(crate) fn new(folder: PathBuf, time: Arc<dyn Timepiece>) -> Self {
         Self { folder, time, newest: None }
     }
@@ -112,6 +126,7 @@ impl SyncedJournal {
     /// The file that is written now. Files have consecutive numbers.
     fn newest_file(&mut self) -> io::Result<(u64, File)> {
         let path = |number: u64| self.folder.join(format!("{number}.jnl"));
+        // The tree begins a new file when the old one is full. Looking for its name is cheap.
         if let Some((number, file)) = self.newest.take()
             && !path(number + 1).try_exists()?
         {

@@ -27,10 +27,14 @@ pub(crate) struct Writeback {
     wake: Condvar,
 }
 
+/// What the thread looks at.
 #[derive(Default)]
 struct WritebackMailbox {
+    /// With memory that is being written out.
     flushing: Vec<Keyspace>,
+    /// Folders, and how many compactions are under way in each.
     compacting: HashMap<PathBuf, usize>,
+    /// The thread ends.
     closed: bool,
 }
 
@@ -62,12 +66,14 @@ impl Drop for Compacting<'_> {
 }
 
 impl Writeback {
+    /// Held for a moment only: commits come by here.
     fn lock(&self) -> MutexGuard<'_, WritebackMailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// This keyspace was written: a flush of it may be under way.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
+        // Asked with every commit: nearly always nothing is being flushed.
         if keyspace.tree.sealed_memtable_count() == 0 {
             return;
         }
@@ -81,6 +87,7 @@ impl Writeback {
     /// This keyspace is compacted as long as the returned value lives.
     pub(crate) fn note_compaction(&self, keyspace: &Keyspace) -> Compacting<'_> {
         let folder = tables_folder(keyspace);
+        // Counted: a compaction for the reaper may run beside the compactor's own.
         *self.lock().compacting.entry(folder.clone()).or_default() += 1;
         self.wake.notify_one();
         Compacting { of: self, folder }
@@ -107,12 +114,14 @@ impl Writeback {
         }
     }
 
+    /// Waits before the next look, unless the thread is to end.
     fn pause_briefly(&self) {
         let open = |news: &mut WritebackMailbox| !news.closed;
         let _ended = self.wake.wait_timeout_while(self.lock(), PAUSE, open);
     }
 }
 
+/// Where the tables of a keyspace are made.
 fn tables_folder(keyspace: &Keyspace) -> PathBuf {
     keyspace.tree.tree_config().path.join("tables")
 }
@@ -127,6 +136,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
                 Some(lengths) => {
                     lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
                 }
+                // What was there before the flush or compaction began is no concern.
                 None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
             }
         }
@@ -178,6 +188,7 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut numbers: Vec<u64> =
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // Numbers grow, so tables that are being made are among the last few.
     let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
     numbers.retain(|number| least < *number || least == 0);
     let length =
@@ -187,6 +198,8 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
 
 impl GrownStretch {
     /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
+    ///
+    /// Failures are ignored: nothing depends on it but how long a later sync takes.
     fn start_writing(&self) {
         let Ok(file) = File::open(&self.path) else { return };
         #[cfg(target_os = "linux")]

@@ -86,14 +86,14 @@ pub trait Fence: Send + Sync {
 
 /// Makes a commit's mutations once its stamp is known. Runs where commits are ordered: it has to be
 /// quick and must not panic.
-pub type Write = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
+pub type MakeMutations = Box<dyn FnOnce(Stamp) -> Vec<Mutation> + Send>;
 
 /// A commit: all of it or nothing.
 pub struct Commit {
     /// What must hold.
     pub conditions: Vec<Condition>,
     /// What is written.
-    pub write: Write,
+    pub write: MakeMutations,
     /// What is closed while it is under way.
     pub fence: Option<Arc<dyn Fence>>,
     /// It gives space back in the end, so it may use what is kept in reserve on a full disk.

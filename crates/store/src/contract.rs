@@ -14,14 +14,14 @@ use crate::{
 
 /// Half-open range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct KeyRange {
     /// First key that may be in it.
     pub start: Vec<u8>,
     /// First key after it; `None` reaches to the end of the space.
     pub end: Option<Vec<u8>>,
 }
 
-impl Range {
+impl KeyRange {
     /// All keys.
     pub fn all() -> Self {
         Self { start: Vec::new(), end: None }
@@ -98,7 +98,7 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
     fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> impl Future<Output = Result<Page, Error>> + Send;
@@ -172,7 +172,7 @@ pub trait Store: Send + Sync + 'static {
     fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// The `seq` up to which no commit has left anything in this space that was not filtered by a
-    /// predicate in force when a [`reap`](Self::reap) began after it was published: every table
+    /// predicate in force when a [`reap_space`](Self::reap_space) began after it was published: every table
     /// rewritten since, no journal from before left. 0 while that cannot be told.
     fn filtered_through(&self, space: Space) -> u64;
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use crate::{
     commit::{Commit, Outcome},
-    contract::{Direction, Limit, Page, Range, Snapshot, Store},
+    contract::{Direction, KeyRange, Limit, Page, Snapshot, Store},
     error::{Error, Kind},
     space::Space,
 };
@@ -25,6 +25,7 @@ pub enum Fault {
     Read,
 }
 
+/// Which calls fail, by kind.
 #[derive(Debug, Default)]
 struct FaultPlan {
     /// The n-th call from now fails; 0 is never.
@@ -34,6 +35,7 @@ struct FaultPlan {
 }
 
 impl FaultPlan {
+    /// Calls until one of this kind fails.
     fn counter_of(&self, fault: Fault) -> &AtomicU64 {
         match fault {
             Fault::CommitLost => &self.commit_lost,
@@ -42,6 +44,7 @@ impl FaultPlan {
         }
     }
 
+    /// Fails when it is this call's turn.
     fn check_fault(&self, fault: Fault) -> Result<(), Error> {
         let counter = self.counter_of(fault);
         let before = counter
@@ -94,7 +97,7 @@ impl<S: Snapshot> Snapshot for FaultySnapshot<S> {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

@@ -12,6 +12,6 @@ pub enum Health {
     Refusing(Error),
     /// It was opened again after a failure. Commits whose outcome was unknown may have taken place;
     /// it takes new ones as soon as its user has read again what it keeps in memory and calls
-    /// [`resume`](crate::contract::Store::resume).
+    /// [`resume_commits`](crate::contract::Store::resume_commits).
     Anew,
 }

@@ -2,6 +2,15 @@
 //!
 //! A committer enters a batch before it stamps anything in it, so a reader that took its instant
 //! first and then finds the table empty knows: whatever is stamped from now on is stamped later.
+//!
+//! ```text
+//!  batches:   [7: at 1000] [8: at 1004]          finished: 6
+//!  oldest:     1000, wait for batch 8            a view at 1010: expirations up to 1000 are final
+//!  finish:                 [8: at 1004]          finished: 7
+//! ```
+//!
+//! A view waits for all batches that were entered when it looked, and not for the oldest alone: any
+//! of them may extend a document.
 
 use std::{
     collections::VecDeque,
@@ -13,6 +22,7 @@ use std::{
 
 use tokio::sync::Notify;
 
+/// In place of an instant while the table is empty.
 const NONE: i64 = i64::MAX;
 
 /// The commits under way.
@@ -20,10 +30,15 @@ const NONE: i64 = i64::MAX;
 pub struct InFlight {
     /// Instants of the batches under way, oldest first.
     under_way: Mutex<VecDeque<i64>>,
+    /// Instant of the oldest, for readers, who take no lock.
     since_ms: AtomicI64,
+    /// How many batches were ever entered; their numbers begin with 1.
     batch: AtomicU64,
+    /// How many of them are visible or were refused; they finish in order.
     finished: AtomicU64,
+    /// The latest stamp, so that no view opens before the instant of what it sees.
     newest_ms: AtomicI64,
+    /// Told each time a batch finishes.
     progress: Notify,
 }
 
@@ -41,6 +56,7 @@ impl Default for InFlight {
 }
 
 impl InFlight {
+    /// Held for a moment only, by the threads that order and publish.
     fn lock(&self) -> MutexGuard<'_, VecDeque<i64>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,6 +66,7 @@ impl InFlight {
         let mut under_way = self.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
+        // It is the oldest. Written after the number, which a reader reads after this.
         if under_way.len() == 1 {
             self.since_ms.store(at_ms, Ordering::SeqCst);
         }
@@ -64,6 +81,7 @@ impl InFlight {
     pub fn finish_oldest(&self) {
         let mut under_way = self.lock();
         if under_way.pop_front().is_some() {
+            // The next one becomes the oldest, or the table is empty.
             let next = under_way.front().copied().unwrap_or(NONE);
             self.since_ms.store(next, Ordering::SeqCst);
             self.finished.fetch_add(1, Ordering::SeqCst);
@@ -87,6 +105,7 @@ impl InFlight {
     /// Waits until the commits that were under way with this batch are visible or refused.
     pub async fn wait_until_finished(&self, batch: u64) {
         loop {
+            // Before the look: a batch that finishes in between must not be missed.
             let news = self.progress.notified();
             if batch <= self.finished.load(Ordering::SeqCst) {
                 return;
@@ -102,19 +121,19 @@ mod tests {
 
     #[test]
     fn the_oldest_batch_under_way_counts_until_it_has_landed() {
-        let flight = InFlight::default();
-        assert_eq!(flight.oldest_commit(), None);
-        flight.enter_batch(10);
-        flight.enter_batch(20);
-        assert_eq!(flight.oldest_commit(), Some((10, 2)));
-        flight.finish_oldest();
-        assert_eq!(flight.oldest_commit(), Some((20, 2)));
-        assert_eq!(flight.finished.load(Ordering::SeqCst), 1);
-        flight.enter_batch(30);
-        flight.finish_oldest();
-        assert_eq!(flight.oldest_commit(), Some((30, 3)));
-        flight.finish_oldest();
-        flight.finish_oldest();
-        assert_eq!((flight.oldest_commit(), flight.finished.load(Ordering::SeqCst)), (None, 3));
+        let table = InFlight::default();
+        assert_eq!(table.oldest_commit(), None);
+        table.enter_batch(10);
+        table.enter_batch(20);
+        assert_eq!(table.oldest_commit(), Some((10, 2)));
+        table.finish_oldest();
+        assert_eq!(table.oldest_commit(), Some((20, 2)));
+        assert_eq!(table.finished.load(Ordering::SeqCst), 1);
+        table.enter_batch(30);
+        table.finish_oldest();
+        assert_eq!(table.oldest_commit(), Some((30, 3)));
+        table.finish_oldest();
+        table.finish_oldest();
+        assert_eq!((table.oldest_commit(), table.finished.load(Ordering::SeqCst)), (None, 3));
     }
 }

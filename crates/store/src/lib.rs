@@ -14,9 +14,9 @@ mod memory;
 mod sequencer;
 mod space;
 
-pub use commit::{Commit, Condition, Fence, Mutation, Outcome, Refusal, Stamp, Write};
+pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
 pub use contract::{
-    Capabilities, Direction, DropFilter, DropPredicate, Limit, Page, Range, Snapshot, Store,
+    Capabilities, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page, Snapshot, Store,
     Timepiece,
 };
 pub use error::{Error, Kind};

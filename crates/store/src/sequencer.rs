@@ -1,5 +1,15 @@
-//! The one order of commits: stamps commits, checks their conditions against every commit before
-//! them, visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+//! The one order of commits: stamps them, checks their conditions against every commit before them,
+//! visible or not, and folds sums. Shared by the embedded stores; does no I/O.
+//!
+//! "No later commit wrote this key" is answered from memory, without a read: the hashes of the keys
+//! written lately, in two generations, each with the number of the last commit that wrote it. A
+//! writer whose view is older than both is refused, as if the key had been written, and looks
+//! again.
+//!
+//! ```text
+//!  young:  key → seq       new writes go here; full: it becomes the old one
+//!  old:    key → seq       forgotten as a whole when the young one is full
+//! ```
 
 use std::{
     collections::HashMap,
@@ -42,8 +52,8 @@ impl Hasher for AsItIs {
 /// The newest `seq` by the hash of a key.
 type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
 
-/// Which keys were written lately, by hash: a collision refuses a commit that could have passed, and
-/// its writer looks again.
+/// Which keys were written lately, by hash: a collision refuses a commit that could have passed,
+/// and its writer looks again.
 #[derive(Debug, Default)]
 struct RecentWrites {
     hasher: RandomState,
@@ -56,10 +66,12 @@ struct RecentWrites {
 }
 
 impl RecentWrites {
+    /// Keyed by the process, so that nobody can make keys collide.
     fn hash_key(&self, space: Space, key: &[u8]) -> u64 {
         self.hasher.hash_one((space, key))
     }
 
+    /// Whether a commit after `seq` may have written the key.
     fn is_newer(&self, space: Space, key: &[u8], seq: u64) -> bool {
         if seq < self.forgotten {
             return true;
@@ -69,8 +81,10 @@ impl RecentWrites {
         newest.is_some_and(|newest| seq < *newest)
     }
 
+    /// A commit has written the key.
     fn note_write(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
+            // Views from before that are refused from now on.
             self.forgotten = self.old_newest;
             // The room of the oldest is used again.
             std::mem::swap(&mut self.young, &mut self.old);
@@ -135,7 +149,7 @@ impl Sequencer {
         &mut self,
         commits: Vec<Commit>,
         time: &dyn Timepiece,
-        flight: &InFlight,
+        in_flight: &InFlight,
     ) -> OrderedBatch {
         let mut ordered = OrderedBatch::default();
         let mut commits = commits.into_iter();
@@ -144,7 +158,8 @@ impl Sequencer {
             if let Some(fence) = &fence {
                 fence.raise();
             }
-            let outcome = self.order_one(commit, time, flight, &mut ordered);
+            // A fence is raised by now: no view opens between the stamp and the publication.
+            let outcome = self.order_one(commit, time, in_flight, &mut ordered);
             ordered.outcomes.push(outcome);
             if let Some(fence) = fence {
                 ordered.fence = Some((fence, outcome));
@@ -155,13 +170,15 @@ impl Sequencer {
         ordered
     }
 
+    /// Checks the conditions of one commit and, where they hold, stamps it and takes its mutations.
     fn order_one(
         &mut self,
         commit: Commit,
         time: &dyn Timepiece,
-        flight: &InFlight,
+        in_flight: &InFlight,
         ordered: &mut OrderedBatch,
     ) -> Outcome {
+        // Stamps never go back, whatever the clock says.
         let at_ms = time.now_ms().max(self.at_ms);
         for condition in &commit.conditions {
             let refusal = match condition {
@@ -180,7 +197,8 @@ impl Sequencer {
         }
         self.seq += 1;
         self.at_ms = at_ms;
-        flight.note_stamp(at_ms);
+        // Before the closure makes anything of the stamp: a view that opens now must not be older.
+        in_flight.note_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
         for mutation in (commit.write)(stamp) {
             match mutation {
@@ -190,6 +208,7 @@ impl Sequencer {
                     sum[1] = sum[1].saturating_add(by[1]);
                 }
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
+                    // Sums are left out: adding meets no condition.
                     self.recent.note_write(space, key, stamp.seq);
                     ordered.mutations.push(mutation);
                 }

@@ -1,12 +1,13 @@
-//! Filters, sorts, indexes and the door's part of writes, without a query language.
+//! Filters, sorts, indexes and the door's part of writes, without a query language, so that tests
+//! of the engine depend on no parser.
 
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};
 use expiry::Lifetime;
 use pipeline::{
     Filter,
-    filter::{Comparison, Test},
-    sort::{Part, Sort},
+    filter::{Comparison, PathTest},
+    sort::{Sort, SortPart},
 };
 
 /// A stored filter is a document of values that have to be equal.
@@ -40,12 +41,12 @@ pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
 
 /// Documents whose value compares so.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
-    Filter::Path(Path::new(path), Test::Compare(comparison, value.into()))
+    Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }
 
 /// A sort by one path.
 pub fn sort_by(path: &str, descending: bool) -> Sort {
-    Sort { parts: vec![Part { path: Path::new(path), descending }] }
+    Sort { parts: vec![SortPart { path: Path::new(path), descending }] }
 }
 
 /// A plain ascending index on one path, named `<path>_1`.

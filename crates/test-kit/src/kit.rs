@@ -1,12 +1,13 @@
-//! The engine with its store and clock, and one collection that tests work on.
+//! The engine with its store and clock, and one collection that tests work on. Times are
+//! milliseconds since [`START_MS`], so that tests read as time lines.
 
 use std::{sync::Arc, time::Duration};
 
-use clock::{Clock, Instant, Mode, Source};
+use clock::{Clock, ClockMode, ClockSource, Instant};
 use document::{DocBuf, DocRef, Document, Value};
 use engine::{
     Amount, BatchLimit, Collection, Cursor, Dialect, Edited, Engine, Error, Find, Hint,
-    IndexChange, IndexSpec, Inserted, Kind, Model, Namespace, Options, Ordering, Plan, Rules,
+    IndexChange, IndexSpec, Inserted, Kind, ListOrdering, Model, Namespace, Options, Plan, Rules,
     Update, Updated,
 };
 use evaluation::Context;
@@ -18,10 +19,11 @@ use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
 /// Where clocks of tests start.
 pub const START_MS: i64 = 1_700_000_000_000;
 
+/// The machine's clocks, standing still: only [`Kit::move_to`] moves time.
 #[derive(Debug)]
 struct StillSource;
 
-impl Source for StillSource {
+impl ClockSource for StillSource {
     fn boot_ns(&self) -> i64 {
         0
     }
@@ -64,21 +66,26 @@ pub struct Kit {
     pub store: PausingStore,
     /// Its clock.
     pub clock: Arc<Clock>,
+    /// Kept for restarts.
     setup: Setup,
+    /// Of the reaper; its clock goes on by one second each.
     passes: u64,
 }
 
+/// A manual clock that may be used at once, at its beginning or where an earlier one stood.
 fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
-    let clock = Clock::start(Mode::Manual, Box::new(StillSource), [7; 16], last);
+    let clock = Clock::start(ClockMode::Manual, Box::new(StillSource), [7; 16], last);
     let clock = clock.expect("a manual clock starts");
     clock.mark_persisted(&clock.tick());
     Arc::new(clock)
 }
 
+/// Opens an engine as the server does, and finishes the builds that an earlier one began.
 fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
     let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
+    // The memory store never waits for anything, so that opening needs no runtime.
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
     engine
@@ -253,7 +260,7 @@ pub async fn insert_one(
 ) -> Result<Inserted, Error> {
     let document: DocBuf = document.to_buf();
     let lifetime = Lifetime::from_ttl(document.get("ttl"));
-    engine.insert(&collection, vec![(document, lifetime)], Ordering::Ordered).await
+    engine.insert(&collection, vec![(document, lifetime)], ListOrdering::Ordered).await
 }
 
 /// The failure of an insert of one document.
@@ -265,7 +272,9 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
     }
 }
 
+/// An update that replaces the document with the id of this one, and its edit.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
+    /// Stands in the update until the caller puts the edit in.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let update = Update {

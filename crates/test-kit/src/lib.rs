@@ -1,5 +1,12 @@
 //! An engine in the test's own process: on a memory store that can be held and paused, on a clock
 //! that moves when told, driven by hand one poll at a time. Never shipped.
+//!
+//! ```text
+//!  let kit = Kit::default();
+//!  kit.insert(doc! { "_id": 1, "ttl": 5 })?;
+//!  kit.move_to(4_999);   // live
+//!  kit.move_to(5_000);   // expired
+//! ```
 
 mod build;
 mod kit;

@@ -1,5 +1,10 @@
 //! A memory store whose reads can be stopped half-way, so that the world moves while a view is
 //! open.
+//!
+//! ```text
+//!  commit ──▶ stamped ──[gate]──▶ visible          shut: the commit is in flight
+//!  read ────[turnstile]────▶ rows                  stopped: the view stays open in the middle
+//! ```
 
 use std::{
     future::poll_fn,
@@ -12,7 +17,7 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Direction, Error, Gate, Health, Limit, MemoryStore, Page, Range, Snapshot, Space, Store,
+    Direction, Error, Gate, Health, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store,
     Timepiece,
 };
 
@@ -21,6 +26,7 @@ use store::{
 pub struct Turnstile {
     /// Reads until one is stopped, counting that one; 0 stops none.
     left: AtomicU64,
+    /// A read that was stopped waits for this to end.
     shut: AtomicBool,
     /// Reads of rows, to be told from those of entries and counts.
     rows: AtomicU64,
@@ -49,6 +55,7 @@ impl Turnstile {
         self.rows.load(Ordering::SeqCst)
     }
 
+    /// Counts a read, and holds it where it is the one to be stopped.
     async fn pass_through(&self, space: Space) {
         self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
         let before = self
@@ -69,8 +76,11 @@ impl Turnstile {
 #[derive(Clone, Debug)]
 pub struct PausingStore {
     inner: MemoryStore,
+    /// Shared with all snapshots.
     turnstile: Arc<Turnstile>,
+    /// Commits that snapshots show before they are said to be published.
     behind: Arc<AtomicU64>,
+    /// What [`Store::health`] says.
     anew: Arc<AtomicBool>,
 }
 
@@ -80,6 +90,7 @@ impl PausingStore {
         Self::over(MemoryStore::new(time))
     }
 
+    /// Around a store, with nothing stopped or held.
     fn over(inner: MemoryStore) -> Self {
         let (turnstile, behind, anew) = (Arc::default(), Arc::default(), Arc::default());
         Self { inner, turnstile, behind, anew }
@@ -128,7 +139,7 @@ impl Snapshot for PausingSnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {

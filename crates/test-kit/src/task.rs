@@ -1,4 +1,5 @@
-//! The executor: a future is polled when the test says so, so every interleaving is chosen.
+//! The executor: a future is polled when the test says so, so every interleaving is chosen. There
+//! is no runtime and no waker: whoever has to wait is polled again until it need not.
 
 use std::{
     future::Future,

@@ -1,7 +1,7 @@
 //! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
 
 use select::{
-    aggregate::Kind,
+    aggregate::AggregateKind,
     functions,
     plan::{Aggregate, Expr},
 };
@@ -23,13 +23,13 @@ impl<'q> Binder<'q> {
         if udf {
             return Err(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
         }
-        if let Some(kind) = Kind::find(name) {
+        if let Some(kind) = AggregateKind::find_by_name(name) {
             return self.aggregate(node, name, kind, args);
         }
         if functions::is_later(name) {
             return Err(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
         }
-        let Some(function) = functions::find(name) else {
+        let Some(function) = functions::find_function(name) else {
             return Err(Fault::Function(node.span(), name.to_owned()));
         };
         if !function.args.contains(&args.len()) {
@@ -42,7 +42,7 @@ impl<'q> Binder<'q> {
         &mut self,
         node: &Node,
         name: &str,
-        kind: Kind,
+        kind: AggregateKind,
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
         if self.frame().phase != Phase::Groups {
@@ -67,7 +67,7 @@ const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKEL
 pub(crate) fn has_aggregate(node: &Node) -> bool {
     let mut has = matches!(
         &node.kind,
-        NodeKind::Call { name, udf: false, .. } if Kind::find(name).is_some()
+        NodeKind::Call { name, udf: false, .. } if AggregateKind::find_by_name(name).is_some()
     );
     node.inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
     has

@@ -118,7 +118,9 @@ impl<'q> Binder<'q> {
 
 /// Whether each document has results of its own, whatever the others are.
 fn is_local(select: &Select) -> bool {
-    select.scans() && select.streams() && select.clauses().window == Window::default()
+    select.scans_documents()
+        && select.streams_rows()
+        && select.clauses().window == Window::default()
 }
 
 /// The name that an input has.

@@ -189,7 +189,7 @@ impl Binder<'_> {
     /// A parameter as a constant: a copy for each place where it stands.
     fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let value = self.parameter(name, at)?;
-        self.filled = self.filled.saturating_add(evaluation::memory(value.as_ref()));
+        self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
             let message = format!(
                 "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."

@@ -1,6 +1,6 @@
 //! Plans of aggregates and GROUP BY: partial results, which a client adds up.
 
-use select::aggregate::Kind;
+use select::aggregate::AggregateKind;
 
 use super::Plan;
 use crate::{
@@ -24,7 +24,7 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
         Selection::Star(_) => return None,
         Selection::Value(node) => {
             let (kind, item) = aggregate(node).filter(|_| query.group.is_empty())?;
-            plan.aggregates.push(kind.name());
+            plan.aggregates.push(kind.plan_name());
             plan.rewritten = format!("SELECT VALUE [{item}]{rest}");
             return Some(plan);
         }
@@ -33,7 +33,7 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
     let mut fields = Vec::new();
     for (name, item) in bind::names_of(items).into_iter().zip(items) {
         let (kind, value) = match aggregate(&item.node) {
-            Some((kind, value)) => (Some(kind.name()), value),
+            Some((kind, value)) => (Some(kind.plan_name()), value),
             None if bind::aggregates(&item.node) => return None,
             None => (None, printer::expression(&item.node)),
         };
@@ -53,9 +53,9 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
 }
 
 /// The aggregate that an expression is, and what a client is sent of it.
-fn aggregate(node: &Node) -> Option<(Kind, String)> {
+fn aggregate(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
-    let (kind, [of]) = (Kind::find(name)?, args.as_slice()) else { return None };
+    let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };
     let of = printer::expression(of);
     let extreme = |name: &str, function: &str| {
         format!(
@@ -64,9 +64,11 @@ fn aggregate(node: &Node) -> Option<(Kind, String)> {
         )
     };
     let item = match kind {
-        Kind::Avg => format!("{{\"item\": {{\"sum\": SUM({of}), \"count\": COUNT({of})}}}}"),
-        Kind::Min => extreme("min", "MIN"),
-        Kind::Max => extreme("max", "MAX"),
+        AggregateKind::Avg => {
+            format!("{{\"item\": {{\"sum\": SUM({of}), \"count\": COUNT({of})}}}}")
+        }
+        AggregateKind::Min => extreme("min", "MIN"),
+        AggregateKind::Max => extreme("max", "MAX"),
         _ => format!("{{\"item\": {}({of})}}", name.to_uppercase()),
     };
     Some((kind, item))

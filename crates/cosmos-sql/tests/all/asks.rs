@@ -9,7 +9,7 @@ use select::{
     eval::Whole,
     statement::{
         PageLimit, Run,
-        System::{Everywhere, InResults, Nowhere},
+        SystemReads::{Everywhere, InResults, Nowhere},
     },
 };
 
@@ -63,8 +63,8 @@ fn plans_answer_drivers() {
             paths.into_iter().map(path).collect::<Vec<_>>().join(" ")
         });
         assert_eq!(plan.scalar_count_only(), counts, "{query}");
-        assert_eq!(plan.system(), system, "{query}");
-        assert_eq!(plan.streams(), streams, "{query}");
+        assert_eq!(plan.system_reads(), system, "{query}");
+        assert_eq!(plan.streams_rows(), streams, "{query}");
         assert_eq!(paths, order, "{query}");
     }
 }
@@ -93,7 +93,7 @@ fn documents_are_completed_where_they_make_results() {
         ("SELECT DISTINCT VALUE c._etag > 1 FROM c", 3, "[false,true]"),
     ] {
         let plan = Arc::new(compile(query, &[]).unwrap());
-        assert_eq!(plan.system(), InResults, "{query}");
+        assert_eq!(plan.system_reads(), InResults, "{query}");
         let limit = PageLimit { items: 9, bytes: 1 << 20 };
         let mut run = Run::new(plan, Context::default(), None, limit);
         let mut count = 0;
@@ -101,10 +101,10 @@ fn documents_are_completed_where_they_make_results() {
             let stored = doc! { "n": n, "l": array![n] }.to_buf();
             let whole = doc! { "n": n, "l": array![n], "_etag": n }.to_buf();
             let whole = Counted { whole, count: Cell::new(0) };
-            run.row_with(&[n as u8], stored.as_ref(), &whole).unwrap();
+            run.feed_row_with(&[n as u8], stored.as_ref(), &whole).unwrap();
             count += whole.count.get();
         }
-        let values = run.finish(true).unwrap().values;
+        let values = run.finish_page(true).unwrap().values;
         let texts: Vec<String> =
             values.iter().map(|value| json::to_string(value.as_ref())).collect();
         assert_eq!(
@@ -138,7 +138,8 @@ fn conditions_stand_without_select() {
         ("c.n = 1", Err("SC1001")),
     ] {
         let plan = cosmos_sql::compile_condition(condition);
-        let got = plan.map(|plan| plan.keeps(document.as_ref(), &evaluation::Context::default()));
+        let got = plan
+            .map(|plan| plan.keeps_document(document.as_ref(), &evaluation::Context::default()));
         match (got, want) {
             (Ok(got), Ok(want)) => assert_eq!(got.unwrap(), want, "{condition}"),
             (Err(error), Err(code)) => assert!(error.to_string().starts_with(code), "{error}"),
@@ -151,7 +152,7 @@ fn conditions_stand_without_select() {
 struct Over;
 
 impl evaluation::Watch for Over {
-    fn check(&self) -> Result<(), evaluation::Error> {
+    fn check_end(&self) -> Result<(), evaluation::Error> {
         Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }
@@ -181,12 +182,12 @@ fn long_work_is_stopped() {
         "SELECT VALUE COUNT(1) FROM c JOIN a IN c.t WHERE c.t[999] = a",
         "SELECT VALUE a FROM c JOIN a IN c.t JOIN b IN c.t ORDER BY b",
     ] {
-        let effort = std::sync::Arc::new(evaluation::Effort::watched(Over));
-        let context = evaluation::Context { effort, ..evaluation::Context::default() };
+        let budget = std::sync::Arc::new(evaluation::Budget::watched(Over));
+        let context = evaluation::Context { budget, ..evaluation::Context::default() };
         let limit = select::statement::PageLimit { items: 10_000, bytes: 1 << 30 };
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
         let mut run = select::statement::Run::new(plan, context, None, limit);
-        let error = run.row(b"1", document.as_ref()).unwrap_err();
+        let error = run.feed_row(b"1", document.as_ref()).unwrap_err();
         assert_eq!(error.kind, evaluation::Kind::Stopped, "{query}");
     }
 }
@@ -207,8 +208,8 @@ fn a_driver_may_stop_only_where_it_can_go_on() {
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());
         let context = evaluation::Context::default();
         let mut run = select::statement::Run::new(plan, context, None, limit);
-        run.row(b"1", document.as_ref()).unwrap();
+        run.feed_row(b"1", document.as_ref()).unwrap();
         assert_eq!(run.can_stop(), stops, "{query}");
-        assert_eq!(run.finish(false).is_ok(), stops, "{query}");
+        assert_eq!(run.finish_page(false).is_ok(), stops, "{query}");
     }
 }

@@ -8,7 +8,7 @@ use document::{
     Document, Value,
     json::{parse, parse_document, to_string},
 };
-use select::{number, to_f64};
+use select::{number_or_nothing, to_f64};
 
 use crate::{harness::answer, table::cases};
 
@@ -143,7 +143,7 @@ fn aggregated(kind: &Value, part: &Value) -> Option<Value> {
         "Average" => {
             let item = field(part, "item")?;
             let (sum, count) = (field(item, "sum")?, field(item, "count")?);
-            number(to_f64(sum.as_ref())? / to_f64(count.as_ref())?).into_value()
+            number_or_nothing(to_f64(sum.as_ref())? / to_f64(count.as_ref())?).into_value()
         }
         "Min" | "Max" => {
             let item = field(part, "item2")?;

@@ -49,14 +49,14 @@ fn admitted(plan: &Arc<Select>, query: &str, rows: &[(Vec<u8>, DocBuf)]) {
     let plain = clauses.group.is_none()
         && clauses.window.take.is_none()
         && clauses.window.skip == 0
-        && plan.scans();
+        && plan.scans_documents();
     if !plain {
         return;
     }
     for row in rows {
         let kept = pages(plan, std::slice::from_ref(row), usize::MAX, Way::Plain).unwrap();
         assert!(
-            kept.is_empty() || plan.sarg().admits(row.1.as_ref()),
+            kept.is_empty() || plan.sarg().admits_document(row.1.as_ref()),
             "{query} {row:?} {:?}",
             plan.sarg()
         );
@@ -101,7 +101,7 @@ fn pages(
     way: Way,
 ) -> Result<Vec<Value>, Error> {
     let mut rows: Vec<&(Vec<u8>, DocBuf)> = rows.iter().collect();
-    let mut sorted = plan.streams();
+    let mut sorted = plan.streams_rows();
     match (way, plan.order_paths()) {
         (Way::Shuffled, _) => {
             rows.reverse();
@@ -130,7 +130,7 @@ fn pages(
         let mut all = true;
         // Once for nothing: a run can be begun again.
         for _ in 0..2 {
-            run.begin();
+            run.start_over();
             let start = run.start_after();
             let mut fed = 0;
             all = true;
@@ -138,7 +138,7 @@ fn pages(
                 if start.as_ref().is_some_and(|start| key <= start) {
                     continue;
                 }
-                if run.row(key, document.as_ref())? == Flow::Enough {
+                if run.feed_row(key, document.as_ref())? == Flow::Enough {
                     all = rows.last().is_some_and(|(last, _)| last == key);
                     break;
                 }
@@ -149,7 +149,7 @@ fn pages(
                 }
             }
         }
-        let found = run.finish(all)?;
+        let found = run.finish_page(all)?;
         assert!(found.values.len() <= items);
         values.extend(found.values.into_iter().map(select::statement::Output::into_value));
         resume = found.resume;

@@ -39,7 +39,7 @@ fn a_hundred_thousand_cases_answer_the_same_from_an_index() {
             let start = usize::try_from(maker.number(DOCUMENTS - 8)).unwrap();
             let rows = &documents[start..start + usize::try_from(maker.number(8)).unwrap()];
             let all = results(&plan, rows.iter());
-            let admitted = rows.iter().filter(|(_, row)| plan.sarg().admits(row.as_ref()));
+            let admitted = rows.iter().filter(|(_, row)| plan.sarg().admits_document(row.as_ref()));
             left_out += rows.len() - admitted.clone().count();
             let few = results(&plan, admitted);
             assert_eq!(few, all, "{query}\n{rows:?}\n{:?}", plan.sarg());
@@ -108,9 +108,9 @@ fn results<'r>(
     let limit = PageLimit { items: usize::MAX, bytes: usize::MAX };
     let mut run = Run::new(Arc::clone(plan), Context::default(), None, limit);
     for (key, row) in rows {
-        if run.row(key, row.as_ref()).unwrap() == Flow::Enough {
+        if run.feed_row(key, row.as_ref()).unwrap() == Flow::Enough {
             break;
         }
     }
-    run.finish(true).unwrap().values.into_iter().map(Output::into_value).collect()
+    run.finish_page(true).unwrap().values.into_iter().map(Output::into_value).collect()
 }

@@ -12,11 +12,11 @@ impl Maker {
     }
 
     pub(crate) fn number(&self, below: u64) -> u64 {
-        self.0.next() % below
+        self.0.next_number() % below
     }
 
     pub(crate) fn pick<'t>(&self, of: &[&'t str]) -> &'t str {
-        let at = usize::try_from(self.0.next() % of.len() as u64).unwrap();
+        let at = usize::try_from(self.0.next_number() % of.len() as u64).unwrap();
         of[at]
     }
 
@@ -44,7 +44,7 @@ impl Maker {
     }
 
     pub(crate) fn operand(&self) -> String {
-        match self.0.next() % 8 {
+        match self.0.next_number() % 8 {
             0..4 => self.path().to_owned(),
             4..7 => self.constant().to_owned(),
             _ => format!("({} + 1)", self.path()),
@@ -53,7 +53,7 @@ impl Maker {
 
     pub(crate) fn filter(&self, depth: u32) -> String {
         let inner = || self.filter(depth - 1);
-        match if depth == 0 { 6 + self.0.next() % 10 } else { self.0.next() % 16 } {
+        match if depth == 0 { 6 + self.0.next_number() % 10 } else { self.0.next_number() % 16 } {
             0 | 1 => format!("({} AND {})", inner(), inner()),
             2 | 3 => format!("({} OR {})", inner(), inner()),
             4 => format!("(NOT {})", inner()),
@@ -95,7 +95,7 @@ impl Maker {
                 ]);
                 format!("{name}({})", self.operand())
             }
-            _ => match self.0.next() % 3 {
+            _ => match self.0.next_number() % 3 {
                 0 => format!("ARRAY_CONTAINS({}, {})", self.path(), self.operand()),
                 1 => format!("EXISTS(SELECT VALUE x FROM x IN {})", self.path()),
                 _ => format!(
@@ -130,7 +130,7 @@ impl Maker {
         ];
         let mut text = format!("{{\"id\":\"{id}\"");
         for name in ["a", "b", "o", "t"] {
-            if !self.0.next().is_multiple_of(4) {
+            if !self.0.next_number().is_multiple_of(4) {
                 text += &format!(",\"{name}\":{}", self.pick(&values));
             }
         }

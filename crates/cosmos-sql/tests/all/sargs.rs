@@ -4,7 +4,7 @@ use cosmos_sql::compile;
 use document::{Value, json::to_string};
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step, Test},
+    sarg::{PathStep, Sarg, ValueTest},
     statement::{PageLimit, Run},
 };
 
@@ -22,8 +22,8 @@ fn shown(sarg: &Sarg) -> String {
             let steps: Vec<&str> = steps
                 .iter()
                 .map(|step| match step {
-                    Step::Property(name) => name.as_str(),
-                    Step::Elements => "[]",
+                    PathStep::Property(name) => name.as_str(),
+                    PathStep::Elements => "[]",
                 })
                 .collect();
             let bound = |bound: &Option<(Value, bool)>| match bound {
@@ -32,12 +32,12 @@ fn shown(sarg: &Sarg) -> String {
                 None => String::new(),
             };
             let test = match test {
-                Test::Equal(value) => format!("= {}", text(value)),
-                Test::In(values) => format!("in {}", text(&Value::Array(values.clone()))),
-                Test::Range { lower, upper } => format!("{}..{}", bound(lower), bound(upper)),
-                Test::Prefix(prefix) => format!("{prefix}%"),
-                Test::Defined => "defined".to_owned(),
-                Test::Text => "text".to_owned(),
+                ValueTest::Equal(value) => format!("= {}", text(value)),
+                ValueTest::In(values) => format!("in {}", text(&Value::Array(values.clone()))),
+                ValueTest::Range { lower, upper } => format!("{}..{}", bound(lower), bound(upper)),
+                ValueTest::Prefix(prefix) => format!("{prefix}%"),
+                ValueTest::Defined => "defined".to_owned(),
+                ValueTest::Text => "text".to_owned(),
             };
             format!("{} {test}", steps.join("/"))
         }
@@ -123,9 +123,9 @@ fn what_where_keeps_is_admitted() {
             let document = maker.document(1);
             let limit = PageLimit { items: 1, bytes: 1 };
             let mut run = Run::new(plan.clone(), Context::default(), None, limit);
-            run.row(b"1", document.to_buf().as_ref()).unwrap();
-            let keeps = !run.finish(true).unwrap().values.is_empty();
-            let admits = plan.sarg().admits(document.to_buf().as_ref());
+            run.feed_row(b"1", document.to_buf().as_ref()).unwrap();
+            let keeps = !run.finish_page(true).unwrap().values.is_empty();
+            let admits = plan.sarg().admits_document(document.to_buf().as_ref());
             assert!(!keeps || admits, "{filter} keeps {document:?}: {}", shown(plan.sarg()));
             kept += usize::from(keeps);
             refused += usize::from(!admits);

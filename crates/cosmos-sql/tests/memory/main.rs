@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use cosmos_sql::compile;
-use evaluation::{Context, Error, Holding, Kind, SHORT};
+use evaluation::{Context, Error, Holding, Kind, numbers::BUSY};
 use memory::Account;
 use select::statement::{Page, PageLimit, Run};
 
@@ -69,12 +69,12 @@ fn bombs() -> Vec<String> {
 }
 
 fn run(query: &str, document: document::DocRef<'_>, account: &Account) -> Result<Page, Error> {
-    let context = Context { holding: Holding::of(account), ..Context::default() };
+    let context = Context { holding: Holding::from_account(account), ..Context::default() };
     let limit = PageLimit { items: 1_000, bytes: 4 * MB };
     let plan = Arc::new(compile(query, &[]).unwrap_or_else(|error| panic!("{query:.80}: {error}")));
     let mut run = Run::new(plan, context, None, limit);
-    run.row(b"1", document)?;
-    run.finish(true)
+    run.feed_row(b"1", document)?;
+    run.finish_page(true)
 }
 
 /// The most memory that this process has had, where the system says so.
@@ -99,7 +99,7 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
         // A server with less left refuses it for that reason, or because it is too large anyway.
         let account = Account::new(12 * MB);
         let error = run(&query, document.as_ref(), &account).unwrap_err();
-        let short = error.kind == Kind::Short && error.number == SHORT;
+        let short = error.kind == Kind::Short && error.number == BUSY;
         assert!(short || error.kind == Kind::TooLarge, "{query:.80}: {error}");
         assert_eq!(account.used_bytes(), 0, "{query:.80}");
     }

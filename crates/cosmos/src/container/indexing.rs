@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use document::{Document, Value, doc};
 use engine::{DefaultTtl, IndexSpec, Policy, PolicyRule};
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use super::paths::{self, End};
 use crate::{
@@ -109,7 +109,7 @@ fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
         let entries = read_list(policy, name)?.unwrap_or_default();
-        let etag = |step: &Step| matches!(step, Step::Property(name) if name == "_etag");
+        let etag = |step: &PathStep| matches!(step, PathStep::Property(name) if name == "_etag");
         let is_etag = |entry: &Value| {
             let parsed = path_of(entry).ok().and_then(paths::parse_path);
             parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
@@ -210,7 +210,7 @@ fn read_rules(policy: &Document) -> Result<Policy> {
                 Some((array, tuple)) if included => {
                     let parsed = paths::parse_path(array).filter(|_| paths::is_tuple(tuple));
                     let (mut steps, _) = parsed.ok_or_else(|| invalid_path(text))?;
-                    steps.push(Step::Elements);
+                    steps.push(PathStep::Elements);
                     (steps, End::Below)
                 }
                 _ => paths::parse_path(text).ok_or_else(|| invalid_path(text))?,
@@ -280,8 +280,8 @@ fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
     let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;
     let names = steps.into_iter().map(|step| match step {
-        Step::Property(name) => Some(name),
-        Step::Elements => None,
+        PathStep::Property(name) => Some(name),
+        PathStep::Elements => None,
     });
     let names: Option<Vec<String>> = names.collect();
     let names = names.filter(|names| !names.is_empty() && end == End::Open);

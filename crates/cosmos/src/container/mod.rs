@@ -35,7 +35,7 @@ pub(crate) struct ContainerDefinition {
     /// The name of the container.
     pub(crate) id: String,
     /// The same for the engine: TTL, partition key, indexes, and the JSON that is shown.
-    engine: engine::Definition,
+    engine: engine::ContainerDefinition,
 }
 
 impl ContainerDefinition {
@@ -73,7 +73,8 @@ impl ContainerDefinition {
             hash_bytes: hash_bytes(&key),
             values: u8::try_from(key.paths().len()).unwrap_or(u8::MAX),
         };
-        let engine = engine::Definition { default, partition, indexes, retention_s, options: body };
+        let engine =
+            engine::ContainerDefinition { default, partition, indexes, retention_s, options: body };
         Ok(Self { id, engine })
     }
 
@@ -102,7 +103,7 @@ impl ContainerDefinition {
     }
 
     /// What the engine keeps.
-    pub(crate) fn engine_definition(&self) -> &engine::Definition {
+    pub(crate) fn engine_definition(&self) -> &engine::ContainerDefinition {
         &self.engine
     }
 

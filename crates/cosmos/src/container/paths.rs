@@ -1,7 +1,7 @@
 //! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. What an index holds of them is the engine's
 //! business.
 
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use crate::limits::MAX_PATH_PARTS;
 
@@ -19,7 +19,7 @@ pub(super) enum End {
 /// Reads a path into its steps and its end. `None` where it is not a path: it does not begin with a
 /// slash, a part is empty, a wildcard stands in the middle, or it has too many parts. A quoted part
 /// may hold anything but a quote.
-pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
+pub(super) fn parse_path(text: &str) -> Option<(Vec<PathStep>, End)> {
     if text.is_empty() {
         return None;
     }
@@ -38,16 +38,16 @@ pub(super) fn parse_path(text: &str) -> Option<(Vec<Step>, End)> {
         let (part, behind) = match rest.strip_prefix('"') {
             Some(quoted) => {
                 let (part, behind) = quoted.split_once('"')?;
-                (Step::Property(part.to_owned()), behind)
+                (PathStep::Property(part.to_owned()), behind)
             }
             None => {
                 let end = rest.find('/').unwrap_or(rest.len());
                 let (part, behind) = rest.split_at_checked(end)?;
                 let step = match part {
-                    "[]" => Step::Elements,
+                    "[]" => PathStep::Elements,
                     "" => return None,
                     part if part.contains(['"', '*', '?', '[', ']', '{', '}']) => return None,
-                    part => Step::Property(part.to_owned()),
+                    part => PathStep::Property(part.to_owned()),
                 };
                 (step, behind)
             }
@@ -67,7 +67,7 @@ pub(super) fn is_tuple(text: &str) -> bool {
     names.split(',').all(|name| {
         let parsed = parse_path(&format!("/{}", name.trim()));
         parsed.is_some_and(|(steps, end)| {
-            let properties = steps.iter().all(|step| matches!(step, Step::Property(_)));
+            let properties = steps.iter().all(|step| matches!(step, PathStep::Property(_)));
             end == End::Open && !steps.is_empty() && properties
         })
     })
@@ -79,13 +79,16 @@ mod tests {
 
     #[test]
     fn paths() {
-        let property = |name: &str| Step::Property(name.to_owned());
+        let property = |name: &str| PathStep::Property(name.to_owned());
         for (text, want) in [
             ("/*", Some((vec![], End::Below))),
             ("/", Some((vec![], End::Open))),
             ("/a/?", Some((vec![property("a")], End::Value))),
             ("/a/b/*", Some((vec![property("a"), property("b")], End::Below))),
-            ("/a/[]/b/?", Some((vec![property("a"), Step::Elements, property("b")], End::Value))),
+            (
+                "/a/[]/b/?",
+                Some((vec![property("a"), PathStep::Elements, property("b")], End::Value)),
+            ),
             ("/\"_etag\"/?", Some((vec![property("_etag")], End::Value))),
             ("/\"a/b\"", Some((vec![property("a/b")], End::Open))),
             ("a", None),

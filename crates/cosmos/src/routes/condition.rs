@@ -35,6 +35,6 @@ impl Condition {
         item: &Item,
     ) -> std::result::Result<bool, evaluation::Error> {
         let document = renderer.complete_document(item);
-        self.plan.keeps(document.as_ref(), &self.context)
+        self.plan.keeps_document(document.as_ref(), &self.context)
     }
 }

@@ -7,7 +7,7 @@
 
 use document::ValueRef;
 use engine::{Item, ItemRange};
-use select::sarg::{Sarg, Step, Test};
+use select::sarg::{PathStep, Sarg, ValueTest};
 
 use crate::{
     catalog::Container,
@@ -131,7 +131,7 @@ fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component
     };
     let component = |path: &KeyPath| {
         tests.iter().find_map(|test| match test {
-            Sarg::Test(steps, Test::Equal(value)) if leads_to(steps, path) => {
+            Sarg::Test(steps, ValueTest::Equal(value)) if leads_to(steps, path) => {
                 exact_component(value.as_ref())
             }
             _ => None,
@@ -141,11 +141,11 @@ fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component
 }
 
 /// Whether these steps are the path of a partition key.
-pub(super) fn leads_to(steps: &[Step], path: &KeyPath) -> bool {
+pub(super) fn leads_to(steps: &[PathStep], path: &KeyPath) -> bool {
     steps.len() == path.parts().len()
         && steps.iter().zip(path.parts()).all(|(step, name)| match step {
-            Step::Property(property) => property == name,
-            Step::Elements => false,
+            PathStep::Property(property) => property == name,
+            PathStep::Elements => false,
         })
 }
 

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
 use engine::IndexUse;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use crate::{catalog::Container, container, headers::Headers, representation};
 
@@ -38,13 +38,13 @@ pub(super) fn utilization_header(
 }
 
 /// A path as policies write it; names with other characters than letters and digits are quoted.
-fn policy_path(steps: &[Step]) -> String {
+fn policy_path(steps: &[PathStep]) -> String {
     let mut text = String::new();
     for step in steps {
         text.push('/');
         match step {
-            Step::Elements => text.push_str("[]"),
-            Step::Property(name) => {
+            PathStep::Elements => text.push_str("[]"),
+            PathStep::Property(name) => {
                 let plain = !name.is_empty()
                     && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
                 if plain {
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn paths_are_written_as_in_policies() {
-        let property = |name: &str| Step::Property(name.to_owned());
+        let property = |name: &str| PathStep::Property(name.to_owned());
         for (steps, want) in [
             (vec![property("n")], "/n/?"),
-            (vec![property("a"), Step::Elements, property("b c")], "/a/[]/\"b c\"/?"),
+            (vec![property("a"), PathStep::Elements, property("b c")], "/a/[]/\"b c\"/?"),
         ] {
             assert_eq!(policy_path(&steps), want);
         }

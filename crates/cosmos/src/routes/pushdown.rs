@@ -3,7 +3,7 @@
 
 use select::{
     plan::Select,
-    sarg::{Sarg, Step},
+    sarg::{PathStep, Sarg},
 };
 
 use super::container_part::leads_to;
@@ -42,7 +42,7 @@ pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
             if kept.contains(&Sarg::All) { Sarg::All } else { Sarg::Or(kept) }
         }
         Sarg::Test(path, test) => match path.first() {
-            Some(Step::Property(name)) if SYSTEM.contains(&name.as_str()) => Sarg::All,
+            Some(PathStep::Property(name)) if SYSTEM.contains(&name.as_str()) => Sarg::All,
             _ if partition.iter().any(|key| leads_to(path, key)) => Sarg::All,
             _ => Sarg::Test(path.clone(), test.clone()),
         },

@@ -16,11 +16,11 @@ use std::{cell::OnceCell, sync::Arc};
 use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
-use evaluation::Effort;
+use evaluation::Budget;
 use select::{
     eval::Whole,
     plan::Select,
-    statement::{Output, Page, PageLimit, Resume, Run, System},
+    statement::{Output, Page, PageLimit, Resume, Run, SystemReads},
 };
 
 use super::{
@@ -118,7 +118,7 @@ pub(crate) async fn query_items<S: Store>(
         return count_items(door, request, container, &about).await;
     }
     let context = shared::new_context(door, request).await;
-    let system = parsed.plan.system();
+    let system = parsed.plan.system_reads();
     // From here on `sarg` is only what an index may use. The run asks the whole condition of every
     // row.
     let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
@@ -127,20 +127,20 @@ pub(crate) async fn query_items<S: Store>(
     let order = pushdown::stored_order(&parsed.plan);
     // Where the engine walks in the query's own order a page can begin in the middle of it;
     // otherwise the walk begins after the last row of the page before.
-    let (after, seek) = (run.start_after(), run.seek().filter(|_| !order.is_empty()));
-    let streams = parsed.plan.streams();
+    let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
+    let streams = parsed.plan.streams_rows();
     // Only results that come in the order of items show that order.
     let births = if streams { births } else { BirthOrder::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
-    let effort = &context.effort;
+    let budget = &context.budget;
     let (container, part, comes) = (container, &part, ScanOrder::ByKey);
-    let mut rows = Rows { run, comes, streams, container, part, system, effort };
+    let mut rows = Rows { run, comes, streams, container, part, system, budget };
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than the one that was expected: the token is for the
     // order in which items came.
     let comes = rows.comes;
-    let page = rows.run.finish(scanned.ended).map_err(engine::Error::from)?;
+    let page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
     let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(scanned.items), bytes);
@@ -214,9 +214,9 @@ struct Rows<'a> {
     /// The part of it that the request is about.
     part: &'a container_part::ContainerPart<'a>,
     /// Where the query reads what the server sets.
-    system: System,
+    system: SystemReads,
     /// How much the page has computed.
-    effort: &'a Effort,
+    budget: &'a Budget,
 }
 
 impl ItemSink for Rows<'_> {
@@ -224,7 +224,7 @@ impl ItemSink for Rows<'_> {
         self.comes = comes;
         // A scan may begin again, when something changed under it: what the run has so far is
         // forgotten.
-        self.run.begin();
+        self.run.start_over();
         self.run.set_sorted(comes == ScanOrder::AsAsked || self.streams);
         Ok(())
     }
@@ -239,11 +239,11 @@ impl ItemSink for Rows<'_> {
         let whole = Completed { item, renderer, document: OnceCell::new() };
         let place = page_order::order_key(self.comes, item);
         let flow = match self.system {
-            System::Nowhere => self.run.row(&place, item.document())?,
-            System::Everywhere => self.run.row(&place, whole.whole())?,
-            System::InResults => self.run.row_with(&place, item.document(), &whole)?,
+            SystemReads::Nowhere => self.run.feed_row(&place, item.document())?,
+            SystemReads::Everywhere => self.run.feed_row(&place, whole.whole())?,
+            SystemReads::InResults => self.run.feed_row_with(&place, item.document(), &whole)?,
         };
-        Ok(if is_long(&self.run, self.effort) { Flow::Enough } else { flow })
+        Ok(if is_long(&self.run, self.budget) { Flow::Enough } else { flow })
     }
 }
 
@@ -262,8 +262,8 @@ impl Whole for Completed<'_> {
 }
 
 /// Whether the page has taken so long that it ends here; the next one goes on.
-fn is_long(run: &Run, effort: &Effort) -> bool {
-    run.can_stop() && PAGE_END <= effort.done()
+fn is_long(run: &Run, budget: &Budget) -> bool {
+    run.can_stop() && PAGE_END <= budget.spent()
 }
 
 /// Refuses an ORDER BY over several properties without an index that has them in this order, or
@@ -305,12 +305,12 @@ mod tests {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
             let mut run = Run::new(plan, evaluation::Context::default(), None, limit);
-            let effort = Effort::default();
-            run.row(b"1", item.as_ref()).unwrap();
-            assert!(!is_long(&run, &effort), "{text}");
-            effort.pass(usize::try_from(PAGE_END).unwrap()).unwrap();
-            assert_eq!(is_long(&run, &effort), ends, "{text}");
-            assert_eq!(run.finish(!ends).unwrap().resume.is_some(), ends, "{text}");
+            let budget = Budget::default();
+            run.feed_row(b"1", item.as_ref()).unwrap();
+            assert!(!is_long(&run, &budget), "{text}");
+            budget.spend(usize::try_from(PAGE_END).unwrap()).unwrap();
+            assert_eq!(is_long(&run, &budget), ends, "{text}");
+            assert_eq!(run.finish_page(!ends).unwrap().resume.is_some(), ends, "{text}");
         }
     }
 

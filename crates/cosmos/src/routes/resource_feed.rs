@@ -66,14 +66,14 @@ fn query_resources<S: Store>(
     resources.sort_by_key(id);
     // The context has no time, so functions of the current time return zero in these queries.
     let context = evaluation::Context {
-        effort: shared::new_effort(door, request),
-        holding: Holding::of(&door.settings.memory),
+        budget: shared::new_budget(door, request),
+        holding: Holding::from_account(&door.settings.memory),
         ..evaluation::Context::default()
     };
     let mut run = Run::new(parsed.plan, context, resume, page_limit(request)?);
     let mut all = true;
     for resource in &resources {
-        let flow = run.row(id(resource).as_bytes(), DocRef::Tree(resource));
+        let flow = run.feed_row(id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
             // The page is full; the run knows the place where the next one begins.
@@ -81,7 +81,7 @@ fn query_resources<S: Store>(
             break;
         }
     }
-    let page = run.finish(all).map_err(engine::Error::from)?;
+    let page = run.finish_page(all).map_err(engine::Error::from)?;
     let reply = page_reply(door, &about, ScanOrder::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
     Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))

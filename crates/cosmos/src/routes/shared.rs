@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use document::{Document, json};
 use engine::{Expected, Store, VersionMatch};
-use evaluation::{Context, Effort, Holding};
+use evaluation::{Budget, Context, Holding};
 
 use crate::{
     catalog::{self, Database},
@@ -60,10 +60,10 @@ pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
 
 /// What an operation may compute. Only what changes nothing ends with its client: half a change
 /// would be left, and nobody would know.
-pub(crate) fn new_effort<S: Store>(door: &Door<S>, request: &Request) -> Arc<Effort> {
+pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);
-    Arc::new(Effort::watched(interrupt).bounded(PAGE_WORK))
+    Arc::new(Budget::watched(interrupt).with_limit(PAGE_WORK))
 }
 
 /// What stays the same for a whole operation: its time, its random numbers, what it may compute and
@@ -73,8 +73,8 @@ pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> 
     Arc::new(Context {
         now_ms: now.ms,
         random: evaluation::Random::new(fastrand::u64(..)),
-        effort: new_effort(door, request),
-        holding: Holding::of(&door.settings.memory),
+        budget: new_budget(door, request),
+        holding: Holding::from_account(&door.settings.memory),
         ..Context::default()
     })
 }

@@ -18,7 +18,7 @@ use document::{
 };
 use pipeline::{
     Filter,
-    filter::{Comparison, Test},
+    filter::{Comparison, PathTest},
 };
 
 /// Half-open range of components, ready to follow a prefix.
@@ -68,6 +68,7 @@ pub(crate) fn bounds_on_path(
         let Some(found) = of_test(test, descending) else { continue };
         best = Some(match best {
             None => found,
+            // One value per row has to meet all conditions.
             Some(held) if single => intersect_bounds(held, found),
             Some(held) => narrower_bounds(held, found),
         });
@@ -97,6 +98,7 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
             };
             Bounds::Points(points.into_iter().filter(inside).collect())
         }
+        // Ascending and disjoint on both sides, and so are the intersections.
         (Bounds::Spans(a), Bounds::Spans(b)) => {
             let mut spans = Vec::new();
             for x in &a {
@@ -123,12 +125,12 @@ fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
 }
 
 /// The bounds that one test puts on a field; `None` where it puts none.
-fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
+fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
-        Test::Compare(Comparison::Eq, value) => is_point(value)
+        PathTest::Compare(Comparison::Eq, value) => is_point(value)
             .then(|| Bounds::Points(vec![encode_component(value.as_ref(), descending)])),
-        Test::Compare(comparison, value) => of_comparison(*comparison, value, descending),
-        Test::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
+        PathTest::Compare(comparison, value) => of_comparison(*comparison, value, descending),
+        PathTest::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
             let mut points: Vec<_> = set
                 .values()
                 .iter()
@@ -138,8 +140,8 @@ fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
             points.dedup();
             Some(Bounds::Points(points))
         }
-        Test::Pattern(pattern) => {
-            let prefix = pattern.prefix()?;
+        PathTest::Pattern(pattern) => {
+            let prefix = pattern.required_prefix()?;
             let mut start = encode_component(ValueRef::String(&prefix), false);
             // Without its terminator, the component of a text is a prefix of those it begins.
             start.pop();
@@ -149,6 +151,8 @@ fn of_test(test: &Test, descending: bool) -> Option<Bounds> {
             if descending {
                 start.iter_mut().for_each(|byte| *byte = !*byte);
             }
+            // A pattern also matches stored patterns that are equal to it, which have a class of
+            // their own.
             let own = ValueRef::Regex { pattern: "", options: "" };
             let mut spans =
                 vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];

@@ -14,7 +14,7 @@
 
 use document::{DocRef, Document};
 use pipeline::{Filter, sort::Sort};
-use store::{Direction, Range};
+use store::{Direction, KeyRange};
 
 use super::{
     Hint,
@@ -22,7 +22,7 @@ use super::{
     implied::{excludes_missing, filter_implies},
 };
 use crate::{
-    catalog::{IndexSpec, State},
+    catalog::{CollectionState, IndexSpec},
     error::{Error, HintRefusal, Kind},
     keys,
 };
@@ -36,9 +36,9 @@ pub(crate) enum Access {
     /// Rows with these keys.
     Ids(Vec<Vec<u8>>),
     /// Rows in these ranges.
-    Rows(Vec<Range>),
+    Rows(Vec<KeyRange>),
     /// Entries of an index in these ranges.
-    Index { index: Box<IndexSpec>, ranges: Vec<Range> },
+    Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
 }
 
 /// A choice.
@@ -60,7 +60,7 @@ struct ScoredAccess {
 
 /// Picks the way for a filter and a sort.
 pub(crate) fn choose_access(
-    state: &State,
+    state: &CollectionState,
     filter: &Filter,
     sort: Option<&Sort>,
     hint: &Hint,
@@ -75,7 +75,7 @@ pub(crate) fn choose_access(
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
-            let access = Access::Rows(vec![Range::all()]);
+            let access = Access::Rows(vec![KeyRange::all()]);
             return Ok(ChosenAccess { access, direction: *direction, sorted: false });
         }
         Hint::Index(name) if name == "_id_" => return Ok(by_id.chosen),
@@ -108,7 +108,10 @@ fn is_id_pattern(pattern: &document::Document) -> bool {
 }
 
 /// The one index that a hint means. One that is not complete or is hidden cannot be meant.
-fn find_index(state: &State, matches: impl Fn(&IndexSpec) -> bool) -> Result<&IndexSpec, Error> {
+fn find_index(
+    state: &CollectionState,
+    matches: impl Fn(&IndexSpec) -> bool,
+) -> Result<&IndexSpec, Error> {
     let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
     let mut found = state.record.indexes.iter().filter(|index| matches(index)).filter(usable);
     match (found.next(), found.next()) {
@@ -150,14 +153,14 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
         }
         Some(Bounds::Spans(spans)) => {
             let range =
-                |span: super::bounds::Span| Range { start: span.start, end: Some(span.end) };
+                |span: super::bounds::Span| KeyRange { start: span.start, end: Some(span.end) };
             let mut ranges: Vec<_> = spans.into_iter().map(range).collect();
             if direction == Direction::Backward {
                 ranges.reverse();
             }
             (400, Access::Rows(ranges))
         }
-        None => (0, Access::Rows(vec![Range::all()])),
+        None => (0, Access::Rows(vec![KeyRange::all()])),
     };
     let score = score + usize::from(by_id.is_some()) * 50;
     ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
@@ -224,12 +227,14 @@ fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>>
 }
 
 /// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
-fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<Range> {
+fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<KeyRange> {
     let mut out = Vec::new();
     for prefix in prefixes {
         match &spans {
-            None => out.push(Range { start: prefix.clone(), end: Some(prefix_successor(prefix)) }),
-            Some(spans) => out.extend(spans.iter().map(|span| Range {
+            None => {
+                out.push(KeyRange { start: prefix.clone(), end: Some(prefix_successor(prefix)) })
+            }
+            Some(spans) => out.extend(spans.iter().map(|span| KeyRange {
                 start: [prefix.as_slice(), &span.start].concat(),
                 end: Some([prefix.as_slice(), &span.end].concat()),
             })),
@@ -272,13 +277,13 @@ fn direction_for_sort(
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use pipeline::filter::Test;
+    use pipeline::filter::PathTest;
     let Some((first, _)) = key.first() else { return false };
     parts.iter().any(|part| match part {
         Filter::Path(path, test) if path.as_str() == first => match test {
-            Test::Compare(comparison, value) => excludes_missing(*comparison, value),
-            Test::Exists | Test::Pattern(_) => true,
-            Test::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
+            PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
+            PathTest::Exists | PathTest::Pattern(_) => true,
+            PathTest::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
             _ => false,
         },
         _ => false,

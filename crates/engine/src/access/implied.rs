@@ -4,7 +4,7 @@
 use document::{Value, compare};
 use pipeline::{
     Filter,
-    filter::{Comparison, Test, meets},
+    filter::{Comparison, PathTest, meets_comparison},
 };
 
 use super::bounds::collect_conjuncts;
@@ -19,6 +19,7 @@ pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
 
 /// Whether what one conjunct of the filter demands includes what one of the index demands.
 fn part_implies(given: &Filter, needed: &Filter) -> bool {
+    // A part that every document meets.
     if needed.is_always() {
         return true;
     }
@@ -29,18 +30,21 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
         return false;
     }
     match (given, needed) {
-        (Test::Compare(comparison, value), Test::Exists) => excludes_missing(*comparison, value),
-        (Test::Exists, Test::Exists) => true,
-        (Test::Compare(Comparison::Eq, value), Test::Compare(comparison, bound)) => {
-            is_scalar(value) && meets(*comparison, Some(value.as_ref()), bound.as_ref())
+        (PathTest::Compare(comparison, value), PathTest::Exists) => {
+            excludes_missing(*comparison, value)
         }
-        (Test::In(set), Test::Compare(comparison, bound)) => {
+        (PathTest::Exists, PathTest::Exists) => true,
+        (PathTest::Compare(Comparison::Eq, value), PathTest::Compare(comparison, bound)) => {
+            is_scalar(value) && meets_comparison(*comparison, Some(value.as_ref()), bound.as_ref())
+        }
+        (PathTest::In(set), PathTest::Compare(comparison, bound)) => {
             set.patterns().is_empty()
                 && set.values().iter().all(|value| {
-                    is_scalar(value) && meets(*comparison, Some(value.as_ref()), bound.as_ref())
+                    is_scalar(value)
+                        && meets_comparison(*comparison, Some(value.as_ref()), bound.as_ref())
                 })
         }
-        (Test::Compare(given, value), Test::Compare(needed, bound)) => {
+        (PathTest::Compare(given, value), PathTest::Compare(needed, bound)) => {
             range_implies(*given, value, *needed, bound)
         }
         _ => false,
@@ -71,6 +75,7 @@ fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &V
     if !is_scalar(value) || class(value) != class(bound) {
         return false;
     }
+    // Each arm: every value beyond the given bound is beyond the needed one.
     let order = compare(value.as_ref(), bound.as_ref());
     match (given, needed) {
         (Gt | Gte, Gte) | (Gt, Gt) => order.is_ge(),

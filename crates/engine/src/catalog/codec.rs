@@ -28,7 +28,7 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
         DefaultTtl::Infinite => Value::Int64(-1),
         DefaultTtl::Seconds(n) => Value::Int64(n),
     };
-    let books = match record.counters {
+    let counters = match record.counters {
         CounterState::Off => doc! { "build": 0_i64, "ready": true },
         CounterState::Building(build) => doc! { "build": saturated_int(build), "ready": false },
         CounterState::Ready(build) => doc! { "build": saturated_int(build), "ready": true },
@@ -46,7 +46,7 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
         "indexes": Value::Array(record.indexes.iter().map(encode_index).collect()),
         "next_index": i64::from(record.next_index),
         "dropped": Value::Array(record.dropped.iter().map(|id| i64::from(*id).into()).collect()),
-        "books": books,
+        "books": counters,
         "created": saturated_int(record.created),
         "options": record.options.clone(),
     };
@@ -181,7 +181,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
         explicit_floor: fields.take_int("explicit_floor")?,
         dates: fields.take_list("dates")?.into_iter().map(decode_rule).collect::<Result<_, _>>()?,
     };
-    let books = decode_books(fields.take_document("books")?, !settings.dates.is_empty())?;
+    let counters = decode_counters(fields.take_document("books")?, !settings.dates.is_empty())?;
     let record = Record {
         id: fields.take_id("id")?,
         model: u8::try_from(fields.take_int("model")?)
@@ -200,7 +200,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
             .collect::<Result<_, _>>()?,
         next_index: fields.take_id("next_index")?,
         dropped: fields.take_list("dropped")?.into_iter().map(id_of).collect::<Result<_, _>>()?,
-        counters: books,
+        counters,
         created: fields.take_stamp("created")?,
         options: fields.take_document("options")?,
         items: fields.take_optional("items").map(decode_items).transpose()?,
@@ -210,19 +210,19 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
 }
 
 /// Records once had nothing for counters that are off, and no sums by date were kept then.
-fn decode_books(tree: Document, dates: bool) -> Result<CounterState, Error> {
+fn decode_counters(tree: Document, dates: bool) -> Result<CounterState, Error> {
     if tree.is_empty() {
         return Ok(if dates { CounterState::Building(0) } else { CounterState::Off });
     }
     let mut fields = RecordFields::new(tree);
     let build = fields.take_stamp("build")?;
-    let books = match (fields.take_bool("ready")?, build) {
+    let counters = match (fields.take_bool("ready")?, build) {
         (true, 0) => CounterState::Off,
         (true, build) => CounterState::Ready(build),
         (false, build) => CounterState::Building(build),
     };
     fields.check_none_left()?;
-    Ok(books)
+    Ok(counters)
 }
 
 fn decode_rule(value: Value) -> Result<DateRule, Error> {
@@ -337,15 +337,15 @@ mod tests {
     }
 
     #[test]
-    fn books_of_dates_that_were_never_kept_are_built() {
+    fn counters_of_dates_that_were_never_kept_are_built() {
         for (dates, want) in [(true, CounterState::Building(0)), (false, CounterState::Off)] {
             let mut record = sample();
             if !dates {
                 record.settings.dates.clear();
             }
-            for books in [CounterState::Off, CounterState::Building(7), CounterState::Ready(7)] {
-                record.counters = books;
-                assert_eq!(decode_record(&encode_record(&record)).unwrap().counters, books);
+            for counters in [CounterState::Off, CounterState::Building(7), CounterState::Ready(7)] {
+                record.counters = counters;
+                assert_eq!(decode_record(&encode_record(&record)).unwrap().counters, counters);
             }
             let mut tree = DocRef::Raw(&encode_record(&record)).to_tree();
             tree.insert("books", doc! {});
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn records_of_containers_round_trip() {
         let policy = Policy(vec![super::super::PolicyRule {
-            steps: vec![select::sarg::Step::Elements],
+            steps: vec![select::sarg::PathStep::Elements],
             below: true,
             included: false,
         }]);

@@ -30,7 +30,7 @@ pub(crate) type PartialFilter = Option<Arc<Filter>>;
 
 /// A collection's state; replaced as a whole.
 #[derive(Debug)]
-pub struct State {
+pub struct CollectionState {
     /// What is durable about it.
     pub record: Record,
     /// Filters of partial indexes, in the order of `record.indexes`.
@@ -39,7 +39,7 @@ pub struct State {
     pub(crate) record_key: Bytes,
 }
 
-impl State {
+impl CollectionState {
     pub(crate) fn new(record: Record, dialect: &dyn Dialect) -> Result<Self, Error> {
         let parse = |index: &super::IndexSpec| -> Result<PartialFilter, Error> {
             let Some(filter) = &index.partial else { return Ok(None) };
@@ -69,7 +69,7 @@ pub struct Collection {
     /// Wakes whoever waits for the fence.
     lowered: Notify,
     /// Replaced when a change is published.
-    state: ArcSwap<State>,
+    state: ArcSwap<CollectionState>,
     /// It never comes back; a collection made later under its name is another one.
     dropped: AtomicBool,
     /// How much of the indexes being built is done, per cent.
@@ -78,7 +78,7 @@ pub struct Collection {
 
 /// Whether a list of operations stops at its first failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ordering {
+pub enum ListOrdering {
     /// It stops.
     Ordered,
     /// Each operation stands for itself.
@@ -87,7 +87,7 @@ pub enum Ordering {
 
 impl Collection {
     /// A collection that no change is under way for.
-    pub(crate) fn new(state: State) -> Self {
+    pub(crate) fn new(state: CollectionState) -> Self {
         Self {
             id: state.record.id,
             fence: AtomicU64::new(0),
@@ -112,7 +112,7 @@ impl Collection {
     }
 
     /// Its state as last published.
-    pub fn state(&self) -> Arc<State> {
+    pub fn state(&self) -> Arc<CollectionState> {
         self.state.load_full()
     }
 
@@ -149,7 +149,10 @@ impl Collection {
     }
 
     /// The state, and a `seq` that does not lie behind it: no change was published between the two.
-    pub(crate) async fn settled_state(&self, published: impl Fn() -> u64) -> (u64, Arc<State>) {
+    pub(crate) async fn settled_state(
+        &self,
+        published: impl Fn() -> u64,
+    ) -> (u64, Arc<CollectionState>) {
         loop {
             self.wait_until_open().await;
             let fence = self.fence_number();
@@ -161,7 +164,7 @@ impl Collection {
     }
 
     /// Takes what a start would find: `None` when it was dropped.
-    pub(crate) fn take_reloaded(&self, state: Option<State>) {
+    pub(crate) fn take_reloaded(&self, state: Option<CollectionState>) {
         self.raise_fence();
         match state {
             Some(state) => self.state.store(Arc::new(state)),
@@ -185,7 +188,7 @@ impl Collection {
 /// What a published change does to memory.
 pub(crate) enum Publication {
     /// The collection gets this state.
-    State(Box<State>),
+    State(Box<CollectionState>),
     /// The collection is gone.
     Dropped,
 }

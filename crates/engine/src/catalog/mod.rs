@@ -17,7 +17,7 @@ mod policy;
 mod record;
 
 pub(crate) use codec::{decode_record, encode_record};
-pub use collection::{Collection, Ordering, State};
+pub use collection::{Collection, CollectionState, ListOrdering};
 pub(crate) use collection::{PartialFilter, Publication, RecordChange, put_record};
 pub(crate) use ids::CollectionIds;
 pub(crate) use map::CollectionMap;

@@ -6,13 +6,13 @@
 //! ```
 
 use document::{Document, Value, doc};
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 /// What a rule is about: a path, or that and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
     /// The path from the root.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PathStep>,
     /// Everything below it too.
     pub below: bool,
     /// In the index, or not.
@@ -28,7 +28,7 @@ impl Policy {
     /// path alone more than one about what is below.
     pub fn covers_path<P>(&self, path: &[P]) -> bool
     where
-        Step: PartialEq<P>,
+        PathStep: PartialEq<P>,
     {
         let fitting = self.0.iter().filter(|rule| rule.fits_path(path));
         let best = fitting.max_by_key(|rule| (rule.steps.len(), !rule.below));
@@ -38,7 +38,7 @@ impl Policy {
     /// Whether anything at or below a path may be held: a rule about it, or one further down.
     pub(crate) fn may_cover_below<P>(&self, path: &[P]) -> bool
     where
-        Step: PartialEq<P>,
+        PathStep: PartialEq<P>,
     {
         let further = |rule: &PolicyRule| {
             rule.included
@@ -50,9 +50,9 @@ impl Policy {
 
     /// As it is stored.
     pub(crate) fn to_array(&self) -> Value {
-        let step = |step: &Step| match step {
-            Step::Property(name) => Value::String(name.clone()),
-            Step::Elements => Value::Null,
+        let step = |step: &PathStep| match step {
+            PathStep::Property(name) => Value::String(name.clone()),
+            PathStep::Elements => Value::Null,
         };
         let rule = |rule: &PolicyRule| {
             Value::Document(doc! {
@@ -76,8 +76,8 @@ fn rule_from(value: Value) -> Option<PolicyRule> {
     let Value::Document(mut fields) = value else { return None };
     let Some(Value::Array(steps)) = fields.remove("steps") else { return None };
     let step = |value| match value {
-        Value::String(name) => Some(Step::Property(name)),
-        Value::Null => Some(Step::Elements),
+        Value::String(name) => Some(PathStep::Property(name)),
+        Value::Null => Some(PathStep::Elements),
         _ => None,
     };
     let steps = steps.into_iter().map(step).collect::<Option<_>>()?;
@@ -93,7 +93,7 @@ impl PolicyRule {
     /// Whether the rule is about this path.
     fn fits_path<P>(&self, path: &[P]) -> bool
     where
-        Step: PartialEq<P>,
+        PathStep: PartialEq<P>,
     {
         let long_enough = if self.below {
             self.steps.len() <= path.len()
@@ -105,9 +105,9 @@ impl PolicyRule {
 }
 
 /// Whether one of two paths begins with the other.
-fn paths_agree<P>(steps: &[Step], path: &[P]) -> bool
+fn paths_agree<P>(steps: &[PathStep], path: &[P]) -> bool
 where
-    Step: PartialEq<P>,
+    PathStep: PartialEq<P>,
 {
     steps.iter().zip(path).all(|(step, other)| step == other)
 }
@@ -116,10 +116,10 @@ where
 mod tests {
     use super::*;
 
-    fn path(text: &str) -> Vec<Step> {
+    fn path(text: &str) -> Vec<PathStep> {
         let step = |part| match part {
-            "[]" => Step::Elements,
-            name => Step::Property(String::from(name)),
+            "[]" => PathStep::Elements,
+            name => PathStep::Property(String::from(name)),
         };
         text.split('/').filter(|part| !part.is_empty()).map(step).collect()
     }

@@ -20,8 +20,8 @@ use crate::{
     attempts::Attempts,
     backfill::Backfill,
     catalog::{
-        Collection, Dialect, IndexSpec, PartialFilter, Publication, Record, RecordChange, State,
-        put_record,
+        Collection, CollectionState, Dialect, IndexSpec, PartialFilter, Publication, Record,
+        RecordChange, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -29,7 +29,7 @@ use crate::{
 
 /// What a change makes of a record; `None` when nothing has to change.
 pub(crate) type RecordEdit<T> =
-    dyn Fn(&State) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
+    dyn Fn(&CollectionState) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
 
 /// Applies a change to a record once the commit's stamp is known.
 pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
@@ -100,6 +100,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<ChangeOutcome<T, S>, Error> {
         let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
+        // May run several times: it must not have effects of its own.
         let Some((apply, answer)) = edit(&state)? else { return Ok(ChangeOutcome::Nothing) };
         let record = state.record.clone();
         let key = keys::record(record.model, &record.namespace);
@@ -121,11 +122,13 @@ impl<S: Store> Engine<S> {
             let mut record = record;
             apply(&mut record, stamp);
             let mut out = more;
+            // As a whole: a record is never changed in part.
             out.push(put_record(&record));
+            // Here, where commits are ordered, nothing may fail: filters were parsed before.
             let partial = partial_filters(&state, &record, &*dialect);
-            prepared.prepare_publication(Publication::State(Box::new(State::with_filters(
-                record, partial,
-            ))));
+            prepared.prepare_publication(Publication::State(Box::new(
+                CollectionState::with_filters(record, partial),
+            )));
             out
         });
         // A change of TTL or an index that goes gives space back; a record is small.
@@ -137,7 +140,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Fails when the collection was dropped.
-    fn check_present(&self, collection: &Collection, state: &State) -> Result<(), Error> {
+    fn check_present(&self, collection: &Collection, state: &CollectionState) -> Result<(), Error> {
         if collection.is_dropped() {
             let namespace = state.record.namespace.clone();
             let message = format!("collection {namespace} does not exist");
@@ -163,7 +166,11 @@ impl<S: Store> Engine<S> {
 }
 
 /// Filters of the indexes of a changed record: parsed ones are kept, new ones were parsed before.
-fn partial_filters(old: &State, record: &Record, dialect: &dyn Dialect) -> Vec<PartialFilter> {
+fn partial_filters(
+    old: &CollectionState,
+    record: &Record,
+    dialect: &dyn Dialect,
+) -> Vec<PartialFilter> {
     let filter = |index: &IndexSpec| {
         let at = old.record.indexes.iter().position(|held| held.id == index.id);
         match (at.and_then(|at| old.partial.get(at)), &index.partial) {

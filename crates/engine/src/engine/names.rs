@@ -16,8 +16,8 @@ use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CollectionIds, CounterState, Publication, Record, RecordChange, State,
-        decode_record, put_record,
+        Collection, CollectionIds, CollectionState, CounterState, Publication, Record,
+        RecordChange, decode_record, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -115,7 +115,7 @@ impl<S: Store> Engine<S> {
             options: Document::new(),
             items: None,
         };
-        let state = State::new(record.clone(), &*self.inner.dialect)?;
+        let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state));
         let key = keys::record(model, namespace);
         let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
@@ -124,6 +124,7 @@ impl<S: Store> Engine<S> {
             let made = Arc::clone(&collection);
             RecordChange::new(Arc::clone(&collection), move |published| {
                 if published {
+                    // As the commit is published: whoever hears of it finds the name.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
             })
@@ -139,12 +140,13 @@ impl<S: Store> Engine<S> {
             };
             let out = vec![put_record(&record), next];
             let partial = record.indexes.iter().map(|_| None).collect();
-            prepared.prepare_publication(Publication::State(Box::new(State::with_filters(
-                record, partial,
-            ))));
+            prepared.prepare_publication(Publication::State(Box::new(
+                CollectionState::with_filters(record, partial),
+            )));
             out
         });
         let committed = self.commit_one(commit.with_fence(change)).await?;
+        // Nobody knows the id, so its spaces can go at once.
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -279,6 +281,7 @@ impl<S: Store> Engine<S> {
             return Ok(false);
         }
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
+        // Both names are as they were looked up.
         let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
         let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
             space: Space::Catalog,
@@ -299,8 +302,9 @@ impl<S: Store> Engine<S> {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
+            // In the same commit as the new name: there is no moment with two, or with neither.
             out.extend(replaced.map(note_gone));
-            let state = State::with_filters(record, state.partial.clone());
+            let state = CollectionState::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });

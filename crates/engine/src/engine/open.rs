@@ -8,11 +8,13 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use clock::Clock;
-use store::{Range, Space, Store};
+use store::{KeyRange, Space, Store};
 
 use super::Engine;
 use crate::{
-    catalog::{Collection, CollectionIds, CollectionMap, Dialect, Record, State, decode_record},
+    catalog::{
+        Collection, CollectionIds, CollectionMap, CollectionState, Dialect, Record, decode_record,
+    },
     error::Error,
     inner::Inner,
     keys,
@@ -67,13 +69,15 @@ impl<S: Store> Engine<S> {
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
         check_spaces(&store, &records, options.accept_loss).await?;
+        // Kept apart from the records: a dropped collection leaves none, and its id stays given.
         let next_id = next_id(&store, &records).await?;
         let map = Arc::new(CollectionMap::default());
+        // Spaces that exist stay as they are; after an accepted loss some are made anew, empty.
         for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
             let (model, namespace) = (record.model, record.namespace.clone());
-            let state = State::new(record, &*options.dialect)?;
+            let state = CollectionState::new(record, &*options.dialect)?;
             map.insert(model, namespace, Arc::new(Collection::new(state)));
         }
         let resources = Resources::open(&store).await?;
@@ -143,6 +147,7 @@ async fn check_spaces<S: Store>(
     if !damage.is_empty() && !accept_loss {
         return Err(Error::corrupt(damage.join("; ")));
     }
+    // Only now, when nothing is damaged or the loss is accepted.
     for space in held.difference(&known) {
         store.drop_space(*space)?;
     }
@@ -189,7 +194,7 @@ async fn catalog_rows<S: Store>(
 ) -> Result<Vec<(Bytes, Bytes)>, Error> {
     let system = store.system();
     let mut rows = Vec::new();
-    let mut pages = Pages::of(Range::with_prefix(prefix));
+    let mut pages = Pages::of(KeyRange::with_prefix(prefix));
     while let Some(page) = system.next_catalog(&mut pages).await? {
         rows.extend(page.rows);
     }

@@ -10,7 +10,7 @@ use super::{
     open::{next_id, stored_records},
 };
 use crate::{
-    catalog::{Collection, Record, State, encode_record},
+    catalog::{Collection, CollectionState, Record, encode_record},
     error::Error,
 };
 
@@ -45,14 +45,17 @@ impl<S: Store> Engine<S> {
                     Arc::clone(held)
                 }
                 Some(held) => {
-                    held.take_reloaded(Some(State::new(record, &*self.inner.dialect)?));
+                    held.take_reloaded(Some(CollectionState::new(record, &*self.inner.dialect)?));
                     Arc::clone(held)
                 }
-                None => Arc::new(Collection::new(State::new(record, &*self.inner.dialect)?)),
+                None => {
+                    Arc::new(Collection::new(CollectionState::new(record, &*self.inner.dialect)?))
+                }
             };
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
+        // After the names: whoever finds it dropped must not find it by name again.
         gone.into_values().for_each(|held| held.take_reloaded(None));
         Ok(())
     }

@@ -16,11 +16,11 @@
 use std::sync::Arc;
 
 use expiry::Header;
-use store::{Commit, Mutation, Range, Space, Store};
+use store::{Commit, KeyRange, Mutation, Space, Store};
 
 use crate::{
     backfill::Backfill,
-    catalog::{Collection, CounterState, Record, State},
+    catalog::{Collection, CollectionState, CounterState, Record},
     counters::{Counted, count_sums},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
@@ -34,7 +34,7 @@ type FoundByClass = [[i64; 2]; 3];
 impl<S: Store> Engine<S> {
     /// Begins counters anew that an earlier run did not finish. Nobody writes yet.
     pub(crate) async fn restart_counters(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let edit: Box<RecordEdit<()>> = Box::new(|_: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(|_: &CollectionState| {
             let apply = |record: &mut Record, stamp: store::Stamp| {
                 record.counters = CounterState::Building(stamp.seq);
             };
@@ -69,25 +69,25 @@ impl<S: Store> Engine<S> {
         let Some(Backfill { state, rows }) = begun else { return Ok(()) };
         let CounterState::Building(build) = state.record.counters else { return Ok(()) };
         let mut found = FoundByClass::default();
-        let mut pages = Pages::of(Range::all());
+        let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = rows.including_expired().next_rows(&mut pages).await? {
-            let mut entered = Vec::with_capacity(page.rows.len());
+            let mut counted = Vec::with_capacity(page.rows.len());
             for (_, value) in &page.rows {
                 let (header, body) = Header::split(value)?;
                 let one = Counted::of_row(&header, body);
                 let sums = &mut found[usize::from(keys::class_code(one.class))];
                 sums[0] += 1;
                 sums[1] = sums[1].saturating_add(one.bytes);
-                entered.push(one);
+                counted.push(one);
             }
             // Its space may be gone, and nobody will ask.
             if collection.is_dropped() {
                 return Ok(());
             }
-            self.commit_one(backfill_commit(Arc::clone(&state), entered)).await?;
+            self.commit_one(backfill_commit(Arc::clone(&state), counted)).await?;
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             // A later change may have begun other counters; these are given up then.
             let wanted = state.record.counters == CounterState::Building(build);
             let apply = move |record: &mut Record, _| record.counters = CounterState::Ready(build);
@@ -100,11 +100,11 @@ impl<S: Store> Engine<S> {
 }
 
 /// Adds documents to the sums, not to the totals, which know them already.
-fn backfill_commit(state: Arc<State>, entered: Vec<Counted>) -> Commit {
+fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
-        for entered in &entered {
-            count_sums(&state.record, entered, 1, &mut out);
+        for counted in &counted {
+            count_sums(&state.record, counted, 1, &mut out);
         }
         out
     })

@@ -16,7 +16,7 @@ use expiry::DefaultTtl;
 use store::{Stamp, Store};
 
 use crate::{
-    catalog::{Collection, CounterState, Record, State},
+    catalog::{Collection, CollectionState, CounterState, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
 };
@@ -29,7 +29,7 @@ impl<S: Store> Engine<S> {
         default: DefaultTtl,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             if state.record.settings.default == default {
                 return Ok(None);
             }
@@ -38,6 +38,7 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
+        // The new default is in force from here on; building the counters may take long.
         let (_, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_counters(collection, begun).await
     }

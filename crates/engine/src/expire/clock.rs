@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use clock::{Instant, Refused};
+use clock::{ClockRefusal, Instant};
 use store::Store;
 
 use crate::engine::Engine;
 
 impl<S: Store> Engine<S> {
     /// Moves a manual clock; returns when the move is durable and in force.
-    pub async fn move_clock(&self, to: Instant) -> Result<Instant, Refused> {
+    pub async fn move_clock(&self, to: Instant) -> Result<Instant, ClockRefusal> {
         let _one_at_a_time = self.inner.moving.lock().await;
         let clock = self.inner.clock();
         let checkpoint = clock.move_to(to)?;

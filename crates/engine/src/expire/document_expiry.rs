@@ -75,9 +75,12 @@ impl<S: Store> LiveView<S> {
         let mut documents = Vec::with_capacity(ids.len());
         for id in ids {
             yield_if_due(operation, CANDIDATE_WORK).await?;
+            // Through the view, as any read: what has expired has no expiry to tell of.
             let Some(row) = self.get_row(&keys::row(*id)).await? else { continue };
             let Some(header) = row.header() else { continue };
             let (expires_at, rule) = record.settings.expiry_and_rule(&header);
+            // An index that was dropped has no name any more; documents that it made expire are not
+            // live.
             let name = |id| record.indexes.iter().find(|index| index.id == id);
             let ends = match rule {
                 Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
@@ -87,6 +90,7 @@ impl<S: Store> LiveView<S> {
                 }
                 None => None,
             };
+            // The id as it is stored: `1` may have been asked for, and `1.0` be there.
             documents.push(DocumentExpiry {
                 id: row.document().get("_id").unwrap_or(*id).to_value(),
                 written_s: header.ts,

@@ -63,14 +63,14 @@ pub struct Preview {
 
 /// How long the steps of a series are, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct SeriesSteps {
     /// Seconds of one step.
     seconds: i64,
     /// How many steps there are.
     count: usize,
 }
 
-impl Steps {
+impl SeriesSteps {
     /// This many steps of this many seconds, within their limits.
     pub fn new(seconds: i64, count: i64) -> Result<Self, Error> {
         let in_reach = 1..=MAX_SERIES_STEP_S;
@@ -129,7 +129,7 @@ impl<S: Store> Engine<S> {
     pub async fn expiry_series(
         &self,
         collection: &Arc<Collection>,
-        steps: Steps,
+        steps: SeriesSteps,
     ) -> Result<Series, Error> {
         let read = read_in_view!(self, collection, |view| {
             view.expirations_to_come(&view.state.record.settings, &steps.end_instants(view.instant))
@@ -140,11 +140,12 @@ impl<S: Store> Engine<S> {
     }
 
     /// The same over all collections, at one instant.
-    pub async fn forecast_all(&self, steps: Steps) -> Result<ForecastOfAll, Error> {
+    pub async fn forecast_all(&self, steps: SeriesSteps) -> Result<ForecastOfAll, Error> {
         let mut attempts = Attempts::to_read();
         'again: loop {
             attempts.begin_next()?;
             let all = [Model::Documents, Model::Items].map(|model| self.collections(model));
+            // Of both models: an operator asks about the server.
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
             // One instant for all collections, or the sums would be of no moment at all.
             let Some((now, views)) = open_all(&self.inner.views, &all).await else { continue };
@@ -157,6 +158,7 @@ impl<S: Store> Engine<S> {
                         live = live.plus(of);
                         deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
                     }
+                    // One collection that cannot tell stops all, since the instant has to be one.
                     Err(halt) => {
                         self.resolve(view, halt).await?;
                         continue 'again;
@@ -205,6 +207,8 @@ impl<S: Store> LiveView<S> {
     /// settings are a copy.
     async fn read_preview(&self, default: DefaultTtl) -> Result<Preview, Halt> {
         let mut settings = self.state.record.settings.clone();
+        // With the floors of a real change: what has expired by now stays expired in the preview
+        // too.
         settings.change_default(default, self.instant);
         // By the settings in force; below by those asked about, at the same instant.
         let before = self.count_live().await?;
@@ -224,9 +228,11 @@ impl<S: Store> LiveView<S> {
         settings: &Settings,
         later: &[Instant],
     ) -> Result<(Amount, Vec<Amount>), Halt> {
+        // The present is the first of them, so that all amounts are of one look.
         let mut instants = vec![self.instant];
         instants.extend_from_slice(later);
         let mut lives = self.live_at_each(settings, &instants).await?.into_iter();
+        // The sums above may hold what expired in the last moments; this says so.
         self.check_sums().await?;
         let live = lives.next().unwrap_or_default();
         Ok((live, lives.map(|then| live.minus(then)).collect()))

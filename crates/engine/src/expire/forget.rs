@@ -16,7 +16,7 @@ use expiry::{DateRule, Floors};
 use store::{Stamp, Store};
 
 use crate::{
-    catalog::{Collection, CounterState, Record, State},
+    catalog::{Collection, CollectionState, CounterState, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
     reaper::ReapFloors,
@@ -71,7 +71,7 @@ impl<S: Store> Engine<S> {
         allowed: &Arc<ReapFloors>,
     ) -> Result<(), Error> {
         let allowed = Arc::clone(allowed);
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let (rules, dropped) = what_to_forget(&state.record, &allowed);
             // One build at a time; the next compaction asks again.
             let building = matches!(state.record.counters, CounterState::Building(_));

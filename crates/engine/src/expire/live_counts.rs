@@ -29,7 +29,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::{DateRule, Floors, Settings};
-use store::{Range, Store, decode_count};
+use store::{KeyRange, Store, decode_count};
 
 use crate::{
     amount::Amount,
@@ -185,7 +185,7 @@ impl<S: Store> LiveView<S> {
         instants: &[Instant],
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = vec![Amount::default(); instants.len()];
-        let mut pages = Pages::of(Range::all());
+        let mut pages = Pages::of(KeyRange::all());
         while let Some(page) = self.next_rows(&mut pages).await? {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
@@ -317,10 +317,10 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Keys of the sums of some buckets.
-    pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> Range {
+    pub(crate) fn bucket_range(&self, of: Buckets, level: u8, from: i64, to: i64) -> KeyRange {
         let build = self.state.record.counters.build_number();
         let key = |bucket| keys::bucket_key(self.collection.id, build, of, level, bucket).to_vec();
-        Range { start: key(from), end: Some(key(to)) }
+        KeyRange { start: key(from), end: Some(key(to)) }
     }
 }
 
@@ -341,7 +341,7 @@ pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets,
 }
 
 /// The entries of an index from one date up to and without another, milliseconds.
-fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> Range {
+fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> KeyRange {
     let descending = index.key.first().is_some_and(|(_, descending)| *descending);
     let key = |date_ms| {
         let mut key = keys::index_prefix(index.id);
@@ -353,5 +353,5 @@ fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> Range {
     } else {
         (from_ms, to_ms)
     };
-    Range { start: key(start), end: Some(key(end)) }
+    KeyRange { start: key(start), end: Some(key(end)) }
 }

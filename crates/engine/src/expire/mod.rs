@@ -21,4 +21,4 @@ mod trim;
 
 pub(crate) use change::apply_default;
 pub use document_expiry::{DocumentExpiries, DocumentExpiry, ExpiryReason};
-pub use forecast::{Forecast, ForecastOfAll, HorizonAmounts, Preview, Series, Steps};
+pub use forecast::{Forecast, ForecastOfAll, HorizonAmounts, Preview, Series, SeriesSteps};

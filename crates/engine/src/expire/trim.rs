@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use expiry::{DefaultTtl, Floors, Settings};
-use store::{Commit, Condition, Mutation, Page, Range, Space, Store, decode_count};
+use store::{Commit, Condition, KeyRange, Mutation, Page, Space, Store, decode_count};
 
 use super::live_counts::{CountBy, expired_buckets, last_whole_second};
 use crate::{
@@ -94,7 +94,7 @@ impl<S: Store> Engine<S> {
     /// Removes the sums of counters that were given up for newer ones.
     pub(crate) async fn purge_builds(&self, collection: &Collection) -> Result<(), Error> {
         let build = collection.state().record.counters.build_number();
-        let range = Range {
+        let range = KeyRange {
             start: keys::bucket_prefix(collection.id, 0),
             end: Some(keys::bucket_prefix(collection.id, build)),
         };
@@ -103,7 +103,7 @@ impl<S: Store> Engine<S> {
 
     /// Removes everything counted of a collection that was dropped.
     pub(crate) async fn purge_counts(&self, collection: u32) -> Result<(), Error> {
-        self.purge_range(Range::with_prefix(&keys::counter_prefix(collection))).await
+        self.purge_range(KeyRange::with_prefix(&keys::counter_prefix(collection))).await
     }
 
     /// Removes counts of collections and counters that are no more, left by an end at a bad moment.
@@ -115,7 +115,7 @@ impl<S: Store> Engine<S> {
             let system = self.inner.store().system();
             // One key tells which collection comes next; all of its keys are skipped with it.
             let mut first =
-                Pages::of(Range { start: keys::counter_prefix(from), end: None }).at_most(1);
+                Pages::of(KeyRange { start: keys::counter_prefix(from), end: None }).at_most(1);
             let page = system.counters().next_page(&mut first).await?.unwrap_or_default();
             let Some(id) = page.rows.first().and_then(|(key, _)| keys::collection_of_counter(key))
             else {
@@ -131,7 +131,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Brings all counters of a range to zero, which removes them.
-    async fn purge_range(&self, range: Range) -> Result<(), Error> {
+    async fn purge_range(&self, range: KeyRange) -> Result<(), Error> {
         let system = self.inner.store().system();
         let mut pages = Pages::of(range);
         while let Some(page) = system.counters().next_page(&mut pages).await? {

@@ -99,6 +99,7 @@ impl Event {
         let ValueRef::Int32(kind) = body.get("k")? else { return None };
         let ValueRef::Int64(at_ms) = body.get("t")? else { return None };
         let ValueRef::Binary { bytes: key, .. } = body.get("i")? else { return None };
+        // Slices of the event's bytes: a page of events holds what was read, and no copies.
         let key = value.slice_ref(key);
         let item = |name| match body.get(name) {
             None => Some(None),
@@ -153,6 +154,7 @@ pub(crate) fn put_event(
     if record.running_feed().is_none() {
         return;
     }
+    // By birth, not by id: an item that took the place of a removed one is created, not replaced.
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
         // Another birth: the document that was there is gone, and this one is new.

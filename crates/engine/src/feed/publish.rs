@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::{DefaultTtl, Floors, Header};
-use store::{Commit, Condition, Mutation, Range, Space, Stamp, Store};
+use store::{Commit, Condition, KeyRange, Mutation, Space, Stamp, Store};
 
 use super::{Event, EventKind, event::never_expiring};
 use crate::{
@@ -128,7 +128,7 @@ impl<S: Store> LiveView<S> {
         let stored = self.including_expired().row(row_key).await?;
         let Some(stored) = stored else { return Ok(false) };
         let (header, _) = Header::split(&stored)?;
-        if self.published_up_to(begun).await?.is_dead(&header) {
+        if self.published_up_to(begun).await?.has_expired(&header) {
             return Ok(false);
         }
         let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {
@@ -150,7 +150,7 @@ impl<S: Store> LiveView<S> {
         for (class, published_s) in
             [(INHERIT, published.inherit_s), (EXPLICIT, published.explicit_s)]
         {
-            let range = Range {
+            let range = KeyRange {
                 start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
                 end: Some(keys::timeline_from(index.id, class + 1, i64::MIN)),
             };
@@ -209,7 +209,7 @@ impl<S: Store> LiveView<S> {
         let Some(index) = self.state.record.timeline_index() else {
             return Ok((Vec::new(), false));
         };
-        let range = Range {
+        let range = KeyRange {
             start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
             end: Some(keys::timeline_from(index.id, class, up_to_s.saturating_add(1))),
         };

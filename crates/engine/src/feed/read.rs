@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::Event;
 use crate::{
@@ -67,11 +67,13 @@ impl<S: Store> LiveView<S> {
         let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };
         // Events that are too old are not shown, also where the reaper has not dropped them yet.
         let oldest_s = feed.floor_s.max(self.instant.seconds().saturating_sub(feed.retention_s));
+        // Nothing from before the feed began, although items carry older stamps.
         let after = wanted.after.max(begun.since);
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        let mut pages = Pages::of(Range {
+        let mut pages = Pages::of(KeyRange {
             start: keys::events_after(after.saturating_add(1)),
+            // Not beyond what the view is certain of: `next` says that all up to there was read.
             end: Some(keys::events_after(self.seq.saturating_add(1))),
         });
         let stored = self.including_expired();

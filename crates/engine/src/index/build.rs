@@ -15,7 +15,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use store::{Commit, Condition, Mutation, Outcome, Range, Space, Stamp, Store};
+use store::{Commit, Condition, KeyRange, Mutation, Outcome, Space, Stamp, Store};
 
 use super::{
     change::{change_rule, duplicate_value, remove_index},
@@ -24,7 +24,8 @@ use super::{
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, Record, State,
+        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
+        Record,
     },
     counters::{Counted, count_sums},
     engine::{Engine, RecordApply, RecordEdit},
@@ -37,11 +38,13 @@ use crate::{
 };
 
 /// An index that is not complete, and whether its dates are entered in headers.
-type Unbuilt = (u32, bool);
+type UnbuiltIndex = (u32, bool);
 
 /// Indexes that are not complete, and date indexes whose rule is not active yet: these are complete
 /// as indexes, but not every header carries the date.
-fn unbuilt_indexes<'a>(state: &'a State) -> impl Iterator<Item = (&'a IndexSpec, Unbuilt)> + 'a {
+fn unbuilt_indexes<'a>(
+    state: &'a CollectionState,
+) -> impl Iterator<Item = (&'a IndexSpec, UnbuiltIndex)> + 'a {
     let record = &state.record;
     let inactive = |index: &IndexSpec| {
         let rule = record.settings.dates.iter().find(|rule| rule.index == index.id);
@@ -78,7 +81,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let state = collection.state();
         let wanted = unbuilt_indexes(&state).filter(|(index, _)| which(index));
-        let wanted: Vec<Unbuilt> = wanted.map(|(_, wanted)| wanted).collect();
+        let wanted: Vec<UnbuiltIndex> = wanted.map(|(_, wanted)| wanted).collect();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -93,7 +96,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         wanted: &[u32],
     ) -> Result<(), Error> {
-        let mut pages = Pages::of(Range::all());
+        let mut pages = Pages::of(KeyRange::all());
         let mut rows = 0;
         let mut attempts = Attempts::new("too many writers of what is being indexed");
         while !pages.is_done() {
@@ -247,11 +250,11 @@ impl<S: Store> Engine<S> {
     async fn finish_build(
         &self,
         collection: &Arc<Collection>,
-        wanted: Vec<Unbuilt>,
+        wanted: Vec<UnbuiltIndex>,
         built: bool,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let still = unbuilt_indexes(state).filter(|(_, held)| wanted.contains(held));
             let wanted: Vec<u32> = still.map(|(index, _)| index.id).collect();
             if wanted.is_empty() {

@@ -14,7 +14,7 @@ use store::{Stamp, Store};
 
 use super::entries::refused_value;
 use crate::{
-    catalog::{Collection, IndexShape, IndexSpec, Record, State},
+    catalog::{Collection, CollectionState, IndexShape, IndexSpec, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::{Error, IndexConflict, IndexRefusal, Kind, What},
     expire::apply_default,
@@ -116,10 +116,11 @@ impl<S: Store> Engine<S> {
         let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
-        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &CollectionState| {
             let before = state.record.indexes.len() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
+            // Parsed here to refuse what is wrong, and again where the commit is ordered.
             for filter in missing.iter().filter_map(|spec| spec.partial.as_ref()) {
                 dialect
                     .parse_filter(record.model, DocRef::Tree(filter))
@@ -131,6 +132,7 @@ impl<S: Store> Engine<S> {
             };
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, (before, after))))
         });
+        // The indexes exist from here on; they serve queries when they are built.
         let (counts, begun) = self.change_with_backfill(collection, &*edit).await?;
         let (before, after) = counts.unwrap_or((1, 1));
         self.build_indexes(collection, |index| names.contains(&index.name)).await?;
@@ -145,7 +147,7 @@ impl<S: Store> Engine<S> {
         names: Vec<String>,
     ) -> Result<usize, Error> {
         let floors = self.inner.rules().floors();
-        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<usize>> = Box::new(move |state: &CollectionState| {
             for name in &names {
                 if state.record.index_named(name).is_none() {
                     return Err(no_index(name));
@@ -170,7 +172,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<IndexChanged, Error> {
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
-        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &CollectionState| {
             let name = &named;
             let Some(held) = state.record.index_named(name) else {
                 return Err(no_index(name));
@@ -194,7 +196,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         indexes: Vec<u32>,
     ) -> Result<(), Error> {
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let missing = |index: &IndexSpec| indexes.contains(&index.id) && !index.multikey;
             if !state.record.indexes.iter().any(missing) {
                 return Ok(None);
@@ -264,6 +266,7 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
         }
         return;
     }
+    // Its entries stay on disk until a compaction drops them; the id is never used again.
     record.dropped.push(index.id);
     if index.expire_after.is_some() {
         change_rule(record, index.id, None, stamp, floors);
@@ -273,16 +276,19 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
 /// Changes an index in a record.
 fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
+    // Writers keep a hidden index, so it can be shown again at once.
     if let Some(hidden) = change.hidden {
         record.indexes[at].hidden = hidden;
     }
     let Some(seconds) = change.expire_after else { return };
+    // The seconds are shown at once; whether they are in force is a matter of the rule.
     let (id, system, was) = {
         let index = &mut record.indexes[at];
         (index.id, index.system_ttl, index.expire_after.replace(seconds))
     };
     if system {
         apply_default(record, default_of(seconds), stamp, floors);
+    // The rule is active: every header carries the date already.
     } else if was.is_some() && record.settings.date_rule(id).after_s.is_some() {
         change_rule(record, id, Some(seconds), stamp, floors);
     } else {

@@ -74,6 +74,7 @@ pub(crate) fn draft_entries(
     });
     let mut entries: Vec<(Bytes, Bytes)> =
         tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row_key)).collect();
+    // Equal elements give equal entries; writers look keys up by their order.
     entries.sort();
     entries.dedup();
     Ok(Some(DraftedEntries { entries, multikey, date }))
@@ -131,6 +132,7 @@ fn expand_arrays<'a>(
     out: &mut Tuples<'a>,
     all_missing: &mut bool,
 ) -> Result<(), Error> {
+    // All fields go as far as they can without choosing an element.
     let fields: Vec<FieldPosition<'a>> = fields.into_iter().map(advance_field).collect();
     let mut arrays = fields.iter().filter_map(|at| match at {
         FieldPosition::Array(array, _) => Some(*array),
@@ -162,6 +164,7 @@ fn expand_arrays<'a>(
         });
         return expand_arrays(index, next.collect(), out, all_missing);
     }
+    // Every field in this array takes the same element; fields beside it stay as they are.
     for element in array.iter() {
         let next = fields.iter().map(|at| match at {
             FieldPosition::Array(_, "") => FieldPosition::Value(element),

@@ -15,7 +15,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::body_checksum;
-use select::sarg::Step;
+use select::sarg::PathStep;
 
 use super::entries::DraftedEntries;
 use crate::{
@@ -55,7 +55,7 @@ enum WalkedStep<'a> {
     Elements,
 }
 
-impl PartialEq<WalkedStep<'_>> for Step {
+impl PartialEq<WalkedStep<'_>> for PathStep {
     fn eq(&self, at: &WalkedStep<'_>) -> bool {
         match (self, at) {
             (Self::Property(name), WalkedStep::Property(at)) => name == at,
@@ -84,6 +84,7 @@ impl<'a> EntryWalk<'a> {
         for (name, value) in document.iter() {
             let len = self.path.len();
             keys::push_property(name, &mut self.path);
+            // Steps for the policy, path for the key: both shrink again on the way back.
             self.steps.push(WalkedStep::Property(name));
             self.walk_value(value)?;
             self.steps.pop();
@@ -121,12 +122,15 @@ impl<'a> EntryWalk<'a> {
 
     /// Enters a value where the policy holds its path, and goes on below it.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
+        // The value itself, whatever lies below it.
         if self.policy.covers_path(&self.steps) {
             let key = self.entry_key(value);
+            // The same body for all: how long the row's key is.
             self.entries.push((key, self.body.clone()));
             self.check_count()?;
         }
         match value {
+            // Branches that the policy leaves out are not walked at all.
             ValueRef::Document(inner) if self.policy.may_cover_below(&self.steps) => {
                 self.walk_properties(inner)
             }
@@ -160,6 +164,7 @@ pub(crate) fn path_component(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     encode(value, TypeOrder::Json, false, out);
     let behind = start + KEPT_PATH_COMPONENT_BYTES;
+    // The checksum keeps most long values apart, so that equality by index names few candidates.
     if behind < out.len() {
         let sum = body_checksum(out.get(start..).unwrap_or_default());
         out.truncate(behind);
@@ -179,6 +184,7 @@ pub(super) fn draft_tuple(
     if let Some(scope) = scope {
         key.extend_from_slice(keys::partition_of(row_key, scope));
     }
+    // Two items without a value are equal to a unique key, as two with null are.
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
     for (pointer, descending) in &index.key {
         let value = value_at(document, pointer_names(pointer)).unwrap_or(nothing);
@@ -221,6 +227,7 @@ impl IndexSpec {
         paths: &[(Vec<String>, bool)],
         unique: bool,
     ) -> Self {
+        // All directions turned round are the same index, walked from the other end.
         let turn = paths.first().is_some_and(|(_, descending)| *descending);
         let pointer = |path: &Vec<String>| {
             let escaped = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1"));
@@ -239,7 +246,7 @@ impl IndexSpec {
     }
 
     /// Whether it holds every value at a path.
-    pub(crate) fn holds_path(&self, path: &[Step]) -> bool {
+    pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
         match &self.shape {
             IndexShape::Wild(policy) => policy.covers_path(path),
             IndexShape::Fields | IndexShape::Tuple { .. } | IndexShape::Timeline => false,
@@ -280,7 +287,7 @@ mod tests {
         assert_eq!(drafted.unwrap().entries.len(), 8);
         let mut policy = everything();
         policy.0.push(PolicyRule {
-            steps: vec![Step::Property("b".into())],
+            steps: vec![PathStep::Property("b".into())],
             below: true,
             included: false,
         });

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use evaluation::Context;
 use select::statement::Flow;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::scan::{ItemSink, Scanned, give_item};
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) enum BirthSource<'a> {
     /// All of a range of keys.
-    Range(&'a Range),
+    Range(&'a KeyRange),
     /// Those with these keys.
     Keys(&'a VecDeque<Bytes>),
 }
@@ -54,11 +54,13 @@ impl Earliest<'_> {
     /// Takes a row, and lets the latest one go when there are too many.
     fn offer_row(&mut self, row: &Row) {
         let place = birth_place(row.birth);
+        // Given by an earlier page.
         if place.as_slice() <= self.after {
             return;
         }
         self.found.insert(place, row.key.clone());
         if FEW_ITEMS < self.found.len() {
+            // The latest goes: it is met again in the next round.
             self.found.pop_last();
             self.more = true;
         }
@@ -115,6 +117,7 @@ impl<S: Store> LiveView<S> {
         let mut pages = match source {
             BirthSource::Keys(keys) => {
                 for key in keys {
+                    // A point read of which only the header is used.
                     yield_if_due(context, CANDIDATE_WORK).await?;
                     let row = self.get_row(key).await?;
                     earliest.offer_row(

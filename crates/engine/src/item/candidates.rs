@@ -14,8 +14,8 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
-use select::sarg::{Sarg, Step, Test};
-use store::{Range, Store};
+use select::sarg::{PathStep, Sarg, ValueTest};
+use store::{KeyRange, Store};
 
 use super::scan::{IndexUse, Scanned};
 use crate::{
@@ -35,7 +35,7 @@ type CandidateKeys = Option<BTreeSet<Bytes>>;
 pub(super) async fn find_candidates<S: Store>(
     view: &LiveView<S>,
     sarg: &Sarg,
-    range: &Range,
+    range: &KeyRange,
     context: &Context,
     scanned: &mut Scanned,
 ) -> Result<Option<VecDeque<Bytes>>, Halt> {
@@ -49,7 +49,7 @@ pub(super) async fn find_candidates<S: Store>(
 /// One condition being looked up in one view.
 struct CandidateSearch<'a, S: Store> {
     view: &'a LiveView<S>,
-    range: &'a Range,
+    range: &'a KeyRange,
     context: &'a Context,
     scanned: &'a mut Scanned,
 }
@@ -91,7 +91,11 @@ impl<S: Store> CandidateSearch<'_, S> {
     }
 
     /// Keys of all items whose value at a path passes a test, by an index that holds the path.
-    async fn keys_passing(&mut self, path: &[Step], test: &Test) -> Result<CandidateKeys, Halt> {
+    async fn keys_passing(
+        &mut self,
+        path: &[PathStep],
+        test: &ValueTest,
+    ) -> Result<CandidateKeys, Halt> {
         let indexes = &self.view.state.record.indexes;
         let holding = |index: &&IndexSpec| index.ready && index.holds_path(path);
         let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
@@ -112,7 +116,7 @@ impl<S: Store> CandidateSearch<'_, S> {
     async fn collect_range(
         &mut self,
         index: &IndexSpec,
-        range: Range,
+        range: KeyRange,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
         let mut pages = Pages::of(range).growing_slowly();
@@ -139,32 +143,34 @@ impl<S: Store> CandidateSearch<'_, S> {
 pub(super) fn usual_width(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
-        Sarg::Test(_, Test::Equal(_)) => 1,
-        Sarg::Test(_, Test::In(_)) => 2,
-        Sarg::Test(_, Test::Prefix(_)) => 3,
-        Sarg::Test(_, Test::Range { .. }) => 4,
+        Sarg::Test(_, ValueTest::Equal(_)) => 1,
+        Sarg::Test(_, ValueTest::In(_)) => 2,
+        Sarg::Test(_, ValueTest::Prefix(_)) => 3,
+        Sarg::Test(_, ValueTest::Range { .. }) => 4,
         Sarg::And(_) | Sarg::Or(_) => 5,
-        Sarg::Test(_, Test::Text) => 6,
-        Sarg::Test(_, Test::Defined) => 7,
+        Sarg::Test(_, ValueTest::Text) => 6,
+        Sarg::Test(_, ValueTest::Defined) => 7,
         Sarg::All => 8,
     }
 }
 
 /// Where the entries of values that pass a test are, in their order.
-pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
+pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
     let after = |part: &[u8]| [prefix, part].concat();
-    let within = |start: Vec<u8>, end: Vec<u8>| Range { start, end: Some(end) };
+    let within = |start: Vec<u8>, end: Vec<u8>| KeyRange { start, end: Some(end) };
     match test {
-        Test::Equal(value) => vec![Range::with_prefix(&after(&kept_component(value.as_ref())))],
-        Test::In(values) => {
+        ValueTest::Equal(value) => {
+            vec![KeyRange::with_prefix(&after(&kept_component(value.as_ref())))]
+        }
+        ValueTest::In(values) => {
             let points: BTreeSet<Vec<u8>> =
                 values.iter().map(|value| kept_component(value.as_ref())).collect();
-            points.iter().map(|point| Range::with_prefix(&after(point))).collect()
+            points.iter().map(|point| KeyRange::with_prefix(&after(point))).collect()
         }
-        Test::Range { lower, upper } => {
+        ValueTest::Range { lower, upper } => {
             // Comparisons never cross types: the other end is that of the type.
             let any = lower.as_ref().or(upper.as_ref());
-            let Some((one, _)) = any else { return vec![Range::with_prefix(prefix)] };
+            let Some((one, _)) = any else { return vec![KeyRange::with_prefix(prefix)] };
             let class = vec![type_byte(one.as_ref())];
             let edge = |value: ValueRef<'_>| {
                 let mut edge = kept_component(value);
@@ -190,15 +196,15 @@ pub(super) fn test_ranges(prefix: &[u8], test: &Test) -> Vec<Range> {
             };
             vec![within(after(&start), after(&end))]
         }
-        Test::Prefix(text) => {
+        ValueTest::Prefix(text) => {
             let mut start = kept_component(ValueRef::String(text));
             // Without its terminator a text is a prefix of those it begins.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
-            vec![Range::with_prefix(&after(&start))]
+            vec![KeyRange::with_prefix(&after(&start))]
         }
-        Test::Text => vec![Range::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
-        Test::Defined => vec![Range::with_prefix(prefix)],
+        ValueTest::Text => vec![KeyRange::with_prefix(&after(&[type_byte(ValueRef::String(""))]))],
+        ValueTest::Defined => vec![KeyRange::with_prefix(prefix)],
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use crate::{
     catalog::{Collection, IndexSpec},
@@ -81,9 +81,9 @@ impl<S: Store> LiveView<S> {
         let (mut bytes, mut last) = (0, wanted.after);
         // The snapshot may hold more than is certain: an item that was written there is nowhere
         // else.
-        let mut pages = Pages::of(Range {
+        let mut pages = Pages::of(KeyRange {
             start: keys::changes_after(wanted.after.saturating_add(1)),
-            ..Range::with_prefix(&keys::index_prefix(keys::CHANGES))
+            ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))
         });
         while let Some(page) = self.next_entries(&index, &mut pages).await? {
             charge_keys(context, page.examined).await?;

@@ -2,7 +2,7 @@
 //! container asks for. Such an index holds every item, with a place for values that are missing, so
 //! that nothing has to be sorted or added.
 
-use store::{Direction, Range};
+use store::{Direction, KeyRange};
 
 use super::Scan;
 use crate::{
@@ -15,7 +15,7 @@ pub(super) struct CompositeScan<'a> {
     /// Its paths are those of the order.
     pub(super) index: &'a IndexSpec,
     /// All of its entries, or those from a place on.
-    pub(super) range: Range,
+    pub(super) range: KeyRange,
     /// Backward where the order is the index's, turned round.
     pub(super) direction: Direction,
 }
@@ -36,15 +36,15 @@ pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<Comp
 }
 
 /// The entries of an index from a place on, in the order of the walk.
-fn seek_range(index: u32, direction: Direction, seek: Option<&[u8]>) -> Range {
+fn seek_range(index: u32, direction: Direction, seek: Option<&[u8]>) -> KeyRange {
     let prefix = keys::index_prefix(index);
-    let mut range = Range::with_prefix(&prefix);
+    let mut range = KeyRange::with_prefix(&prefix);
     match (seek, direction) {
         (None, _) => {}
         (Some(place), Direction::Forward) => range.start = [&prefix, place].concat(),
         (Some(place), Direction::Backward) => {
             let turned: Vec<u8> = place.iter().map(|byte| !byte).collect();
-            range.end = Range::with_prefix(&[prefix, turned].concat()).end;
+            range.end = KeyRange::with_prefix(&[prefix, turned].concat()).end;
         }
     }
     range

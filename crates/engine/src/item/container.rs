@@ -12,8 +12,8 @@ use store::{Stamp, Store};
 
 use crate::{
     catalog::{
-        Collection, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings,
-        Record, State,
+        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
+        ItemSettings, Record,
     },
     engine::{Engine, RecordApply, RecordEdit},
     error::{Error, Kind},
@@ -24,7 +24,7 @@ use expiry::DefaultTtl;
 
 /// What a container is, beside its items.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub struct ContainerDefinition {
     /// Its default TTL.
     pub default: DefaultTtl,
     /// How row keys begin; never changes.
@@ -43,7 +43,7 @@ impl<S: Store> Engine<S> {
     pub async fn create_container(
         &self,
         namespace: &Namespace,
-        definition: &Definition,
+        definition: &ContainerDefinition,
     ) -> Result<Arc<Collection>, Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
@@ -74,13 +74,13 @@ impl<S: Store> Engine<S> {
     pub async fn replace_container(
         &self,
         collection: &Arc<Collection>,
-        definition: &Definition,
+        definition: &ContainerDefinition,
         version: Option<u64>,
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
         // Checked where the change is made, so that no other change comes in between.
-        let edit: Box<RecordEdit<()>> = Box::new(move |state: &State| {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
                 let message = "the container is another version";
@@ -110,7 +110,12 @@ impl<S: Store> Engine<S> {
 
 /// Puts a new definition into a record. Indexes that are still wanted stay as they are; unique ones
 /// never change.
-fn replace_definition(record: &mut Record, wanted: &Definition, stamp: Stamp, floors: bool) {
+fn replace_definition(
+    record: &mut Record,
+    wanted: &ContainerDefinition,
+    stamp: Stamp,
+    floors: bool,
+) {
     record.options = wanted.options.clone();
     if let Some(items) = &mut record.items {
         items.changed = stamp.seq;

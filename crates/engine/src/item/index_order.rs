@@ -20,10 +20,10 @@ use document::{
 };
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step, Test},
+    sarg::{PathStep, Sarg, ValueTest},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
     candidates::{test_ranges, type_byte, usual_width},
@@ -49,13 +49,13 @@ pub(super) struct IndexOrderScan<'a> {
     /// The beginning of the path's entries.
     prefix: Vec<u8>,
     /// Which of them, in the order of the walk.
-    ranges: Vec<Range>,
+    ranges: Vec<KeyRange>,
     /// Backward for a descending order.
     direction: Direction,
     /// The classes of arrays and objects, of which entries hold no more.
     inner: [u8; 2],
     /// The items without a value, by their keys; in the end they are walked too.
-    without: Option<Range>,
+    without: Option<KeyRange>,
 }
 
 /// The path by which a walk over a whole container goes best; none where another index leaves fewer
@@ -69,7 +69,7 @@ pub(super) fn plan_index_order<'a>(
     if !scan.range.is_all() {
         return None;
     }
-    let path: Vec<Step> = names.iter().cloned().map(Step::Property).collect();
+    let path: Vec<PathStep> = names.iter().cloned().map(PathStep::Property).collect();
     // Without a condition on the path only the descending order can be given: the items without a
     // value come last in it.
     let test = match test_of_path(&scan.sarg, &path) {
@@ -79,12 +79,12 @@ pub(super) fn plan_index_order<'a>(
     };
     let index = record.indexes.iter().find(|index| index.ready && index.holds_path(&path))?;
     let prefix = keys::item_path(index.id, &path);
-    let mut ranges = test_ranges(&prefix, test.unwrap_or(&Test::Defined));
+    let mut ranges = test_ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
         ranges.reverse();
     }
-    let without = test.is_none().then(Range::all);
+    let without = test.is_none().then(KeyRange::all);
     let inner = [
         type_byte(ValueRef::Array(ArrayRef::Tree(&[]))),
         type_byte(ValueRef::Document(DocRef::Tree(&Document::new()))),
@@ -98,11 +98,14 @@ pub(super) fn plan_index_order<'a>(
 }
 
 /// What a condition demands of the path, where no part of it leaves fewer items.
-fn test_of_path<'a>(sarg: &'a Sarg, path: &[Step]) -> Option<&'a Test> {
+fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
     let of_path = |part: &'a Sarg| match part {
         Sarg::Test(steps, test) if steps.as_slice() == path => match test {
-            Test::Range { .. } | Test::Prefix(_) | Test::Text | Test::Defined => Some((part, test)),
-            Test::Equal(_) | Test::In(_) => None,
+            ValueTest::Range { .. }
+            | ValueTest::Prefix(_)
+            | ValueTest::Text
+            | ValueTest::Defined => Some((part, test)),
+            ValueTest::Equal(_) | ValueTest::In(_) => None,
         },
         _ => None,
     };
@@ -135,8 +138,10 @@ impl IndexOrderScan<'_> {
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
             let keys = place.get(1..).unwrap_or_default();
             self.ranges.clear();
-            self.without =
-                self.without.take().map(|all| Range { end: Range::with_prefix(keys).end, ..all });
+            self.without = self
+                .without
+                .take()
+                .map(|all| KeyRange { end: KeyRange::with_prefix(keys).end, ..all });
             return;
         }
         // Only as precise as entries are: what is alike is given again from its beginning, and the
@@ -144,7 +149,7 @@ impl IndexOrderScan<'_> {
         let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {
-                let end = Range::with_prefix(&edge).end;
+                let end = KeyRange::with_prefix(&edge).end;
                 range.end = match (range.end.take(), end) {
                     (Some(one), Some(other)) => Some(one.min(other)),
                     (one, other) => one.or(other),
@@ -197,7 +202,7 @@ pub(super) async fn walk_index_order<S: Store>(
     sink: &mut dyn ItemSink,
     scanned: &mut Scanned,
 ) -> Result<WalkOutcome, Halt> {
-    let path = along.names.iter().cloned().map(Step::Property);
+    let path = along.names.iter().cloned().map(PathStep::Property);
     scanned.indexes.push(IndexUse::Path(path.collect()));
     let mut walk =
         IndexOrderWalk { view, along, context, sink, scanned, alike: AlikeRows::default() };
@@ -242,7 +247,7 @@ struct IndexOrderWalk<'a, S: Store> {
 
 impl<S: Store> IndexOrderWalk<'_, S> {
     /// Gives the items of a range of entries.
-    async fn walk_entries(&mut self, range: &Range) -> Result<WalkOutcome, Halt> {
+    async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
         while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
@@ -304,7 +309,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
     }
 
     /// The items without a value.
-    async fn walk_without_value(&mut self, range: &Range) -> Result<WalkOutcome, Halt> {
+    async fn walk_without_value(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
         while let Some(page) = self.view.next_rows(&mut pages).await? {
             charge_keys(self.context, page.examined).await?;

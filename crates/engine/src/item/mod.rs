@@ -26,6 +26,6 @@ mod write;
 
 pub(crate) use changes::changes_index;
 pub use changes::{ChangePage, ChangesWanted};
-pub use container::Definition;
+pub use container::ContainerDefinition;
 pub use scan::{BirthOrder, IndexUse, ItemSink, Scan, ScanOrder, Scanned};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Patch, VersionMatch};

@@ -17,10 +17,10 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use evaluation::Context;
 use select::{
-    sarg::{Sarg, Step},
+    sarg::{PathStep, Sarg},
     statement::Flow,
 };
-use store::{Direction, Range, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::{
     births::BirthSource,
@@ -112,7 +112,7 @@ pub trait ItemSink: Send {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.
-    Path(Vec<Step>),
+    Path(Vec<PathStep>),
     /// All of the index of this name, for its order.
     Order(String),
 }
@@ -159,9 +159,11 @@ impl<S: Store> LiveView<S> {
         sink: &mut dyn ItemSink,
     ) -> Result<Scanned, Halt> {
         let mut scanned = Scanned::default();
+        // Of rows; index scans have ranges of their own.
         let mut range = scan.range.0.clone();
         let births = match scan.births {
             BirthOrder::Never => false,
+            // Once: the next page asks for `Always`, so that it goes on in the order of the first.
             BirthOrder::WhereFew => self.has_few().await?,
             BirthOrder::Always => true,
         };
@@ -189,6 +191,7 @@ impl<S: Store> LiveView<S> {
         };
         if births {
             sink.begin(ScanOrder::ByBirth)?;
+            // An index may have left few of the items.
             let source = found.as_ref().map_or(BirthSource::Range(&range), BirthSource::Keys);
             self.scan_births(source, scan.after.as_deref(), context, sink, &mut scanned).await?;
             return Ok(scanned);
@@ -244,6 +247,7 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(), Halt> {
         for key in keys {
             let row = self.get_row(&key).await?;
+            // The entry was live in this view, and so its row is.
             let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
             if give_item(row, context, sink, scanned).await? == Flow::Enough {
                 return Ok(());
@@ -256,7 +260,7 @@ impl<S: Store> LiveView<S> {
     /// Items in the order of their keys.
     async fn scan_rows(
         &self,
-        range: Range,
+        range: KeyRange,
         context: &Context,
         sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
@@ -283,6 +287,7 @@ pub(super) async fn give_item(
     sink: &mut dyn ItemSink,
     scanned: &mut Scanned,
 ) -> Result<Flow, Halt> {
+    // Counted before the filter: request units are charged for what was read.
     scanned.items += 1;
     scanned.bytes += row.body().len() as u64;
     yield_if_due(context, ROW_WORK + row.body().len()).await?;

@@ -28,7 +28,7 @@ use store::Store;
 use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, State},
+    catalog::{Collection, CollectionState},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{CURSOR_BYTES, SEEN_BYTES},
@@ -96,7 +96,7 @@ impl<S: Store> std::fmt::Debug for Cursor<S> {
 
 impl<S: Store> Cursor<S> {
     /// Plans the query and puts the cursor at its beginning.
-    pub(super) fn plan_query(&mut self, state: Option<&State>) -> Result<(), Error> {
+    pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
             Some(state) => Some(Finder::new(state, &self.find)?),
             None => None,
@@ -207,19 +207,19 @@ impl<S: Store> Cursor<S> {
     /// Nobody asks for a while: what can be read again is let go, the rest is counted.
     fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
-        self.context.holding.settle();
+        self.context.holding.release_expression();
         let held = self.held_back.iter().map(|held| held.document.len() + SEEN_BYTES);
         Ok(self.share.set(CURSOR_BYTES + held.sum::<usize>())?)
     }
 
     /// Holds this many bytes more as long as the cursor is there: what was asked takes memory too.
     pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
-        Ok(self.context.holding.keep(bytes)?)
+        Ok(self.context.holding.keep_for_operation(bytes)?)
     }
 
     /// Bytes that the operation holds.
     pub fn memory_used(&self) -> usize {
-        self.context.holding.used()
+        self.context.holding.used_bytes()
     }
 
     /// Opens the views that this batch is read in.

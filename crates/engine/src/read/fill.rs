@@ -188,12 +188,12 @@ impl<S: Store> Cursor<S> {
             return Ok(None);
         };
         // A killed operation, or one whose time is over, ends between two pages.
-        self.context.effort.check()?;
+        self.context.budget.check()?;
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
-            source: Source::stored(Some(origin::of_row(&row, place))),
+            source: Source::stored_at(Some(origin::of_row(&row, place))),
             document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
             checked_in,
         });
@@ -220,11 +220,11 @@ impl<S: Store> Cursor<S> {
                     running.exec.supply(rows)?;
                 }
                 Next::Pause => {
-                    self.context.effort.check()?;
+                    self.context.budget.check()?;
                     yield_now().await;
                 }
                 Next::NeedInput => {
-                    self.context.effort.check()?;
+                    self.context.budget.check()?;
                     self.feed_stages(running, views, wanted).await?;
                 }
             }
@@ -242,7 +242,7 @@ impl<S: Store> Cursor<S> {
         let (Some(view), Some(finder), false) =
             (views.view_at(place), &mut self.finder, running.input_ended)
         else {
-            running.exec.finish();
+            running.exec.finish_input();
             return Ok(());
         };
         // Stages that hold nothing are given no more than the batch needs.
@@ -251,7 +251,7 @@ impl<S: Store> Cursor<S> {
         let rows = finder.take_matching(view, &self.context, wanted).await?;
         if rows.is_empty() {
             running.input_ended = true;
-            running.exec.finish();
+            running.exec.finish_input();
         }
         // Origins are only made where they can matter: they cost a copy of each row's key and
         // header.
@@ -259,7 +259,7 @@ impl<S: Store> Cursor<S> {
         for row in rows {
             let origin = carried.then(|| origin::of_row(&row, place));
             let document = DocBuf::from_trusted(row.value.slice(row.start..));
-            running.exec.offer(exec::Row { document, source: Source::stored(origin) })?;
+            running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;
         }
         Ok(())
     }

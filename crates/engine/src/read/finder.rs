@@ -23,12 +23,12 @@ use bytes::Bytes;
 use evaluation::Context;
 use memory::Share;
 use pipeline::Filter;
-use store::{Range, Store};
+use store::{KeyRange, Store};
 
 use super::{Explain, Find, IndexTraits};
 use crate::{
     access::{Access, ChosenAccess, choose_access},
-    catalog::State,
+    catalog::CollectionState,
     error::{Error, Halt},
     limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
     row::{Entry, Row},
@@ -95,7 +95,7 @@ pub(crate) struct Finder {
 
 impl Finder {
     /// Plans a walk.
-    pub(crate) fn new(state: &State, find: &Find) -> Result<Self, Error> {
+    pub(crate) fn new(state: &CollectionState, find: &Find) -> Result<Self, Error> {
         let chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
         let mut explain = Explain {
             sorted: chosen.sorted,
@@ -138,7 +138,7 @@ impl Finder {
     }
 
     /// Whether the collection is still the one, and the index still there, that was planned for.
-    pub(crate) fn is_still_valid(&self, state: &State) -> bool {
+    pub(crate) fn is_still_valid(&self, state: &CollectionState) -> bool {
         self.created == state.record.created
             // An index that got its first arrays may name a row several times, which this walk,
             // planned without `seen`, would return as often.
@@ -171,7 +171,7 @@ impl Finder {
     }
 
     /// The range at a position; `None` after the last one, and for ids.
-    fn range_at(&self, at: usize) -> Option<&Range> {
+    fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
             Access::Ids(_) => None,
             Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
@@ -305,7 +305,7 @@ impl Finder {
     }
 
     /// A walk over what is left of a range.
-    fn pages_over(&self, range: Range) -> Pages {
+    fn pages_over(&self, range: KeyRange) -> Pages {
         Pages::of(range).in_direction(self.chosen.direction)
     }
 

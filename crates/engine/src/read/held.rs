@@ -38,7 +38,7 @@ impl HeldBack {
     ) -> Result<Option<Self>, Error> {
         let Self { document, source, checked_in } = self;
         let row = Row { document: DocBuf::from_trusted(document), source };
-        let left = row.without(&|origin| expired.contains(origin))?;
+        let left = row.without_dead(&|origin| expired.contains(origin))?;
         let held =
             |row: Row| Self { document: row.document.into_bytes(), source: row.source, checked_in };
         Ok(left.map(held))
@@ -51,7 +51,7 @@ pub(super) async fn expired_in<S: Store>(
     held: &HeldBack,
 ) -> Result<HashSet<Box<[u8]>>, Halt> {
     let mut origins: Vec<Box<[u8]>> = Vec::new();
-    held.source.visit(&mut |origin| origins.push(origin.into()));
+    held.source.visit_origins(&mut |origin| origins.push(origin.into()));
     let mut expired = HashSet::new();
     for origin in origins {
         if !is_still_live(views, &origin).await? {

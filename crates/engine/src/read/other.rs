@@ -20,7 +20,7 @@ use crate::{
 /// The other collections that stages read, each once.
 pub(super) fn namespaces_read(stages: &[Stage], database: &str) -> Vec<Namespace> {
     let mut names = Vec::new();
-    for (other, collection) in exec::others(stages) {
+    for (other, collection) in exec::other_collections(stages) {
         let namespace = Namespace::new(other.unwrap_or(database), collection);
         if !names.contains(&namespace) {
             names.push(namespace);

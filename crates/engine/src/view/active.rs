@@ -21,7 +21,7 @@ use clock::Instant;
 use expiry::Floors;
 use slab::Slab;
 
-use crate::catalog::State;
+use crate::catalog::CollectionState;
 
 /// More than the threads of most servers; two threads of one shard merely share a lock.
 const SHARDS: usize = 32;
@@ -31,7 +31,7 @@ const SHARDS: usize = 32;
 struct ActiveView {
     collection: u32,
     /// `None` while the view is being opened: nothing at all may be reaped.
-    at: Option<(Instant, u64, Arc<State>)>,
+    at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
 /// The views of some threads, on cache lines of their own.
@@ -106,7 +106,7 @@ pub(crate) struct ReadGuard {
 
 impl ReadGuard {
     /// The view is open: it holds the reap floors here.
-    pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<State>) {
+    pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {
             held.at = Some((instant, seq, Arc::clone(state)));

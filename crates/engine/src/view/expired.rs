@@ -77,5 +77,6 @@ pub(crate) fn freeze_collection<S: Store>(
     // The guard comes first: what the snapshot shows may not be reaped any more.
     let guard = factory.active.register(collection.id);
     let snapshot = factory.store.snapshot();
+    // The guard stays without an instant, which holds the reaper back altogether.
     Frozen { collection: Arc::clone(collection), snapshot, _guard: guard }
 }

@@ -28,7 +28,7 @@ use super::{
     storage::Counters,
 };
 use crate::{
-    catalog::{Collection, IndexSpec, State},
+    catalog::{Collection, CollectionState, IndexSpec},
     entry::named_row_key,
     error::{Error, Halt},
     row::{Entry, Page, Row},
@@ -41,7 +41,7 @@ pub struct LiveView<S: Store> {
     /// The collection; it may have been dropped since.
     pub(crate) collection: Arc<Collection>,
     /// Its settings and indexes, as they were at the instant.
-    pub(crate) state: Arc<State>,
+    pub(crate) state: Arc<CollectionState>,
     /// Visibility is checked at this instant.
     pub(crate) instant: Instant,
     /// The commits it certainly sees: all up to this `seq`.

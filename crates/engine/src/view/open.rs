@@ -19,7 +19,7 @@ use store::Store;
 
 use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
 use crate::{
-    catalog::{Collection, State},
+    catalog::{Collection, CollectionState},
     error::{Error, Kind, What},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Opening<'a> {
     guard: ReadGuard,
     /// The fence's number before the instant was taken; `None` while a change was under way.
     fence: Option<u64>,
-    state: Option<Arc<State>>,
+    state: Option<Arc<CollectionState>>,
 }
 
 impl<'a> Opening<'a> {

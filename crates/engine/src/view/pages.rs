@@ -10,7 +10,7 @@
 //! view keeps a copy from before it.
 
 use evaluation::Context;
-use store::{Direction, Limit, Page, Range, Snapshot, Space};
+use store::{Direction, KeyRange, Limit, Page, Snapshot, Space};
 
 use crate::{
     limits::{CANDIDATE_WORK, FIRST_PAGE_ROWS, PAGE_BYTES, PAGE_GROWTH, PAGE_ROWS},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Pages {
     /// `None` once the end was reached.
-    remaining: Option<Range>,
+    remaining: Option<KeyRange>,
     /// The order of keys, which is also the end that the range shrinks from.
     direction: Direction,
     /// Of the next page; a page holds at least one key where there is one.
@@ -30,7 +30,7 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// A walk over all of a range in ascending order, in whole pages.
-    pub(crate) fn of(range: Range) -> Self {
+    pub(crate) fn of(range: KeyRange) -> Self {
         let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
         let remaining = Some(range).filter(|range| !range.is_empty());
         Self { remaining, direction: Direction::Forward, limit }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{
-    Commit, Direction, DropPredicate, Health, InFlight, Limit, Outcome, Page, Range, Snapshot,
+    Commit, Direction, DropPredicate, Health, InFlight, KeyRange, Limit, Outcome, Page, Snapshot,
     Space, Store, decode_count,
 };
 
@@ -41,14 +41,17 @@ impl<S: Store> Storage<S> {
 
     /// The catalog and the counters as they are published now.
     pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
+        // Of everything, but only the two spaces without expiry can be asked for.
         SystemView { snapshot: self.store.snapshot() }
     }
 
     /// Whether a space has any key, of live or expired documents.
     pub(crate) async fn has_keys(&self, space: Space) -> Result<bool, store::Error> {
+        // Expired rows count: a space with these is in use.
         let one = Limit { rows: 1, bytes: PAGE_BYTES };
+        // Nothing of this snapshot gets out but a yes or no.
         let first = self.store.snapshot();
-        let page = first.scan(space, &Range::all(), Direction::Forward, one).await?;
+        let page = first.scan(space, &KeyRange::all(), Direction::Forward, one).await?;
         Ok(!page.rows.is_empty())
     }
 
@@ -178,6 +181,7 @@ impl<'a, N: Snapshot> Counters<'a, N> {
     /// Documents and bytes under a key; zeros where nothing was ever counted.
     pub(crate) async fn amounts_under(&self, key: &[u8]) -> Result<[i64; 2], store::Error> {
         let value = self.snapshot.get(Space::Counts, key).await?;
+        // A pair of zeros is never stored.
         Ok(value.map_or([0; 2], |value| decode_count(&value)))
     }
 

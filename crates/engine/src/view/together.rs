@@ -101,6 +101,7 @@ pub(crate) async fn open_together<S: Store>(
         {
             continue;
         }
+        // Those of collections that exist, in the order in which they were opened.
         let mut views = views.into_iter();
         let main = main.and_then(|_| views.next());
         let others = names.iter().zip(&others).map(|(name, collection)| {

@@ -25,7 +25,7 @@ use super::{
     previous::Previous,
 };
 use crate::{
-    catalog::{IndexSpec, State},
+    catalog::{CollectionState, IndexSpec},
     counters::{Counted, count_document},
     error::{Error, Halt},
     feed::put_event,
@@ -69,7 +69,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// The settings and indexes of the view.
-    fn state(&self) -> &Arc<State> {
+    fn state(&self) -> &Arc<CollectionState> {
         &self.view.state
     }
 
@@ -268,8 +268,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(Commit::new(conditions, write))
     }
 
-    /// What must hold for a write of this row: its own row, that of the key it moves from, the unique
-    /// values that it takes, and the life of what it replaces are as the view showed them.
+    /// What must hold for a write of this row: its own row, that of the key it moves from, the
+    /// unique values that it takes, and the life of what it replaces are as the view showed them.
     fn put_conditions(
         &self,
         row_key: &Bytes,

@@ -18,7 +18,7 @@ use store::{Commit, Condition, Outcome, Store};
 use super::{WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, Ordering},
+    catalog::{Collection, ListOrdering},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::COMMITS_AT_ONCE,
@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<(DocBuf, Lifetime)>,
-        ordering: Ordering,
+        ordering: ListOrdering,
     ) -> Result<Inserted, Error> {
         let new = |(document, lifetime)| NewDocument { document, lifetime, since: None };
         self.insert_since(collection, documents.into_iter().map(new).collect(), ordering).await
@@ -63,7 +63,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<NewDocument>,
-        ordering: Ordering,
+        ordering: ListOrdering,
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
@@ -73,7 +73,7 @@ impl<S: Store> Engine<S> {
             // A round has at most this many, so that the committer takes them in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
-            if ordering == Ordering::Ordered && !out.failed.is_empty() {
+            if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
             }
             refused.extend(rest);
@@ -88,7 +88,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<(usize, NewDocument)>,
-        ordering: Ordering,
+        ordering: ListOrdering,
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
@@ -108,7 +108,7 @@ impl<S: Store> Engine<S> {
             };
             match built {
                 Ok(mut commit) => {
-                    if ordering == Ordering::Ordered && !commits.is_empty() {
+                    if ordering == ListOrdering::Ordered && !commits.is_empty() {
                         // A refused commit takes all after it along; they come again in their
                         // order.
                         commit.conditions.push(Condition::AfterPrevious);
@@ -118,7 +118,7 @@ impl<S: Store> Engine<S> {
                 }
                 Err(Halt::Failed(error)) => {
                     out.failed.push((at, error));
-                    if ordering == Ordering::Ordered {
+                    if ordering == ListOrdering::Ordered {
                         break;
                     }
                 }
@@ -126,7 +126,7 @@ impl<S: Store> Engine<S> {
                 Err(halt) => {
                     self.resolve(&view, halt).await?;
                     again.push((at, new));
-                    if ordering == Ordering::Ordered {
+                    if ordering == ListOrdering::Ordered {
                         again.extend(documents.by_ref());
                         break;
                     }
@@ -136,7 +136,7 @@ impl<S: Store> Engine<S> {
         // What is reaped need not wait for the disk together with this commit.
         drop(view);
         let mut refused = self.commit_round(commits, sent, out).await?;
-        if ordering == Ordering::Ordered && !refused.is_empty() {
+        if ordering == ListOrdering::Ordered && !refused.is_empty() {
             // What failed after a refused document was decided too early.
             for (at, error) in std::mem::take(&mut out.failed) {
                 debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");

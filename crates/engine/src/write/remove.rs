@@ -59,6 +59,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<bool, Halt> {
         let mut clean = true;
         loop {
+            // The walk goes on in this view after each round: what is removed is not met again.
             let wanted = if many { COMMITS_AT_ONCE } else { 1 };
             let rows = finder.take_matching(view, context, wanted).await?;
             // The end of the walk: what was refused on the way needs another one, in a new view.
@@ -74,6 +75,7 @@ impl<S: Store> Engine<S> {
             for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
+                    // Written or expired since; a new view decides.
                     Outcome::Refused(_) => clean = false,
                 }
             }

@@ -114,6 +114,7 @@ impl<S: Store> Engine<S> {
                 }
             }
             drop(view);
+            // A match that was found but not changed counts: nothing is inserted beside it.
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
@@ -195,6 +196,7 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<RowAttempt, Halt> {
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
+        // The filter says which element of an array the edit is about.
         let outcome = update.edit.apply(row.document(), filter, &update.context)?;
         if !outcome.changed {
             return Ok(RowAttempt::Unchanged);
@@ -213,6 +215,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Option<Edited>, Error> {
+        // Made from the filter's equalities and the edit, before any view is open.
         let made = update.edit.insert(&update.find.filter, &update.context)?;
         let made = update.writer.with_id(made);
         let lifetime = update.writer.lifetime_of(&made)?;
@@ -320,7 +323,7 @@ impl<S: Store> Engine<S> {
                 return Ok(best.map(|(_, row)| row));
             }
             for row in rows {
-                let key = sort.key(row.document());
+                let key = sort.key_of(row.document());
                 // Of equal ones the first found stays.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {

@@ -43,7 +43,7 @@ fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let timed = held(&name("timed")).unwrap();
     assert_eq!(timed.state().record.settings.default, default_ttl(Some(7)));
     assert!(engine.resource_at(&["user"]).is_some());
-    // Ids go on behind those that were given.
+    // Ids go on after those that were given.
     let (new, _) = ready(engine.ensure_collection(MODEL, &name("new"))).unwrap();
     let ids: Vec<u32> = engine.collections(MODEL).iter().map(|(_, of)| of.id).collect();
     assert_eq!(ids.iter().filter(|id| **id == new.id).count(), 1);

@@ -1,4 +1,4 @@
-//! A pipeline over several collections judges all of them at one instant and sees one order of
+//! A pipeline over several collections reads all of them at one instant and sees one order of
 //! commits.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use test_kit::{
     Kit, Setup, Task, default_ttl, find_all, first_failure, insert_one, ready, replace_one,
 };
 
-/// The other collection, whose documents die 10 s after their last write; that of the kit lives.
+/// The other collection, whose documents expire 10 s after their last write; that of the kit lives.
 fn other() -> Namespace {
     Namespace::new("db", "other")
 }
@@ -86,7 +86,7 @@ fn run(kit: &Kit, stage: &Stage) -> Task<Found> {
 }
 
 #[test]
-fn what_dies_while_a_pipeline_runs_is_there_for_all_of_it() {
+fn what_expires_while_a_pipeline_runs_is_there_for_all_of_it() {
     for (name, stage) in ways() {
         let kit = kit(Rules::default());
         let before = run(&kit, &stage).finish().expect("found");
@@ -138,7 +138,7 @@ fn last_moments(stage: &Stage, rules: Rules) -> bool {
 }
 
 #[test]
-fn a_death_in_the_last_moments_of_another_collection_waits_too() {
+fn an_expiration_in_the_last_moments_of_another_collection_waits_too() {
     for (name, stage) in ways() {
         assert!(last_moments(&stage, Rules::default()), "{name}");
         let without = Rules { last_moments: false, ..Rules::default() };
@@ -147,7 +147,7 @@ fn a_death_in_the_last_moments_of_another_collection_waits_too() {
 }
 
 #[test]
-fn a_later_batch_gives_nothing_of_another_collection_that_has_died_since() {
+fn a_later_batch_gives_nothing_of_another_collection_that_has_expired_since() {
     let kit = kit(Rules::default());
     put(&kit, doc! { "_id": 8, "ttl": -1 });
     put(&kit, doc! { "_id": 9 });

@@ -1,4 +1,4 @@
-//! Rows that wait between batches give out no document of another collection that has died since,
+//! Rows that wait between batches give out no document of another collection that has expired since,
 //! however it came into the row, and are left as they are otherwise.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn other() -> Namespace {
     Namespace::new("db", "t")
 }
 
-/// Two documents that live for ever, and four beside them that die after 10, 20, 30 and 40 s.
+/// Two documents that live for good, and four beside them that expire after 10, 20, 30 and 40 s.
 fn kit() -> Kit {
     let kit = Kit::default();
     let (collection, _) =
@@ -77,12 +77,12 @@ fn sort() -> Stage {
 
 fn add(name: &str, expr: Expr) -> Stage {
     let mut fields = Fields::new();
-    fields.set(&[name], expr).expect("one path");
+    fields.set_at(&[name], expr).expect("one path");
     Stage::AddFields(fields)
 }
 
 fn count() -> Stage {
-    let size = functions::find("$size").expect("a function");
+    let size = functions::find_function("$size").expect("a function");
     add("n", Expr::Call(size, vec![Expr::Field(Path::new("f"))]))
 }
 
@@ -149,7 +149,7 @@ const WAITED: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=2", "2(4)a
 const WHOLE: &[&str] = &["1[1 2 3 4]", "2[3 4]"];
 
 #[test]
-fn elements_that_died_are_not_taken_out() {
+fn elements_that_expired_are_not_taken_out() {
     check(vec![
         ("lookup", vec![lookup(), unwind("f")], UNWOUND),
         ("stages", vec![joining("f", false, vec![sort()]), unwind("f")], UNWOUND),
@@ -166,7 +166,7 @@ fn elements_that_died_are_not_taken_out() {
 }
 
 #[test]
-fn arrays_lose_what_died() {
+fn arrays_lose_what_expired() {
     check(vec![
         ("asked again", vec![joining("f", false, Vec::new())], WHOLE),
         ("sorted", vec![lookup(), sort()], WHOLE),
@@ -188,7 +188,7 @@ fn arrays_lose_what_died() {
 }
 
 #[test]
-fn what_lies_deeper_dies_too() {
+fn what_lies_deeper_expires_too() {
     let inner = || joining("g", true, Vec::new());
     let nested = || joining("f", true, vec![inner()]);
     check(vec![
@@ -222,7 +222,7 @@ fn what_lies_deeper_dies_too() {
 }
 
 #[test]
-fn a_document_in_place_of_a_row_dies_with_it() {
+fn a_document_in_place_of_a_row_expires_with_it() {
     let root = Expr::Object(vec![("_id".into(), Expr::Field(Path::new("ttl")))]);
     let stages = vec![Stage::ReplaceRoot { root, called: "'newRoot' expression" }, sort()];
     assert_eq!(rows(&kit(), &other(), stages), ["10", "30", "40"]);

@@ -25,7 +25,7 @@ fn check(kit: &Kit, want: &[i64]) {
     assert_eq!(ready(kit.engine.check_collection(&kit.collection())).expect("checked").count, 0);
 }
 
-/// Document 1 is dead by a date index that was dropped then; 2 outlives it; 3 has no date.
+/// Document 1 has expired by a date index that was dropped then; 2 outlives it; 3 has no date.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.create_index(date_index("d", 10)).expect("an index");
@@ -49,7 +49,7 @@ fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
     check(&kit, &[2, 3]);
     kit.insert(doc! { "_id": 1, "d": at(0) }).expect("inserted");
     check(&kit, &[1, 2, 3]);
-    // The books of another rule know nothing of what the forgotten one killed.
+    // The counters of another rule know nothing of what the forgotten one killed.
     kit.create_index(date_index("e", 100)).expect("an index");
     check(&kit, &[1, 2, 3]);
     kit.move_to(190_000);
@@ -57,7 +57,7 @@ fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
 }
 
 #[test]
-fn a_rule_beside_a_forgotten_one_counts_by_books_again() {
+fn a_rule_beside_a_forgotten_one_counts_by_counters_again() {
     let mut kit = Kit::default();
     kit.create_index(date_index("d", 10)).expect("an index");
     kit.create_index(date_index("e", 10)).expect("an index");

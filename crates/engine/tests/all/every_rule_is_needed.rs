@@ -5,7 +5,7 @@ use engine::{Hint, Plan, Rules};
 use pipeline::Filter;
 use test_kit::{Kit, Setup, Task, find_all, insert_one, plain_index, replace_one};
 
-/// A collection whose default is 10 s, with one document that dies at 10 s.
+/// A collection whose default is 10 s, with one document that expires at 10 s.
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
     kit.set_default(Some(10));
@@ -108,7 +108,7 @@ fn versions(rules: Rules) -> bool {
     stopped.finish().expect("an answer").count == 0
 }
 
-/// A scan of an index has read its entries, and its rows die and are reaped before it reads them.
+/// A scan of an index has read its entries, and its rows expire and are reaped before it reads them.
 fn read_guards(rules: Rules) -> bool {
     let mut kit = kit(rules);
     kit.store.turnstile().stop_nth(2);
@@ -123,7 +123,7 @@ fn read_guards(rules: Rules) -> bool {
     kept
 }
 
-/// A longer default follows a death.
+/// A longer default follows an expiration.
 fn floors(rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(10_000);

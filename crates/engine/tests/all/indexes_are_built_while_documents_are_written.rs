@@ -90,7 +90,7 @@ fn a_removal_takes_away_a_unique_key_that_the_build_has_just_entered() {
     kit.store.gate().shut();
     let mut held = Task::new(insert_one(kit.engine.clone(), kit.collection(), doc! { "_id": 9 }));
     assert!(held.poll().is_none());
-    // The removal looks before the build enters the key, and is ordered behind it.
+    // The removal looks before the build enters the key, and is ordered after it.
     kit.store.turnstile().open();
     assert!(build.poll().is_none());
     let (engine, collection) = (kit.engine.clone(), kit.collection());

@@ -1,13 +1,13 @@
-//! Items: conditions, batches, unique keys within a partition, the order of changes, and death.
+//! Items: conditions, batches, unique keys within a partition, the order of changes, and expiration.
 
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
-    BirthOrder, ChangesWanted, Collection, DefaultTtl, Definition, Engine, Error, Flow, IndexSpec,
-    Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter,
-    Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
-    What,
+    BirthOrder, ChangesWanted, Collection, ContainerDefinition, DefaultTtl, Engine, Error, Flow,
+    IndexSpec, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite,
+    ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder,
+    VersionMatch, What,
 };
 use test_kit::{Kit, PausingStore, ready};
 
@@ -45,8 +45,8 @@ pub(crate) fn everything() -> Policy {
     Policy(vec![PolicyRule { steps: Vec::new(), below: true, included: true }])
 }
 
-pub(crate) fn definition(default: DefaultTtl) -> Definition {
-    Definition {
+pub(crate) fn definition(default: DefaultTtl) -> ContainerDefinition {
+    ContainerDefinition {
         default,
         partition: Partition { hash_bytes: 1, values: 1 },
         indexes: vec![
@@ -88,7 +88,7 @@ impl Shelf {
         Self::with(&definition(default))
     }
 
-    pub(crate) fn with(definition: &Definition) -> Self {
+    pub(crate) fn with(definition: &ContainerDefinition) -> Self {
         let kit = Kit::default();
         let name = Namespace::new("db", "box");
         ready(kit.engine.create_container(&name, definition)).unwrap();
@@ -256,7 +256,7 @@ fn a_unique_value_counts_within_its_partition_and_while_its_item_lives() {
 }
 
 #[test]
-fn what_is_dead_is_nowhere_and_what_takes_its_place_is_new() {
+fn what_has_expired_is_nowhere_and_what_takes_its_place_is_new() {
     for reap in [false, true] {
         let mut held = Shelf::new(DefaultTtl::Seconds(10));
         let first = held.upsert("a", "1", doc! {}).item.unwrap();
@@ -404,7 +404,7 @@ fn an_item_may_get_another_key() {
     assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
     assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
     held.check();
-    // It is written, and so lives anew; the key of one that is dead is free.
+    // It is written, and so lives anew; the key of one that has expired is free.
     held.kit.move_to(10_000);
     assert_eq!(held.ids(ItemRange::all()), ["3"]);
     to("3", "2").unwrap();

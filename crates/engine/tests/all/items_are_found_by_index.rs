@@ -3,7 +3,7 @@
 
 use document::{Document, Value, ValueRef, array, doc};
 use engine::{DefaultTtl, IndexSpec, Item, ItemRange, Policy, PolicyRule, Scan};
-use select::sarg::{Sarg, Step, Test};
+use select::sarg::{PathStep, Sarg, ValueTest};
 use test_kit::ready;
 
 use crate::items::{Shelf, definition, everything, ids};
@@ -54,14 +54,14 @@ fn object(random: &mut fastrand::Rng, depth: usize) -> Document {
     out
 }
 
-fn path(random: &mut fastrand::Rng) -> Vec<Step> {
+fn path(random: &mut fastrand::Rng) -> Vec<PathStep> {
     let step = |random: &mut fastrand::Rng| match random.u8(..4) {
-        0 => Step::Elements,
-        1 => Step::Property("a".into()),
-        2 => Step::Property("b".into()),
-        _ => Step::Property("c/d".into()),
+        0 => PathStep::Elements,
+        1 => PathStep::Property("a".into()),
+        2 => PathStep::Property("b".into()),
+        _ => PathStep::Property("c/d".into()),
     };
-    let mut path = vec![Step::Property(pick(random, &["a", "b"]).to_string())];
+    let mut path = vec![PathStep::Property(pick(random, &["a", "b"]).to_string())];
     path.extend((0..random.usize(..2)).map(|_| step(random)));
     path
 }
@@ -73,28 +73,28 @@ fn sarg(random: &mut fastrand::Rng, depth: usize) -> Sarg {
         kind => {
             let edge = scalar(random);
             let test = match kind {
-                0 => Test::Equal(value(random, 1)),
-                1 => Test::In((0..3).map(|_| scalar(random)).collect()),
-                2 => Test::Range { lower: Some((edge, random.bool())), upper: None },
-                3 => Test::Range { lower: None, upper: Some((edge, random.bool())) },
-                4 => Test::Prefix(pick(random, &["", "a", "x"]).to_string()),
-                _ => pick(random, &[Test::Defined, Test::Text]).clone(),
+                0 => ValueTest::Equal(value(random, 1)),
+                1 => ValueTest::In((0..3).map(|_| scalar(random)).collect()),
+                2 => ValueTest::Range { lower: Some((edge, random.bool())), upper: None },
+                3 => ValueTest::Range { lower: None, upper: Some((edge, random.bool())) },
+                4 => ValueTest::Prefix(pick(random, &["", "a", "x"]).to_string()),
+                _ => pick(random, &[ValueTest::Defined, ValueTest::Text]).clone(),
             };
             Sarg::Test(path(random), test)
         }
     }
 }
 
-fn values<'a>(value: ValueRef<'a>, path: &[Step], out: &mut Vec<ValueRef<'a>>) {
+fn values<'a>(value: ValueRef<'a>, path: &[PathStep], out: &mut Vec<ValueRef<'a>>) {
     let Some((step, rest)) = path.split_first() else {
         out.push(value);
         return;
     };
     match (step, value) {
-        (Step::Property(name), ValueRef::Document(fields)) => {
+        (PathStep::Property(name), ValueRef::Document(fields)) => {
             fields.get(name).into_iter().for_each(|value| values(value, rest, out));
         }
-        (Step::Elements, ValueRef::Array(elements)) => {
+        (PathStep::Elements, ValueRef::Array(elements)) => {
             elements.iter().for_each(|value| values(value, rest, out));
         }
         _ => {}
@@ -123,7 +123,7 @@ fn meets(item: &Item, sarg: &Sarg) -> bool {
     }
 }
 
-fn passes(value: ValueRef<'_>, test: &Test) -> bool {
+fn passes(value: ValueRef<'_>, test: &ValueTest) -> bool {
     let same_class = |a: ValueRef<'_>, b: ValueRef<'_>| encoded(a).first() == encoded(b).first();
     let below = |a: ValueRef<'_>, b: ValueRef<'_>| match (a, b) {
         (ValueRef::String(a), ValueRef::String(b)) => a < b,
@@ -131,9 +131,9 @@ fn passes(value: ValueRef<'_>, test: &Test) -> bool {
     };
     let equal = |a: ValueRef<'_>, b: ValueRef<'_>| encoded(a) == encoded(b);
     match test {
-        Test::Equal(wanted) => equal(value, wanted.as_ref()),
-        Test::In(wanted) => wanted.iter().any(|wanted| equal(value, wanted.as_ref())),
-        Test::Range { lower, upper } => {
+        ValueTest::Equal(wanted) => equal(value, wanted.as_ref()),
+        ValueTest::In(wanted) => wanted.iter().any(|wanted| equal(value, wanted.as_ref())),
+        ValueTest::Range { lower, upper } => {
             let edge = |edge: &Option<(Value, bool)>, reach: &dyn Fn(ValueRef<'_>) -> bool| {
                 edge.as_ref().is_none_or(|(edge, included)| {
                     same_class(value, edge.as_ref())
@@ -142,20 +142,20 @@ fn passes(value: ValueRef<'_>, test: &Test) -> bool {
             };
             edge(lower, &|edge| below(edge, value)) && edge(upper, &|edge| below(value, edge))
         }
-        Test::Prefix(prefix) => value.as_str().is_some_and(|text| text.starts_with(prefix)),
-        Test::Defined => true,
-        Test::Text => value.as_str().is_some(),
+        ValueTest::Prefix(prefix) => value.as_str().is_some_and(|text| text.starts_with(prefix)),
+        ValueTest::Defined => true,
+        ValueTest::Text => value.as_str().is_some(),
     }
 }
 
 fn policies() -> Vec<Policy> {
     let rule = |steps: &[&str], below, included| PolicyRule {
-        steps: steps.iter().map(|name| Step::Property((*name).to_owned())).collect(),
+        steps: steps.iter().map(|name| PathStep::Property((*name).to_owned())).collect(),
         below,
         included,
     };
     let mut elements = rule(&["a"], false, false);
-    elements.steps.push(Step::Elements);
+    elements.steps.push(PathStep::Elements);
     vec![
         everything(),
         Policy(vec![
@@ -208,15 +208,18 @@ fn arrays_and_objects_have_their_place() {
     let held = Shelf::new(DefaultTtl::Off);
     held.upsert("p", "1", doc! { "a": array![1, array![2]] });
     held.upsert("p", "2", doc! { "a": doc! {}, "u": 2 });
-    let found = |path: Vec<Step>, test: Test| {
+    let found = |path: Vec<PathStep>, test: ValueTest| {
         let scan = Scan { sarg: Sarg::Test(path, test), ..Scan::of(ItemRange::all()) };
         ids(&held.scan(&scan))
     };
-    let a = Step::Property("a".into());
-    assert_eq!(found(vec![a.clone()], Test::Defined), ["1", "2"]);
-    assert_eq!(found(vec![a.clone(), Step::Elements], Test::Equal(Value::Int64(1))), ["1"]);
-    assert_eq!(found(vec![a.clone()], Test::Equal(Value::Int64(1))), Vec::<String>::new());
-    assert_eq!(found(vec![a], Test::Equal(Value::Document(doc! {}))), ["2"]);
+    let a = PathStep::Property("a".into());
+    assert_eq!(found(vec![a.clone()], ValueTest::Defined), ["1", "2"]);
+    assert_eq!(
+        found(vec![a.clone(), PathStep::Elements], ValueTest::Equal(Value::Int64(1))),
+        ["1"]
+    );
+    assert_eq!(found(vec![a.clone()], ValueTest::Equal(Value::Int64(1))), Vec::<String>::new());
+    assert_eq!(found(vec![a], ValueTest::Equal(Value::Document(doc! {}))), ["2"]);
 }
 
 #[test]

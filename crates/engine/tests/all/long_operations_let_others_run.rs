@@ -8,8 +8,8 @@ use std::{
 };
 
 use document::{Path, doc};
-use engine::{BatchLimit, Find, Kind, Model, Ordering, Plan, Update};
-use evaluation::{Context, Effort, Watch};
+use engine::{BatchLimit, Find, Kind, ListOrdering, Model, Plan, Update};
+use evaluation::{Budget, Context, Watch};
 use pipeline::{
     Filter,
     edit::Edit,
@@ -38,7 +38,8 @@ fn kit() -> Kit {
         (document.to_buf(), expiry::Lifetime::from_ttl(None))
     });
     let documents = documents.collect();
-    ready(kit.engine.insert(&kit.collection(), documents, Ordering::Ordered)).expect("inserted");
+    ready(kit.engine.insert(&kit.collection(), documents, ListOrdering::Ordered))
+        .expect("inserted");
     kit
 }
 
@@ -101,7 +102,7 @@ fn long_writes_are_polled_often() {
 struct Ended;
 
 impl Watch for Ended {
-    fn check(&self) -> Result<(), evaluation::Error> {
+    fn check_end(&self) -> Result<(), evaluation::Error> {
         Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }
@@ -110,8 +111,8 @@ impl Watch for Ended {
 fn operations_end_when_they_are_told_to() {
     let kit = kit();
     let ended = || {
-        let effort = Arc::new(Effort::watched(Ended));
-        Arc::new(Context { effort, ..Context::default() })
+        let budget = Arc::new(Budget::watched(Ended));
+        Arc::new(Context { budget, ..Context::default() })
     };
     for (at, (plan, found)) in plans().into_iter().enumerate().filter(|(at, _)| *at != 1) {
         let (_, rows) = read(&kit, plan, ended());

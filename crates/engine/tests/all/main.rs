@@ -3,16 +3,16 @@
 
 mod a_store_is_opened_again;
 mod all_collections_at_one_instant;
-mod books_of_dates;
-mod counts_agree_with_what_dies;
-mod cursors_go_on_over_deaths;
+mod counters_of_dates;
+mod counts_agree_with_what_expires;
+mod cursors_go_on_over_expirations;
 mod cursors_join_what_lives;
-mod dead_documents_stay_dead;
-mod deaths_are_told_once;
 mod dropped_indexes_are_forgotten;
 mod every_rule_is_needed;
+mod expirations_are_published_once;
+mod expired_documents_stay_expired;
 mod indexes_are_built_while_documents_are_written;
 mod items;
 mod items_are_found_by_index;
 mod long_operations_let_others_run;
-mod series_tell_what_dies_in_each_step;
+mod series_say_what_expires_in_each_step;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     leading,
-    looking::{self, Count, Known, Looking, Spans},
+    looking::{self, Count, KnownPositions, Looking, Spans},
     program,
     syntax::{Flags, translate, translate_aheads},
 };
@@ -12,7 +12,10 @@ use document::ValueRef;
 use memory::Share;
 use regex::{Regex, RegexBuilder};
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::{PATTERN_OPTION, PATTERN_REFUSED},
+};
 
 /// Longest pattern text, in bytes.
 const MAX_PATTERN_BYTES: usize = 32_764;
@@ -35,10 +38,10 @@ impl Pattern {
     /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
     /// back and other syntax that needs backtracking are refused by name.
     pub fn new(source: &str, options: &str) -> Result<Self, Error> {
-        let flags = flags(options)?;
+        let flags = flags_of(options)?;
         short_enough(source)?;
-        let (regex, held) = compile(source, flags)?;
-        let (source, options) = (source.to_owned(), sorted(options));
+        let (regex, held) = compile_regex(source, flags)?;
+        let (source, options) = (source.to_owned(), sorted_options(options));
         let (guards, looking) = (Vec::new(), None);
         Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
@@ -46,23 +49,23 @@ impl Pattern {
     /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
-            Err(error) if error.kind == Kind::Unsupported && looks_ahead(source) => {
-                Self::looking(source, options)
+            Err(error) if error.kind == Kind::Unsupported && has_look_ahead(source) => {
+                Self::with_machines(source, options)
             }
             built => built,
         }
     }
 
-    fn looking(source: &str, options: &str) -> Result<Self, Error> {
-        let mut flags = flags(options)?;
+    fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
+        let mut flags = flags_of(options)?;
         let rest = own_flags(source, &mut flags);
         let (main, aheads) = translate_aheads(rest, flags)?;
         let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
         let share = looking::hold(bytes)?;
-        let (regex, held) = compile("", Flags::default())?;
+        let (regex, held) = compile_regex("", Flags::default())?;
         Ok(Self {
             source: source.to_owned(),
-            options: sorted(options),
+            options: sorted_options(options),
             regex,
             guards: Vec::new(),
             looking: Some(Arc::new(looking)),
@@ -73,20 +76,20 @@ impl Pattern {
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
         let split = match options.contains(['m', 'x']) {
             true => None,
-            false => leading::split(source),
+            false => leading::split_guards(source),
         };
         let Some(split) = split else { return Self::new(source, options) };
-        let flags = flags(options)?;
+        let flags = flags_of(options)?;
         short_enough(source)?;
         let mut guards = Vec::with_capacity(split.guards.len());
-        let (regex, share) = compile(&format!("^{}", split.rest), flags)?;
+        let (regex, share) = compile_regex(&format!("^{}", split.rest), flags)?;
         let mut held = vec![share];
         for (wanted, guard) in split.guards {
-            let (guard, share) = compile(&format!("^(?:{guard})"), flags)?;
+            let (guard, share) = compile_regex(&format!("^(?:{guard})"), flags)?;
             guards.push((wanted, guard));
             held.push(share);
         }
-        let (source, options) = (source.to_owned(), sorted(options));
+        let (source, options) = (source.to_owned(), sorted_options(options));
         Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
     }
 
@@ -94,12 +97,16 @@ impl Pattern {
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
         match &self.looking {
             Some(looking) => looking.is_match(text, count),
-            None => Ok(self.admits(text) && self.regex.is_match(text)),
+            None => Ok(self.passes_guards(text) && self.regex.is_match(text)),
         }
     }
 
     /// Prepares to find matches in a text, one after the other.
-    pub fn finder<'t>(&self, text: &'t str, count: Count<'_>) -> Result<Found<'_, 't>, Error> {
+    pub fn find_matches<'t>(
+        &self,
+        text: &'t str,
+        count: Count<'_>,
+    ) -> Result<MatchFinder<'_, 't>, Error> {
         let known = match &self.looking {
             Some(looking) => {
                 looking.may_find()?;
@@ -107,11 +114,11 @@ impl Pattern {
             }
             None => None,
         };
-        Ok(Found { pattern: self, text, known, admitted: self.admits(text) })
+        Ok(MatchFinder { pattern: self, text, known, admitted: self.passes_guards(text) })
     }
 
     /// Whether a text has what is looked for ahead of everything.
-    fn admits(&self, text: &str) -> bool {
+    fn passes_guards(&self, text: &str) -> bool {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
 
@@ -137,7 +144,7 @@ impl Pattern {
     }
 
     /// Whether a string matches, or a stored pattern is the same one.
-    pub fn meets(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
+    pub fn matches_value(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
         match value {
             ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text, count),
             ValueRef::Regex { pattern, options } => {
@@ -149,7 +156,7 @@ impl Pattern {
 
     /// The text that every match starts with, when the pattern is anchored to it (`^abc`): strings
     /// below it or not beginning with it cannot match.
-    pub fn prefix(&self) -> Option<String> {
+    pub fn required_prefix(&self) -> Option<String> {
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
             return None;
         }
@@ -179,14 +186,14 @@ impl Pattern {
 
 /// Finds matches in a text, with what is known of it.
 #[derive(Debug)]
-pub struct Found<'p, 't> {
+pub struct MatchFinder<'p, 't> {
     pattern: &'p Pattern,
     text: &'t str,
-    known: Option<Known>,
+    known: Option<KnownPositions>,
     admitted: bool,
 }
 
-impl Found<'_, '_> {
+impl MatchFinder<'_, '_> {
     /// The first match from a position on: the spans of the whole and of its groups, bytes.
     pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
         if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
@@ -202,7 +209,7 @@ impl Found<'_, '_> {
 }
 
 /// Whether a pattern seems to have a look-ahead.
-fn looks_ahead(source: &str) -> bool {
+fn has_look_ahead(source: &str) -> bool {
     source.contains("(?=") || source.contains("(?!")
 }
 
@@ -225,7 +232,7 @@ fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
     rest
 }
 
-fn flags(options: &str) -> Result<Flags, Error> {
+fn flags_of(options: &str) -> Result<Flags, Error> {
     let mut flags = Flags::default();
     for option in options.chars() {
         match option {
@@ -236,7 +243,7 @@ fn flags(options: &str) -> Result<Flags, Error> {
             'u' => {}
             other => {
                 let text = format!("invalid flag in regex options: {other}");
-                return Err(Error::new(Kind::Invalid, 51108, text));
+                return Err(Error::new(Kind::Invalid, PATTERN_OPTION, text));
             }
         }
     }
@@ -246,12 +253,12 @@ fn flags(options: &str) -> Result<Flags, Error> {
 fn short_enough(source: &str) -> Result<(), Error> {
     if source.len() > MAX_PATTERN_BYTES {
         let text = "Regular expression is invalid: regular expression is too large";
-        return Err(Error::new(Kind::TooLarge, 51091, text));
+        return Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text));
     }
     Ok(())
 }
 
-fn compile(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
+fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
     builder
@@ -259,22 +266,22 @@ fn compile(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
         .multi_line(flags.multi_line)
         .dot_matches_new_line(flags.dot_all)
         .ignore_whitespace(flags.extended);
-    program::build(&mut builder)?.map_err(refused)
+    program::build_regex(&mut builder)?.map_err(refused_build)
 }
 
 /// Options in alphabetical order.
-fn sorted(options: &str) -> String {
+fn sorted_options(options: &str) -> String {
     let mut options: Vec<char> = options.chars().collect();
     options.sort_unstable();
     options.dedup();
     options.into_iter().collect()
 }
 
-fn refused(error: regex::Error) -> Error {
+fn refused_build(error: regex::Error) -> Error {
     match error {
         regex::Error::CompiledTooBig(_) => {
             let text = "Regular expression is invalid: regular expression is too large";
-            Error::new(Kind::TooLarge, 51091, text)
+            Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
         }
         other => refused_syntax(&other.to_string()),
     }
@@ -291,5 +298,5 @@ pub(super) fn refused_syntax(text: &str) -> Error {
         other => other,
     };
     let text = format!("Regular expression is invalid: {reason}");
-    Error::new(Kind::Invalid, 51091, text)
+    Error::new(Kind::Invalid, PATTERN_REFUSED, text)
 }

@@ -3,7 +3,7 @@
 
 /// What stands at the start of a pattern, and what follows it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Split<'a> {
+pub(super) struct SplitPattern<'a> {
     /// Patterns that have to be met there, or must not be.
     pub(super) guards: Vec<(bool, &'a str)>,
     /// The pattern behind them.
@@ -12,7 +12,7 @@ pub(super) struct Split<'a> {
 
 /// Takes the look-ahead off a pattern; `None` where there is none at its start, or where the start
 /// is not that of the whole pattern.
-pub(super) fn split(source: &str) -> Option<Split<'_>> {
+pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
     // Brackets inside of quotes and comments are no brackets.
     if source.contains("\\Q") || source.contains("(?#") {
         return None;
@@ -25,19 +25,19 @@ pub(super) fn split(source: &str) -> Option<Split<'_>> {
             (_, Some(inner)) => (false, inner),
             _ => break,
         };
-        let end = walk(inner, |depth, c| depth == 0 && c == ')')?;
+        let end = find_outside(inner, |depth, c| depth == 0 && c == ')')?;
         guards.push((wanted, inner.get(..end)?));
         rest = inner.get(end + 1..)?;
     }
     // A repeated look-ahead is another pattern, and an alternative is not anchored.
     let repeated = rest.starts_with(['*', '+', '?', '{']);
-    let alternatives = walk(rest, |depth, c| depth == 0 && c == '|').is_some();
-    (!guards.is_empty() && !repeated && !alternatives).then_some(Split { guards, rest })
+    let alternatives = find_outside(rest, |depth, c| depth == 0 && c == '|').is_some();
+    (!guards.is_empty() && !repeated && !alternatives).then_some(SplitPattern { guards, rest })
 }
 
 /// Where the first character stands that is outside of classes and escapes and meets a condition on
 /// it and on how many groups are open before it.
-fn walk(pattern: &str, found: impl Fn(usize, char) -> bool) -> Option<usize> {
+fn find_outside(pattern: &str, found: impl Fn(usize, char) -> bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut chars = pattern.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -81,12 +81,16 @@ mod tests {
             ("^(?!(a|b)[)(]x)y(1|2)$", &[(false, "(a|b)[)(]x")], "y(1|2)$"),
             (r"^(?!\)[]|]).", &[(false, r"\)[]|]")], "."),
         ] {
-            assert_eq!(split(source), Some(Split { guards: guards.to_vec(), rest }), "{source}");
+            assert_eq!(
+                split_guards(source),
+                Some(SplitPattern { guards: guards.to_vec(), rest }),
+                "{source}"
+            );
         }
         for source in
             ["", "^a", "(?!a)b", "a(?=b)", "^(?!a", "^(?!a)b|c", "^(?!a)*b", r"^(?!\Q)\E)b"]
         {
-            assert_eq!(split(source), None, "{source}");
+            assert_eq!(split_guards(source), None, "{source}");
         }
     }
 }

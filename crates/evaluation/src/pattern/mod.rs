@@ -8,6 +8,6 @@ mod program;
 mod recent;
 mod syntax;
 
-pub use compiled::{Found, Pattern};
+pub use compiled::{MatchFinder, Pattern};
 pub use program::{as_program, take_patterns_from};
 pub use recent::Patterns;

@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 use crate::{
     error::{Error, Kind},
     limits::MAX_PATTERNS_BYTES,
+    numbers::LIMIT_EXCEEDED,
 };
 
 /// Sizes that a compiled pattern is tried with, bytes: the first that it fits says what it takes.
@@ -54,7 +55,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
 }
 
 /// Builds a pattern and takes what it holds.
-pub(super) fn build(
+pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
     let mut built = Err(regex::Error::CompiledTooBig(0));
@@ -64,7 +65,7 @@ pub(super) fn build(
         if let Ok(regex) = built {
             // Two directions of matching and their tables, and a part of the caches.
             let bytes = size.saturating_mul(3).saturating_add(caches / 4);
-            return Ok(Ok((regex, spend(bytes)?)));
+            return Ok(Ok((regex, take_bytes(bytes)?)));
         }
         if !matches!(built, Err(regex::Error::CompiledTooBig(_))) {
             break;
@@ -74,12 +75,12 @@ pub(super) fn build(
 }
 
 /// Takes so many bytes for a compiled pattern.
-pub(super) fn spend(bytes: usize) -> Result<Share, Error> {
+pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);
         if MAX_PATTERNS_BYTES < spent {
             let text = "the regular expressions of an operation take more memory than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         PROGRAM.set(Some(spent));
         if before / REST_BYTES < spent / REST_BYTES

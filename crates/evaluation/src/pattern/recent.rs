@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{effort::Effort, error::Error, pattern::Pattern};
+use crate::{budget::Budget, error::Error, pattern::Pattern};
 
 /// How many are kept.
 const KEPT: usize = 8;
@@ -16,7 +16,12 @@ pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
 
 impl Patterns {
     /// The compiled form of a pattern with options out of `imsxu`.
-    pub fn get(&self, source: &str, options: &str, effort: &Effort) -> Result<Arc<Pattern>, Error> {
+    pub fn get_or_compile(
+        &self,
+        source: &str,
+        options: &str,
+        budget: &Budget,
+    ) -> Result<Arc<Pattern>, Error> {
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -27,7 +32,7 @@ impl Patterns {
         let pattern = match known {
             Some(at) => kept.remove(at),
             None => {
-                effort.charge(COMPILE.saturating_add(source.len()))?;
+                budget.spend_bounded(COMPILE.saturating_add(source.len()))?;
                 Arc::new(Pattern::new(source, options)?)
             }
         };
@@ -43,11 +48,11 @@ mod tests {
 
     #[test]
     fn the_patterns_used_last_are_kept() {
-        let (patterns, effort) = (Patterns::default(), Effort::default());
+        let (patterns, budget) = (Patterns::default(), Budget::default());
         let compiled = |source: &str, options: &str| {
-            let before = effort.done();
-            patterns.get(source, options, &effort).unwrap();
-            effort.done() != before
+            let before = budget.spent();
+            patterns.get_or_compile(source, options, &budget).unwrap();
+            budget.spent() != before
         };
         assert!(compiled("a+", ""));
         assert!(!compiled("a+", ""));
@@ -62,9 +67,9 @@ mod tests {
 
     #[test]
     fn a_wrong_pattern_is_refused_every_time() {
-        let (patterns, effort) = (Patterns::default(), Effort::default());
+        let (patterns, budget) = (Patterns::default(), Budget::default());
         for _ in 0..2 {
-            let error = patterns.get("(", "", &effort).unwrap_err();
+            let error = patterns.get_or_compile("(", "", &budget).unwrap_err();
             assert_eq!(error.kind, crate::error::Kind::Invalid);
         }
     }

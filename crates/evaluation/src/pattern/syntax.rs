@@ -4,7 +4,10 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::PATTERN_REFUSED,
+};
 
 /// The options of a pattern.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,11 +47,11 @@ pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Ve
 
 fn unsupported(what: &str) -> Error {
     let text = format!("Regular expression is not supported: it uses {what}");
-    Error::new(Kind::Unsupported, 51091, text)
+    Error::new(Kind::Unsupported, PATTERN_REFUSED, text)
 }
 
 fn invalid(what: &str) -> Error {
-    Error::new(Kind::Invalid, 51091, format!("Regular expression is invalid: {what}"))
+    Error::new(Kind::Invalid, PATTERN_REFUSED, format!("Regular expression is invalid: {what}"))
 }
 
 struct Rewrite<'a> {

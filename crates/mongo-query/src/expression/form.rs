@@ -273,7 +273,7 @@ pub(super) fn parse_set_field(
 /// A call of the function of this name: some operators have a syntax of their own and are functions
 /// below.
 pub(super) fn function_call(name: &str, args: Vec<Expr>) -> Result<Expr, Error> {
-    match functions::find(name) {
+    match functions::find_function(name) {
         Some(function) => Ok(Expr::Call(function, args)),
         None => Err(Error::new(168, format!("Unrecognized expression '{name}'"))),
     }

@@ -168,7 +168,7 @@ fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr,
     if let Some(parse) = special::find_parser(name) {
         return parse(name, value, scope);
     }
-    if let Some(function) = functions::find(name) {
+    if let Some(function) = functions::find_function(name) {
         return parse_call(function, value, scope);
     }
     if NOT_YET.contains(&name) {

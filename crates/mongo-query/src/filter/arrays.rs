@@ -8,7 +8,7 @@
 //! ```
 
 use document::{ArrayRef, DocRef, ValueRef};
-use pipeline::filter::{Condition, Test};
+use pipeline::filter::{Condition, PathTest};
 
 use super::operators::{FIELD_OPERATORS, Operator, parse_operators, test_condition};
 use super::{Scope, equality_test, is_operators, parse_document, pattern};
@@ -61,7 +61,7 @@ fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
             Err(Error::bad_value("no $ expressions in $all"))
         }
         ValueRef::Regex { pattern, options } => {
-            Ok(test_condition(Test::Pattern(pattern::compile_pattern(pattern, options)?)))
+            Ok(test_condition(PathTest::Pattern(pattern::compile_pattern(pattern, options)?)))
         }
         value => Ok(test_condition(equality_test(value.to_value()))),
     }
@@ -72,16 +72,16 @@ fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
 /// begin with a `$`.
 ///
 /// Errors: 2 for something other than a document, and those of what is in it.
-pub(super) fn parse_elem_match(value: ValueRef<'_>, scope: Scope) -> Result<Test, Error> {
+pub(super) fn parse_elem_match(value: ValueRef<'_>, scope: Scope) -> Result<PathTest, Error> {
     let Some(inner) = value.as_document() else {
         return Err(Error::bad_value("$elemMatch needs an Object"));
     };
     let scope = scope.inside_array()?;
     // Logic and references begin with a dollar too, and are filters.
     if is_operators(inner) && !starts_with_logic(inner) && !is_reference(inner) {
-        return Ok(Test::ElemValue(parse_operators("", inner, scope)?));
+        return Ok(PathTest::ElemValue(parse_operators("", inner, scope)?));
     }
-    Ok(Test::ElemMatch(Box::new(parse_document(inner, scope)?)))
+    Ok(PathTest::ElemMatch(Box::new(parse_document(inner, scope)?)))
 }
 
 /// Whether it begins with a field of a database reference.

@@ -30,7 +30,7 @@ use document::{DocRef, Path, Value, ValueRef};
 use evaluation::as_program;
 use pipeline::{
     Filter,
-    filter::{Comparison, Condition, InSet, Test},
+    filter::{Comparison, Condition, InSet, PathTest},
     limits::MAX_EXPRESSION_DEPTH,
 };
 
@@ -55,7 +55,7 @@ pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error>
 }
 
 /// Parses the operand of `$elemMatch`.
-pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<Test, Error> {
+pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
     arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
 }
 
@@ -175,16 +175,16 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
     for filter in filters {
         match filter {
             Filter::Path(other, _) if other != path => return None,
-            Filter::Path(_, Test::Compare(Comparison::Eq, value)) => values.push(value.clone()),
-            Filter::Path(_, Test::In(set)) => {
+            Filter::Path(_, PathTest::Compare(Comparison::Eq, value)) => values.push(value.clone()),
+            Filter::Path(_, PathTest::In(set)) => {
                 values.extend_from_slice(set.values());
                 patterns.extend_from_slice(set.patterns());
             }
-            Filter::Path(_, Test::Pattern(pattern)) => patterns.push(pattern.clone()),
+            Filter::Path(_, PathTest::Pattern(pattern)) => patterns.push(pattern.clone()),
             _ => return None,
         }
     }
-    Some(Filter::Path(path.clone(), Test::In(InSet::new(values, patterns))))
+    Some(Filter::Path(path.clone(), PathTest::In(InSet::new(values, patterns))))
 }
 
 /// The list of `$and`, `$or` or `$nor`: filters, at least one.
@@ -229,10 +229,10 @@ fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, 
     let path = Path::new(name);
     match value {
         ValueRef::Document(operators) if is_operators(operators) => {
-            Ok(parse_operators(name, operators, scope)?.at(&path))
+            Ok(parse_operators(name, operators, scope)?.at_path(&path))
         }
         ValueRef::Regex { pattern, options } => {
-            Ok(Filter::Path(path, Test::Pattern(pattern::compile_pattern(pattern, options)?)))
+            Ok(Filter::Path(path, PathTest::Pattern(pattern::compile_pattern(pattern, options)?)))
         }
         ValueRef::Undefined => Err(Error::bad_value("cannot compare to undefined")),
         value => Ok(Filter::Path(path, equality_test(value.to_value()))),
@@ -241,8 +241,8 @@ fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, 
 
 /// The test of equality with a value. Null equals a missing field too; that is the evaluator's
 /// business.
-pub(crate) fn equality_test(value: Value) -> Test {
-    Test::Compare(Comparison::Eq, value)
+pub(crate) fn equality_test(value: Value) -> PathTest {
+    PathTest::Compare(Comparison::Eq, value)
 }
 
 /// Whether a document holds operators rather than being a value: its first name begins with `$`

@@ -8,7 +8,7 @@
 //! ```
 
 use document::{Number, Rounding, ValueRef, shell};
-use pipeline::filter::Test;
+use pipeline::filter::PathTest;
 
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
 ///
 /// Errors: 2 for a wrong number of elements, for something other than a finite number, and for a
 /// divisor of 0.
-pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
+pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<PathTest, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value("malformed mod, needs to be an array"));
     };
@@ -58,7 +58,7 @@ pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<Test, Error> {
     if divisor == 0 {
         return Err(Error::bad_value("divisor cannot be 0"));
     }
-    Ok(Test::Mod { divisor, remainder })
+    Ok(PathTest::Mod { divisor, remainder })
 }
 
 /// A number of `$mod` without its fraction; `what` is its name in texts.

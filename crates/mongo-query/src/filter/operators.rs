@@ -11,7 +11,7 @@
 
 use document::{DocRef, Value, ValueRef};
 use evaluation::Pattern;
-use pipeline::filter::{BitTest, Comparison, Condition, InSet, Quantity, Test};
+use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity};
 
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::error::Error;
@@ -43,19 +43,21 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$gte", |op| parse_comparison(op, Comparison::Gte)),
     ("$lt", |op| parse_comparison(op, Comparison::Lt)),
     ("$lte", |op| parse_comparison(op, Comparison::Lte)),
-    ("$in", |op| Ok(Some(test_condition(Test::In(parse_in(op)?))))),
-    ("$nin", |op| Ok(Some(negated(test_condition(Test::In(parse_in(op)?)))))),
+    ("$in", |op| Ok(Some(test_condition(PathTest::In(parse_in(op)?))))),
+    ("$nin", |op| Ok(Some(negated(test_condition(PathTest::In(parse_in(op)?)))))),
     ("$not", parse_not),
     ("$exists", parse_exists),
-    ("$type", |op| Ok(Some(test_condition(Test::Type(types::parse_types(op.field, op.value)?))))),
+    ("$type", |op| {
+        Ok(Some(test_condition(PathTest::Type(types::parse_types(op.field, op.value)?))))
+    }),
     ("$mod", |op| Ok(Some(test_condition(number::parse_modulo(op.value)?)))),
     ("$regex", |op| {
-        Ok(Some(test_condition(Test::Pattern(pattern::parse_regex(op.value, op.siblings)?))))
+        Ok(Some(test_condition(PathTest::Pattern(pattern::parse_regex(op.value, op.siblings)?))))
     }),
     ("$options", |op| pattern::options_alone(op.siblings).map(|()| None)),
     ("$all", |op| arrays::parse_all(op).map(Some)),
     ("$elemMatch", |op| Ok(Some(test_condition(arrays::parse_elem_match(op.value, op.scope)?)))),
-    ("$size", |op| Ok(Some(test_condition(Test::Size(number::parse_size(op.value)?))))),
+    ("$size", |op| Ok(Some(test_condition(PathTest::Size(number::parse_size(op.value)?))))),
     ("$bitsAllSet", |op| parse_bit_test(op, Quantity::AllSet)),
     ("$bitsAnySet", |op| parse_bit_test(op, Quantity::AnySet)),
     ("$bitsAllClear", |op| parse_bit_test(op, Quantity::AllClear)),
@@ -97,7 +99,7 @@ pub(crate) fn parse_operators(
 }
 
 /// A test as a condition.
-pub(super) fn test_condition(test: Test) -> Condition {
+pub(super) fn test_condition(test: PathTest) -> Condition {
     Condition::Test(Box::new(test))
 }
 
@@ -119,7 +121,7 @@ fn parse_comparison(op: Operator<'_>, comparison: Comparison) -> Result<Option<C
             op.field
         ))),
         ValueRef::Undefined => Err(Error::bad_value("cannot compare to undefined")),
-        value => Ok(Some(test_condition(Test::Compare(comparison, value.to_value())))),
+        value => Ok(Some(test_condition(PathTest::Compare(comparison, value.to_value())))),
     }
 }
 
@@ -162,9 +164,9 @@ fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
 /// Errors: 2 for an empty document and for anything that is neither a document nor a pattern.
 fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     match op.value {
-        ValueRef::Regex { pattern, options } => Ok(Some(negated(test_condition(Test::Pattern(
-            pattern::compile_pattern(pattern, options)?,
-        ))))),
+        ValueRef::Regex { pattern, options } => Ok(Some(negated(test_condition(
+            PathTest::Pattern(pattern::compile_pattern(pattern, options)?),
+        )))),
         ValueRef::Document(inner) if inner.is_empty() => {
             Err(Error::bad_value("$not cannot be empty"))
         }
@@ -175,12 +177,12 @@ fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
 
 /// `$exists`, whose operand is any value that is true or false.
 fn parse_exists(op: Operator<'_>) -> Result<Option<Condition>, Error> {
-    let exists = test_condition(Test::Exists);
+    let exists = test_condition(PathTest::Exists);
     Ok(Some(if op.value.is_truthy() { exists } else { negated(exists) }))
 }
 
 /// One of the four bit tests.
 fn parse_bit_test(op: Operator<'_>, quantity: Quantity) -> Result<Option<Condition>, Error> {
     let mask = bits::parse_mask(op.field, op.name, op.value)?;
-    Ok(Some(test_condition(Test::Bits(BitTest { quantity, mask }))))
+    Ok(Some(test_condition(PathTest::Bits(BitTest { quantity, mask }))))
 }

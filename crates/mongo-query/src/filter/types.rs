@@ -84,7 +84,7 @@ fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
 /// Adds the type of a name; `number` stands for four.
 fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
-        types.extend(TypeSet::numbers());
+        types.extend(TypeSet::number_kinds());
         return Ok(());
     }
     let Some(kind) = KINDS.iter().find(|kind| kind.name() == name) else {

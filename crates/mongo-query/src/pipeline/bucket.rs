@@ -17,7 +17,7 @@ use pipeline::{
     exec::{BucketAuto, Group, Stage},
     expr::functions,
     group::Field,
-    sort::{Part, Sort},
+    sort::{Sort, SortPart},
 };
 
 use super::{Scope, group};
@@ -158,7 +158,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
     }
     // The bucket of a value is found by comparing, with the functions that users have too.
     let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
-        let function = functions::find(name)
+        let function = functions::find_function(name)
             .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;
         Ok(Expr::Call(function, vec![by.clone(), Expr::Literal(bound.clone())]))
     };
@@ -175,7 +175,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
         None => vec![group::count_field("count")?],
     };
     let group = Group { id: Expr::Switch(branches, default), fields };
-    let parts = vec![Part { path: "_id".into(), descending: false }];
+    let parts = vec![SortPart { path: "_id".into(), descending: false }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }
 

@@ -11,8 +11,8 @@ use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{
     Expr,
     exec::{Group, Stage},
-    group::{self, Accumulator, Field, Shape, Taken},
-    sort::{Part, Sort},
+    group::{self, Accumulator, AccumulatorShape, Field, Taken},
+    sort::{Sort, SortPart},
 };
 
 use super::Scope;
@@ -101,7 +101,7 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
     if NOT_YET.contains(&operator) {
         return Err(Error::unsupported(operator));
     }
-    let Some(accumulator) = group::find(operator) else {
+    let Some(accumulator) = group::find_accumulator(operator) else {
         return Err(Error::new(15952, format!("unknown group operator '{operator}'")));
     };
     Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
@@ -113,20 +113,24 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
 fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
     let name = accumulator.name;
     match accumulator.shape {
-        Shape::Value => {
+        AccumulatorShape::Value => {
             if value.as_array().is_some() {
                 let text = format!("The {name} accumulator is a unary operator");
                 return Err(Error::new(40237, text));
             }
             Ok(single_input(expression::parse(value)?))
         }
-        Shape::Nothing => match value {
+        AccumulatorShape::Nothing => match value {
             ValueRef::Document(fields) if fields.is_empty() => Ok(single_input(Expr::Absent)),
             _ => Err(Error::new(14, format!("{name} takes no arguments, i.e. {name}:{{}}"))),
         },
-        Shape::N => parse_several(name, value),
-        Shape::Top | Shape::TopN => parse_top(name, value, accumulator.shape == Shape::TopN),
-        Shape::Median | Shape::Percentile => parse_percentile(name, value, accumulator.shape),
+        AccumulatorShape::N => parse_several(name, value),
+        AccumulatorShape::Top | AccumulatorShape::TopN => {
+            parse_top(name, value, accumulator.shape == AccumulatorShape::TopN)
+        }
+        AccumulatorShape::Median | AccumulatorShape::Percentile => {
+            parse_percentile(name, value, accumulator.shape)
+        }
     }
 }
 
@@ -199,7 +203,11 @@ fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Er
 /// `approximate`, as in MongoDB 7.0.
 ///
 /// Errors: 7436100 not an object, 40415 an unknown argument, 40414 a missing one, 2 another method.
-fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Taken, Error> {
+fn parse_percentile(
+    name: &str,
+    value: ValueRef<'_>,
+    shape: AccumulatorShape,
+) -> Result<Taken, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification must be an object; found {kind}");
@@ -209,7 +217,7 @@ fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Tak
     for (option, value) in fields.iter() {
         match option {
             "input" => input = Some(expression::parse(value)?),
-            "p" if shape == Shape::Percentile => p = Some(expression::parse(value)?),
+            "p" if shape == AccumulatorShape::Percentile => p = Some(expression::parse(value)?),
             "method" => method = value.as_str(),
             other => {
                 let text = format!("BSON field '{name}.{other}' is an unknown field.");
@@ -222,7 +230,7 @@ fn parse_percentile(name: &str, value: ValueRef<'_>, shape: Shape) -> Result<Tak
     };
     let input = input.ok_or_else(|| missing("input"))?;
     let n = match p {
-        None if shape == Shape::Percentile => return Err(missing("p")),
+        None if shape == AccumulatorShape::Percentile => return Err(missing("p")),
         p => p.unwrap_or(Expr::Absent),
     };
     if method.ok_or_else(|| missing("method"))? != "approximate" {
@@ -264,6 +272,6 @@ pub(super) fn parse_sort_by_count(
         }
     }
     let group = Group { id: expression::parse(value)?, fields: vec![count_field("count")?] };
-    let parts = vec![Part { path: "count".into(), descending: true }];
+    let parts = vec![SortPart { path: "count".into(), descending: true }];
     Ok(vec![Stage::Group(group), Stage::Sort { sort: Sort { parts }, limit: None }])
 }

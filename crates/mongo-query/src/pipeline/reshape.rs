@@ -115,7 +115,7 @@ fn put_field(
     spec: DocRef<'_>,
 ) -> Result<(), Error> {
     let expr = expression::parse(value)?;
-    fields.set(path, expr).map_err(|_| {
+    fields.set_at(path, expr).map_err(|_| {
         let text = "specification contains two conflicting paths. Cannot specify both";
         let (path, shown) = (path.join("."), shell(ValueRef::Document(spec)));
         let other = spec.iter().map(|(name, _)| name).find(|name| {

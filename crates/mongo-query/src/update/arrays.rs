@@ -10,7 +10,7 @@
 use document::{DocRef, Number, Path, Value, ValueRef, shell};
 use pipeline::{
     edit::{Pull, Push, PushOrder},
-    sort::{Part, Sort},
+    sort::{Sort, SortPart},
 };
 
 use crate::{error::Error, filter};
@@ -114,7 +114,7 @@ fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
             let text = format!("The sort field is a dotted field but has an empty part: {name}");
             return Err(Error::bad_value(text));
         }
-        parts.push(Part { path: Path::new(name), descending });
+        parts.push(SortPart { path: Path::new(name), descending });
     }
     Ok(PushOrder::Fields(Sort { parts }))
 }

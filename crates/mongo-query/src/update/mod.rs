@@ -22,7 +22,7 @@ use std::collections::HashSet;
 
 use document::{ArrayRef, DocRef, ValueRef, shell};
 use evaluation::as_program;
-use pipeline::edit::{Edit, EditPath, Leaf, Operator, Operators, Step};
+use pipeline::edit::{Edit, EditPath, EditStep, Operator, Operators, PathOperator};
 
 use crate::{error::Error, pipeline::parse_update};
 
@@ -113,9 +113,9 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
     }
     // Conflicts of paths and unknown identifiers are found here.
     let operators = Operators::new(leaves, filters)?;
-    let steps = operators.leaves().iter().flat_map(|leaf| leaf.path.steps());
+    let steps = operators.leaf_operators().iter().flat_map(|leaf| leaf.path.steps());
     let used: HashSet<&str> = steps.filter_map(filter_name).collect();
-    for filter in operators.filters() {
+    for filter in operators.element_filters() {
         if !used.contains(filter.name.as_str()) {
             return Err(Error::failed_to_parse(format!(
                 "The array filter for identifier '{}' was not used in the update {}",
@@ -128,12 +128,12 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
 }
 
 /// The array filter that a step names.
-fn filter_name(step: &Step) -> Option<&str> {
-    if let Step::Filtered(name) = step { Some(name) } else { None }
+fn filter_name(step: &EditStep) -> Option<&str> {
+    if let EditStep::Filtered(name) = step { Some(name) } else { None }
 }
 
 /// One operator at one path.
-fn parse_leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
+fn parse_leaf(field: &str, operator: Operator) -> Result<PathOperator, Error> {
     // A renaming is applied where the value goes.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {
@@ -142,5 +142,5 @@ fn parse_leaf(field: &str, operator: Operator) -> Result<Leaf, Error> {
         }
         other => (EditPath::parse(field)?, other),
     };
-    Ok(Leaf { path, operator })
+    Ok(PathOperator { path, operator })
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
-use engine::{State, Store, What};
+use engine::{CollectionState, Store, What};
 
 use crate::{
     call::Call,
@@ -59,7 +59,7 @@ fn means_all(index: ValueRef<'_>) -> bool {
 
 /// The names of the indexes that are meant. In a list each may stand once: when its turn comes
 /// again it would be gone.
-fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
+fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
         ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
         ValueRef::Document(pattern) => Ok(vec![name_by_pattern(state, pattern)?]),
@@ -86,7 +86,7 @@ fn names_to_drop(state: &State, index: ValueRef<'_>) -> Result<Vec<String>> {
 }
 
 /// A name that an index has, and that is not that of the id.
-fn checked_name(state: &State, name: &str) -> Result<String> {
+fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
@@ -103,7 +103,7 @@ fn not_found(name: &str) -> Error {
 
 /// The name of the one index with this key pattern. Several may have it, with other options; then
 /// the name has to be given (181). `collMod` finds its index in the same way.
-pub(super) fn name_by_pattern(state: &State, pattern: DocRef<'_>) -> Result<String> {
+pub(super) fn name_by_pattern(state: &CollectionState, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()
         && pattern.len() == 1

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use clock::{Instant, Mode, Refused};
+use clock::{ClockMode, ClockRefusal, Instant};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{
     Amount, Class, Collection, DefaultTtl, DocumentExpiry, ExpiryReason, HorizonAmounts, Store,
@@ -58,19 +58,21 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let status = call.door.engine.clock().status();
     ok(doc! {
-        "mode": match status.mode { Mode::System => "system", Mode::Manual => "manual" },
+        "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
         "now": Value::DateTime(status.now.ms),
     })
 }
 
 /// Why the clock does not move.
-fn clock_refusal(refused: Refused) -> Error {
+fn clock_refusal(refused: ClockRefusal) -> Error {
     let message = match refused {
-        Refused::SystemClock => {
+        ClockRefusal::SystemClock => {
             "the clock can only be moved on a server started with --clock manual".to_owned()
         }
-        Refused::Backwards { now } => format!("the clock never goes back; it stands at {now}"),
-        Refused::OtherMode => "the data directory belongs to the other kind of clock".to_owned(),
+        ClockRefusal::Backwards { now } => format!("the clock never goes back; it stands at {now}"),
+        ClockRefusal::OtherMode => {
+            "the data directory belongs to the other kind of clock".to_owned()
+        }
     };
     Error::new(IllegalOperation, message)
 }

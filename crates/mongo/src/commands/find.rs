@@ -122,7 +122,7 @@ fn finish_plan(
     }
     if let Some(projection) = args.document("projection")?.filter(|it| !it.is_empty()) {
         let projection = mongo_query::projection::parse_find(projection)?;
-        let projection = projection.over(&plan.filter);
+        let projection = projection.over_filter(&plan.filter);
         stages.push(Stage::Project(projection));
     }
     Ok(plan.with_stages(stages))

@@ -8,7 +8,7 @@
 //! A command that ran is `ok: 1`, whatever became of its documents.
 
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
-use engine::{Namespace, NewDocument, Ordering, Store};
+use engine::{ListOrdering, Namespace, NewDocument, Store};
 
 use super::statements::{check_batch, push_errors};
 use crate::{
@@ -91,7 +91,7 @@ pub(super) async fn insert_documents<S: Store>(
     if ready.is_empty() {
         return Ok((0, errors));
     }
-    let ordering = if ordered { Ordering::Ordered } else { Ordering::Unordered };
+    let ordering = if ordered { ListOrdering::Ordered } else { ListOrdering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure_collection(namespace).await?;
         let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;

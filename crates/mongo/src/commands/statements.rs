@@ -21,8 +21,9 @@ pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
     }
-    let message =
-        format!("Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Got {len} operations.");
+    let message = format!(
+        "Write batch sizes must be between 1 and {MAX_WRITE_BATCH}. Evaluated {len} operations."
+    );
     Err(Error::new(InvalidLength, message))
 }
 

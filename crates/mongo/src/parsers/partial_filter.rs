@@ -10,7 +10,7 @@
 //! ```
 
 use document::{DocRef, Document, ValueRef, shell};
-use pipeline::{Filter, filter::Test};
+use pipeline::{Filter, filter::PathTest};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
@@ -90,12 +90,12 @@ fn refused_operator(filter: &Filter) -> Option<&'static str> {
         Filter::Expr(_) => Some("$expr"),
         Filter::Never => Some("$alwaysFalse"),
         Filter::Path(_, test) => match test {
-            Test::Compare(..) | Test::In(_) | Test::Exists | Test::Type(_) => None,
-            Test::Mod { .. } => Some("$mod"),
-            Test::Pattern(_) => Some("$regex"),
-            Test::Bits(_) => Some("a test of bits"),
-            Test::Size(_) => Some("$size"),
-            Test::ElemMatch(_) | Test::ElemValue(_) => Some("$elemMatch"),
+            PathTest::Compare(..) | PathTest::In(_) | PathTest::Exists | PathTest::Type(_) => None,
+            PathTest::Mod { .. } => Some("$mod"),
+            PathTest::Pattern(_) => Some("$regex"),
+            PathTest::Bits(_) => Some("a test of bits"),
+            PathTest::Size(_) => Some("$size"),
+            PathTest::ElemMatch(_) | PathTest::ElemValue(_) => Some("$elemMatch"),
         },
     }
 }

@@ -159,7 +159,7 @@ pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
         Some(1) => Ok(false),
         _ => {
             let message = format!(
-                "The limit field in delete objects must be 0 or 1. Got {}",
+                "The limit field in delete objects must be 0 or 1. Evaluated {}",
                 document::shell(limit)
             );
             Err(Error::new(FailedToParse, message))

@@ -4,21 +4,21 @@ use document::{Number, Value, ValueRef};
 
 /// A standard deviation.
 #[derive(Clone, Debug)]
-pub struct Deviation {
+pub struct StandardDeviation {
     sample: bool,
     pub(crate) count: u64,
     pub(crate) mean: f64,
     pub(crate) squares: f64,
 }
 
-impl Deviation {
+impl StandardDeviation {
     /// Of a sample, or of a whole population.
     pub fn new(sample: bool) -> Self {
         Self { sample, count: 0, mean: 0.0, squares: 0.0 }
     }
 
     /// Adds a value, if it is a number.
-    pub fn add(&mut self, value: ValueRef<'_>) {
+    pub fn add_number(&mut self, value: ValueRef<'_>) {
         let Some(number) = Number::of(value) else { return };
         let value = number.to_f64();
         self.count += 1;
@@ -28,7 +28,7 @@ impl Deviation {
     }
 
     /// The deviation; null when there are too few numbers.
-    pub fn value(&self) -> Value {
+    pub fn into_deviation(&self) -> Value {
         let count = self.count.saturating_sub(u64::from(self.sample));
         if count == 0 {
             return Value::Null;

@@ -18,22 +18,22 @@ impl Extreme {
     }
 
     /// Adds a value; answers by how many bytes the held one grew.
-    pub fn add(&mut self, value: ValueRef<'_>) -> usize {
+    pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
         if value.is_nullish() {
             return 0;
         }
         let wanted = if self.greatest { Ordering::Greater } else { Ordering::Less };
         let before = match &self.held {
             Some(held) if compare(value, held.as_ref()) != wanted => return 0,
-            Some(held) => evaluation::memory(held.as_ref()),
+            Some(held) => evaluation::memory_of(held.as_ref()),
             None => 0,
         };
         self.held = Some(value.to_value());
-        evaluation::memory(value).saturating_sub(before)
+        evaluation::memory_of(value).saturating_sub(before)
     }
 
     /// The value; null when there was none.
-    pub fn value(self) -> Value {
+    pub fn into_extreme(self) -> Value {
         self.held.unwrap_or(Value::Null)
     }
 }

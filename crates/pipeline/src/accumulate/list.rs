@@ -6,39 +6,39 @@ use document::{
     Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory_of};
 
-use crate::failure::{fail, mismatch};
+use crate::failure::{invalid_request, type_mismatch};
 
 /// Every value.
 #[derive(Debug, Default)]
-pub struct Held(pub(crate) Vec<Value>);
+pub struct PushedValues(pub(crate) Vec<Value>);
 
-impl Held {
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+impl PushedValues {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
-        let bytes = memory(value.as_ref());
+        let bytes = memory_of(value.as_ref());
         self.0.push(value);
         bytes
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_array(self) -> Value {
         Value::Array(self.0)
     }
 }
 
 /// Distinct values, in the order in which they came.
 #[derive(Debug, Default)]
-pub struct Unique {
+pub struct DistinctValues {
     seen: HashSet<Box<[u8]>>,
     values: Vec<Value>,
 }
 
-impl Unique {
-    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+impl DistinctValues {
+    pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
-        let bytes = memory(value) + key.len();
+        let bytes = memory_of(value) + key.len();
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
         }
@@ -46,17 +46,19 @@ impl Unique {
         bytes
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_distinct(self) -> Value {
         Value::Array(self.values)
     }
 }
 
 /// The elements of arrays as a set.
-pub(crate) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
+pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
-        Some(ValueRef::Array(values)) => Ok(values.iter().map(|value| held.add(value)).sum()),
-        Some(value) => Err(mismatch(
+        Some(ValueRef::Array(values)) => {
+            Ok(values.iter().map(|value| held.add_distinct(value)).sum())
+        }
+        Some(value) => Err(type_mismatch(
             9_408_000,
             format!(
                 "$setUnion requires array inputs, but input is of type {}",
@@ -68,17 +70,17 @@ pub(crate) fn union(held: &mut Unique, got: &Got<'_>) -> Result<usize, Error> {
 
 /// Arrays one after the other.
 #[derive(Debug, Default)]
-pub struct Joined(pub(crate) Vec<Value>);
+pub struct JoinedArrays(pub(crate) Vec<Value>);
 
-impl Joined {
-    pub(crate) fn add(&mut self, got: &Got<'_>) -> Result<usize, Error> {
+impl JoinedArrays {
+    pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
             Some(value @ ValueRef::Array(values)) => {
                 self.0.extend(values.iter().map(ValueRef::to_value));
-                Ok(memory(value))
+                Ok(memory_of(value))
             }
-            Some(value) => Err(mismatch(
+            Some(value) => Err(type_mismatch(
                 9_408_001,
                 format!(
                     "$concatArrays requires array inputs, but input is of type {}",
@@ -88,20 +90,20 @@ impl Joined {
         }
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_joined(self) -> Value {
         Value::Array(self.0)
     }
 }
 
 /// Sets the fields of an object in another.
-pub(crate) fn merge(merged: &mut Document, got: &Got<'_>) -> Result<usize, Error> {
+pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
         Some(value) if value.is_nullish() => Ok(0),
         Some(value @ ValueRef::Document(fields)) => {
             fields.iter().for_each(|(name, value)| merged.insert(name, value));
-            Ok(memory(value))
+            Ok(memory_of(value))
         }
-        Some(_) => Err(fail(5_911_200, "$mergeObjects only supports objects")),
+        Some(_) => Err(invalid_request(5_911_200, "$mergeObjects only supports objects")),
     }
 }

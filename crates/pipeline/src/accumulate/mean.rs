@@ -19,8 +19,8 @@ pub struct Mean {
 
 impl Mean {
     /// Adds a value, if it is a number.
-    pub fn add(&mut self, value: ValueRef<'_>) {
-        self.exact.add(value);
+    pub fn add_number(&mut self, value: ValueRef<'_>) {
+        self.exact.add_number(value);
         match value {
             ValueRef::Int32(number) => self.add_double(f64::from(number)),
             ValueRef::Int64(number) => {
@@ -43,11 +43,11 @@ impl Mean {
     }
 
     /// The mean; null without numbers.
-    pub fn value(&self) -> Value {
-        if self.has_decimal || self.exact.count() == 0 {
-            return self.exact.value();
+    pub fn mean_value(&self) -> Value {
+        if self.has_decimal || self.exact.number_count() == 0 {
+            return self.exact.mean_value();
         }
         let sum = if self.sum.is_finite() { self.sum } else { self.plain };
-        Value::Double(sum / self.exact.count() as f64)
+        Value::Double(sum / self.exact.number_count() as f64)
     }
 }

@@ -9,12 +9,12 @@ mod percentile;
 mod some;
 mod sum;
 
-pub use deviation::Deviation;
+pub use deviation::StandardDeviation;
 pub use extreme::Extreme;
-pub use list::{Held, Joined, Unique};
-pub(crate) use list::{merge, union};
+pub use list::{DistinctValues, JoinedArrays, PushedValues};
+pub(crate) use list::{add_elements, merge_fields};
 pub use mean::Mean;
-pub use percentile::{Percentiles, percentages, percentile_of};
-pub use some::{Edge, Ranked, count_of, pick_n};
+pub use percentile::{Percentiles, parse_percentages, percentile_of};
+pub use some::{Edge, Ranked, parse_count, pick_n};
 pub(crate) use sum::Compensated;
 pub use sum::{Avg, Sum};

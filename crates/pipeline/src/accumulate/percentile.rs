@@ -3,7 +3,7 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use crate::failure::fail;
+use crate::failure::invalid_request;
 
 /// Numbers, and which percentiles are asked of them.
 #[derive(Debug, Default)]
@@ -18,11 +18,11 @@ impl Percentiles {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
 
-    pub(crate) fn ask(&mut self, percentages: Vec<f64>) {
+    pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
         self.asked = percentages;
     }
 
-    pub(crate) fn add(&mut self, value: ValueRef<'_>) -> usize {
+    pub(crate) fn add_number(&mut self, value: ValueRef<'_>) -> usize {
         match Number::of(value).filter(|number| !number.is_nan()) {
             Some(number) => {
                 self.numbers.push(number.to_f64());
@@ -32,7 +32,7 @@ impl Percentiles {
         }
     }
 
-    pub(crate) fn value(mut self) -> Value {
+    pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
         let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
         match self.one {
@@ -50,15 +50,15 @@ pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
 }
 
 /// The percentages that `p` asks for.
-pub fn percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
+pub fn parse_percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";
-        return Err(fail(7_750_300, text));
+        return Err(invalid_request(7_750_300, text));
     };
     let read = |value: ValueRef<'_>| {
         let number = Number::of(value).map(Number::to_f64);
         number.filter(|p| (0.0..=1.0).contains(p)).ok_or_else(|| {
-            fail(
+            invalid_request(
                 7_750_303,
                 format!(
                     "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: {}",

@@ -3,23 +3,26 @@
 use std::{cmp::Ordering, collections::VecDeque};
 
 use document::{ArrayRef, Number, Value, ValueRef, compare};
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory_of};
 
-use crate::{failure::fail, shown::shown};
+use crate::{failure::invalid_request, shown::shown};
 
 /// How many, from an `n` argument.
-pub fn count_of(value: ValueRef<'_>) -> Result<usize, Error> {
+pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
         let text = format!("Value for 'n' must be of integral type, but found {}", shown());
-        return Err(fail(5_787_902, text));
+        return Err(invalid_request(5_787_902, text));
     };
     let Some(whole) = number.to_i64_exact() else {
         let text = format!("Value for 'n' must be of integral type, but found {}", shown());
-        return Err(fail(5_787_903, text));
+        return Err(invalid_request(5_787_903, text));
     };
     if whole <= 0 {
-        return Err(fail(5_787_908, format!("'n' must be greater than 0, found {whole}")));
+        return Err(invalid_request(
+            5_787_908,
+            format!("'n' must be greater than 0, found {whole}"),
+        ));
     }
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
@@ -33,11 +36,11 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
             values.iter().skip(skipped).map(ValueRef::to_value).collect()
         }
         _ => {
-            let mut ranked = Ranked::new(count, name == "$maxN");
+            let mut ranked = Ranked::with_count(count, name == "$maxN");
             for value in values.iter() {
-                ranked.add(Got::Ref(value));
+                ranked.add_value(Evaluated::Ref(value));
             }
-            ranked.values()
+            ranked.into_values()
         }
     }
 }
@@ -51,25 +54,25 @@ pub struct Edge {
 }
 
 impl Edge {
-    pub(crate) fn new(most: usize, last: bool) -> Self {
+    pub(crate) fn with_count(most: usize, last: bool) -> Self {
         Self { most, last, held: VecDeque::new() }
     }
 
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
         }
         let value = got.into_value().unwrap_or(Value::Null);
-        let mut grown = memory(value.as_ref());
+        let mut grown = memory_of(value.as_ref());
         self.held.push_back(value);
         if self.held.len() > self.most {
             let dropped = self.held.pop_front();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory_of(value.as_ref())));
         }
         grown
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_edge(self) -> Value {
         Value::Array(self.held.into())
     }
 }
@@ -83,37 +86,38 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    pub(crate) fn new(most: usize, greatest: bool) -> Self {
+    pub(crate) fn with_count(most: usize, greatest: bool) -> Self {
         Self { most, greatest, held: Vec::new() }
     }
 
-    fn order(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
-    pub(crate) fn add(&mut self, got: Got<'_>) -> usize {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;
         }
         let value = got.operand();
-        let at = self.held.partition_point(|held| self.order(held.as_ref(), value).is_le());
+        let at =
+            self.held.partition_point(|held| self.compare_wanted(held.as_ref(), value).is_le());
         if at >= self.most {
             return 0;
         }
-        let mut grown = memory(value);
+        let mut grown = memory_of(value);
         self.held.insert(at, value.to_value());
         if self.held.len() > self.most {
             let dropped = self.held.pop();
-            grown = grown.saturating_sub(dropped.map_or(0, |value| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |value| memory_of(value.as_ref())));
         }
         grown
     }
 
-    fn values(self) -> Vec<Value> {
+    fn into_values(self) -> Vec<Value> {
         self.held
     }
 
-    pub(crate) fn value(self) -> Value {
+    pub(crate) fn into_ranked(self) -> Value {
         Value::Array(self.held)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Compensated {
 }
 
 impl Compensated {
-    fn add(&mut self, value: f64) {
+    fn add_double(&mut self, value: f64) {
         self.plain += value;
         let (value, lost) = two_sum(value, self.rest);
         let (sum, value) = two_sum(self.sum, value);
@@ -31,7 +31,7 @@ impl Compensated {
         self.sum = total;
     }
 
-    fn value(&self) -> f64 {
+    fn total(&self) -> f64 {
         if self.sum.is_nan() || self.sum.is_infinite() { self.plain } else { self.sum }
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 impl Sum {
     /// Adds a value, if it is a number.
-    pub fn add(&mut self, value: ValueRef<'_>) {
+    pub fn add_number(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Int32(v) => self.whole += i128::from(v),
             ValueRef::Int64(v) => {
@@ -53,7 +53,7 @@ impl Sum {
                 self.has_long = true;
             }
             ValueRef::Double(v) => {
-                self.double.add(v);
+                self.double.add_double(v);
                 self.has_double = true;
             }
             ValueRef::Decimal128(v) => {
@@ -63,20 +63,20 @@ impl Sum {
         }
     }
 
-    fn binary(&self) -> f64 {
+    fn binary_total(&self) -> f64 {
         let mut sum = self.double.clone();
         if self.whole != 0 {
             let high = self.whole as f64;
-            sum.add(high);
-            sum.add((self.whole - high as i128) as f64);
+            sum.add_double(high);
+            sum.add_double((self.whole - high as i128) as f64);
         }
-        sum.value()
+        sum.total()
     }
 
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut total = decimal;
         if self.has_double {
-            total = total.add(Decimal128::from_f64_exact(self.double.value()));
+            total = total.add(Decimal128::from_f64_exact(self.double.total()));
         }
         if self.whole != 0 {
             let whole = Decimal128::parse(&self.whole.to_string());
@@ -86,12 +86,12 @@ impl Sum {
     }
 
     /// The sum in the widest type that was added; integers that do not fit become doubles.
-    pub fn value(&self) -> Value {
+    pub fn sum_value(&self) -> Value {
         if let Some(decimal) = self.decimal {
             return Value::Decimal128(self.as_decimal(decimal));
         }
         if self.has_double {
-            return Value::Double(self.binary());
+            return Value::Double(self.binary_total());
         }
         match (i32::try_from(self.whole), i64::try_from(self.whole)) {
             (Ok(small), _) if !self.has_long => Value::Int32(small),
@@ -110,20 +110,20 @@ pub struct Avg {
 
 impl Avg {
     /// Adds a value, if it is a number.
-    pub fn add(&mut self, value: ValueRef<'_>) {
+    pub fn add_number(&mut self, value: ValueRef<'_>) {
         if Number::of(value).is_some() {
-            self.sum.add(value);
+            self.sum.add_number(value);
             self.count += 1;
         }
     }
 
     /// How many numbers were added.
-    pub(crate) fn count(&self) -> i64 {
+    pub(crate) fn number_count(&self) -> i64 {
         self.count
     }
 
     /// The mean; null without numbers.
-    pub fn value(&self) -> Value {
+    pub fn mean_value(&self) -> Value {
         if self.count == 0 {
             return Value::Null;
         }
@@ -132,7 +132,7 @@ impl Avg {
                 let count = Decimal128::from_i64(self.count);
                 Value::Decimal128(self.sum.as_decimal(decimal).divide(count))
             }
-            None => Value::Double(self.sum.binary() / self.count as f64),
+            None => Value::Double(self.sum.binary_total() / self.count as f64),
         }
     }
 }

@@ -5,16 +5,16 @@ use document::{Decimal128, Value};
 use super::BitOperator;
 
 /// A sum; `None` when it overflows 64 bits.
-pub(super) fn add(a: &Value, b: &Value) -> Option<Value> {
-    combine(a, b, i64::checked_add, |a, b| a + b, Decimal128::add)
+pub(super) fn add_numbers(a: &Value, b: &Value) -> Option<Value> {
+    combine_numbers(a, b, i64::checked_add, |a, b| a + b, Decimal128::add)
 }
 
 /// A product; `None` when it overflows 64 bits.
-pub(super) fn multiply(a: &Value, b: &Value) -> Option<Value> {
-    combine(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
+pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
+    combine_numbers(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
 }
 
-fn combine(
+fn combine_numbers(
     a: &Value,
     b: &Value,
     whole: fn(i64, i64) -> Option<i64>,
@@ -60,7 +60,7 @@ fn to_whole(value: &Value) -> Option<i64> {
 }
 
 /// A bit operation on two whole numbers; 32 bits wide if both are.
-pub(super) fn bits(operator: BitOperator, a: &Value, b: &Value) -> Option<Value> {
+pub(super) fn apply_bits(operator: BitOperator, a: &Value, b: &Value) -> Option<Value> {
     if let (Value::Int32(a), Value::Int32(b)) = (a, b) {
         return Some(Value::Int32(match operator {
             BitOperator::And => a & b,

@@ -7,7 +7,7 @@ use evaluation::{Context, Error};
 
 use crate::{
     filter::{Condition, Filter},
-    sort::{Part, Sort},
+    sort::{Sort, SortPart},
 };
 
 /// `$push` with its modifiers.
@@ -48,7 +48,7 @@ pub enum Pull {
 
 impl Push {
     /// Changes an array.
-    pub(super) fn apply(&self, values: &mut Vec<Value>) {
+    pub(super) fn push_into(&self, values: &mut Vec<Value>) {
         let len = values.len();
         let at = match self.position {
             None => len,
@@ -79,7 +79,7 @@ impl Push {
     }
 }
 
-fn by_fields(parts: &[Part], a: &Value, b: &Value) -> Ordering {
+fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();
         for part in path.parts() {
@@ -118,11 +118,15 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
 
 impl Pull {
     /// Takes elements out; whether there were any.
-    pub(super) fn apply(&self, values: &mut Vec<Value>, context: &Context) -> Result<bool, Error> {
+    pub(super) fn pull_from(
+        &self,
+        values: &mut Vec<Value>,
+        context: &Context,
+    ) -> Result<bool, Error> {
         let before = values.len();
         let mut kept = Vec::with_capacity(before);
         for value in std::mem::take(values) {
-            if !self.takes(&value, context)? {
+            if !self.takes_out(&value, context)? {
                 kept.push(value);
             }
         }
@@ -130,7 +134,7 @@ impl Pull {
         Ok(values.len() != before)
     }
 
-    fn takes(&self, value: &Value, context: &Context) -> Result<bool, Error> {
+    fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),
             (Self::Filter(filter), Value::Document(fields)) => {
@@ -140,10 +144,10 @@ impl Pull {
             (Self::Condition(condition), Value::Array(_)) => {
                 let mut wrapped = Document::new();
                 wrapped.push("", value.clone());
-                let filter = condition.clone().at(&Path::new(""));
+                let filter = condition.clone().at_path(&Path::new(""));
                 filter.matches(DocRef::Tree(&wrapped), context)
             }
-            (Self::Condition(condition), value) => condition.meets(value.as_ref(), context),
+            (Self::Condition(condition), value) => condition.meets_element(value.as_ref(), context),
         }
     }
 }

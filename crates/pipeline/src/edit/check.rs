@@ -3,12 +3,12 @@
 use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
 use evaluation::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
 
-use super::{Leaf, Operator, identical};
+use super::{Operator, PathOperator, is_identical};
 
 /// The `_id` is the same, bit by bit.
 pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), Error> {
     let same = match (old, new.get("_id")) {
-        (Some(old), Some(new)) => identical(&old.to_value(), new),
+        (Some(old), Some(new)) => is_identical(&old.to_value(), new),
         (None, None) => true,
         _ => false,
     };
@@ -47,9 +47,9 @@ pub fn root_name(name: &str) -> Result<(), Error> {
 }
 
 /// What operators put into a document that is there. One that they make may have any names.
-pub(super) fn names(leaves: &[Leaf]) -> Result<(), Error> {
-    let creates = |leaf: &&Leaf| {
-        leaf.operator.creates() && !matches!(leaf.operator, Operator::SetOnInsert(_))
+pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
+    let creates = |leaf: &&PathOperator| {
+        leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
     };
     for leaf in leaves.iter().filter(creates) {
         root_name(leaf.path.root())?;
@@ -81,7 +81,7 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
 }
 
 /// The document may be stored.
-pub(super) fn fits(document: &DocBuf) -> Result<(), Error> {
+pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
     if document.bytes().len() > MAX_DOCUMENT_BYTES {
         let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
         return Err(Error::new(Kind::TooLarge, 17419, text));

@@ -3,13 +3,13 @@
 use document::{Document, Value};
 
 /// Whether two values have the same type and the same bytes.
-pub fn identical(a: &Value, b: &Value) -> bool {
+pub fn is_identical(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Double(a), Value::Double(b)) => a.to_bits() == b.to_bits(),
         (Value::Decimal128(a), Value::Decimal128(b)) => a.to_le_bytes() == b.to_le_bytes(),
         (Value::Document(a), Value::Document(b)) => same_fields(a, b),
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_identical(a, b))
         }
         (
             Value::JavaScriptWithScope { code: a, scope: s },
@@ -21,5 +21,5 @@ pub fn identical(a: &Value, b: &Value) -> bool {
 
 fn same_fields(a: &Document, b: &Document) -> bool {
     a.len() == b.len()
-        && a.fields().iter().zip(b.fields()).all(|((m, a), (n, b))| m == n && identical(a, b))
+        && a.fields().iter().zip(b.fields()).all(|((m, a), (n, b))| m == n && is_identical(a, b))
 }

@@ -4,19 +4,19 @@ use document::{Document, Path, Value};
 use evaluation::{Context, Error, Growth, Kind};
 
 use super::place;
-use crate::filter::{Comparison, Filter, Test};
+use crate::filter::{Comparison, Filter, PathTest};
 
 /// Fields from equalities that every matching document has to meet.
 pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
-    gather(filter, &mut equalities);
+    gather_equalities(filter, &mut equalities);
     refuse_doubles(&equalities)?;
     equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
-    let mut growth = Growth::beside(0, context);
+    let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
-        place::create(&mut root, &parts, value.clone(), &mut growth)?;
+        place::create_place(&mut root, &parts, value.clone(), &mut growth)?;
     }
     match root {
         Value::Document(document) => Ok(id_first(document)),
@@ -27,7 +27,7 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
 /// The `_id` that a filter says.
 pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
     let mut equalities = Vec::new();
-    gather(filter, &mut equalities);
+    gather_equalities(filter, &mut equalities);
     equalities.retain(|(path, _)| path.first() == "_id");
     refuse_doubles(&equalities)?;
     if let Some((path, _)) = equalities.iter().find(|(path, _)| path.len() > 1) {
@@ -48,16 +48,16 @@ pub(super) fn id_first(mut document: Document) -> Document {
     document
 }
 
-fn gather<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
+fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
     match filter {
-        Filter::And(all) => all.iter().for_each(|filter| gather(filter, found)),
+        Filter::And(all) => all.iter().for_each(|filter| gather_equalities(filter, found)),
         Filter::Or(any) => {
             if let [only] = any.as_slice() {
-                gather(only, found);
+                gather_equalities(only, found);
             }
         }
-        Filter::Path(path, Test::Compare(Comparison::Eq, value)) => found.push((path, value)),
-        Filter::Path(path, Test::In(set)) if set.patterns().is_empty() => {
+        Filter::Path(path, PathTest::Compare(Comparison::Eq, value)) => found.push((path, value)),
+        Filter::Path(path, PathTest::In(set)) if set.patterns().is_empty() => {
             if let [only] = set.values() {
                 found.push((path, only));
             }

@@ -22,10 +22,10 @@ use crate::{
 
 pub use array::{Pull, Push, PushOrder};
 pub use check::root_name as check_root_name;
-pub use identical::identical;
+pub use identical::is_identical;
 pub use operator::{BitOperator, Operator};
-pub use operators::{ElementFilter, Leaf, Operators};
-pub use path::{EditPath, Step};
+pub use operators::{ElementFilter, Operators, PathOperator};
+pub use path::{EditPath, EditStep};
 
 /// What an update does.
 #[derive(Clone, Debug)]
@@ -65,13 +65,13 @@ impl Edit {
                 Ok(outcome)
             }
             Self::Operators(operators) => {
-                let _held = context.holding.tree(old)?;
+                let _held = context.holding.share_for_tree(old)?;
                 let (new, changed) =
-                    operators.apply(old.to_tree(), false, filter, Some(old), context)?;
+                    operators.apply_to(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {
                     return Ok(Outcome { document: old.to_buf(), changed: false });
                 }
-                check::names(operators.leaves())?;
+                check::check_names(operators.leaf_operators())?;
                 check::id_stays(old.get("_id"), &new)?;
                 outcome(old, new.to_buf())
             }
@@ -97,7 +97,7 @@ impl Edit {
             Self::Operators(operators) => {
                 let start = insert::from_equalities(filter, context)?;
                 let id = start.get("_id").cloned();
-                let (new, _) = operators.apply(start, true, None, None, context)?;
+                let (new, _) = operators.apply_to(start, true, None, None, context)?;
                 if id.is_some() {
                     check::id_stays(id.as_ref().map(Value::as_ref), &new)?;
                 }
@@ -112,7 +112,7 @@ impl Edit {
         if let Some(id) = document.get("_id") {
             check::id_storable(&id.to_value())?;
         }
-        check::fits(&document)?;
+        check::check_storable(&document)?;
         Ok(document)
     }
 
@@ -139,7 +139,7 @@ impl Edit {
 }
 
 fn outcome(old: DocRef<'_>, new: DocBuf) -> Result<Outcome, Error> {
-    check::fits(&new)?;
+    check::check_storable(&new)?;
     let changed = match old {
         DocRef::Raw(bytes) => bytes != new.bytes(),
         DocRef::Tree(tree) => tree.to_buf().bytes() != new.bytes(),

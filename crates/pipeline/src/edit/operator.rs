@@ -1,12 +1,12 @@
 //! What one operator does to the value at one path.
 
 use document::{Value, compare, shell};
-use evaluation::{Context, Error, Kind, memory};
+use evaluation::{Context, Error, Kind, memory_of};
 
 use super::{
     Pull, Push, arithmetic,
     array::{add_to_set, array_of, pull_all},
-    identical,
+    is_identical,
     path::EditPath,
 };
 
@@ -62,15 +62,15 @@ pub enum BitOperator {
 
 /// Where an operator is applied, for messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot<'a> {
+pub(super) struct TargetSpot<'a> {
     pub(super) path: &'a [String],
     /// `_id: 1`, or what stands for it.
     pub(super) id: &'a str,
     pub(super) context: &'a Context,
 }
 
-impl Spot<'_> {
-    fn name(&self) -> &str {
+impl TargetSpot<'_> {
+    fn field_name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 }
@@ -79,19 +79,19 @@ fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }
 
-fn mismatch(text: String) -> Error {
+fn type_mismatch(text: String) -> Error {
     Error::new(Kind::TypeMismatch, 14, text)
 }
 
-fn put(value: &mut Value, new: Value) -> bool {
-    let changed = !identical(value, &new);
+fn replace_value(value: &mut Value, new: Value) -> bool {
+    let changed = !is_identical(value, &new);
     *value = new;
     changed
 }
 
 impl Operator {
     /// Whether it makes a field that is missing.
-    pub fn creates(&self) -> bool {
+    pub fn creates_field(&self) -> bool {
         !matches!(
             self,
             Self::Unset | Self::PopFirst | Self::PopLast | Self::Pull(_) | Self::PullAll(_)
@@ -99,11 +99,11 @@ impl Operator {
     }
 
     /// About the memory that a value takes which it puts somewhere.
-    pub(super) fn adds(&self) -> usize {
-        let all = |values: &[Value]| values.iter().map(|value| memory(value.as_ref())).sum();
+    pub(super) fn added_memory(&self) -> usize {
+        let all = |values: &[Value]| values.iter().map(|value| memory_of(value.as_ref())).sum();
         match self {
-            Self::Set(value) | Self::SetOnInsert(value) => memory(value.as_ref()),
-            Self::Min(value) | Self::Max(value) => memory(value.as_ref()),
+            Self::Set(value) | Self::SetOnInsert(value) => memory_of(value.as_ref()),
+            Self::Min(value) | Self::Max(value) => memory_of(value.as_ref()),
             Self::Push(push) => all(&push.values),
             Self::AddToSet(values) => all(values),
             _ => 0,
@@ -111,16 +111,16 @@ impl Operator {
     }
 
     /// The value of a field that was missing.
-    pub(super) fn create(&self, spot: Spot<'_>) -> Option<Value> {
+    pub(super) fn new_value(&self, spot: TargetSpot<'_>) -> Option<Value> {
         Some(match self {
             Self::Set(value) | Self::SetOnInsert(value) => value.clone(),
             Self::Add(value) | Self::Min(value) | Self::Max(value) => value.clone(),
-            Self::Multiply(value) => arithmetic::multiply(&Value::Int32(0), value)?,
+            Self::Multiply(value) => arithmetic::multiply_numbers(&Value::Int32(0), value)?,
             Self::CurrentDate => Value::DateTime(spot.context.now_ms),
-            Self::CurrentTimestamp => timestamp(spot.context.now_ms),
+            Self::CurrentTimestamp => timestamp_of(spot.context.now_ms),
             Self::Push(push) => {
                 let mut values = Vec::new();
-                push.apply(&mut values);
+                push.push_into(&mut values);
                 Value::Array(values)
             }
             Self::AddToSet(new) => {
@@ -128,28 +128,36 @@ impl Operator {
                 add_to_set(&mut values, new);
                 Value::Array(values)
             }
-            Self::Bits(operations) => bits(operations, Value::Int32(0))?,
+            Self::Bits(operations) => apply_all_bits(operations, Value::Int32(0))?,
             Self::Unset | Self::RenameFrom(_) | Self::PopFirst | Self::PopLast => return None,
             Self::Pull(_) | Self::PullAll(_) => return None,
         })
     }
 
     /// Changes a value; whether any bit of it changed.
-    pub(super) fn modify(&self, value: &mut Value, spot: Spot<'_>) -> Result<bool, Error> {
+    pub(super) fn modify_value(
+        &self,
+        value: &mut Value,
+        spot: TargetSpot<'_>,
+    ) -> Result<bool, Error> {
         match self {
-            Self::Set(new) | Self::SetOnInsert(new) => Ok(put(value, new.clone())),
+            Self::Set(new) | Self::SetOnInsert(new) => Ok(replace_value(value, new.clone())),
             Self::Min(new) => {
                 let less = compare(new.as_ref(), value.as_ref()).is_lt();
-                Ok(less && put(value, new.clone()))
+                Ok(less && replace_value(value, new.clone()))
             }
             Self::Max(new) => {
                 let greater = compare(new.as_ref(), value.as_ref()).is_gt();
-                Ok(greater && put(value, new.clone()))
+                Ok(greater && replace_value(value, new.clone()))
             }
-            Self::Add(operand) => number(value, operand, "$inc", arithmetic::add, spot),
-            Self::Multiply(operand) => number(value, operand, "$mul", arithmetic::multiply, spot),
-            Self::CurrentDate => Ok(put(value, Value::DateTime(spot.context.now_ms))),
-            Self::CurrentTimestamp => Ok(put(value, timestamp(spot.context.now_ms))),
+            Self::Add(operand) => {
+                modify_number(value, operand, "$inc", arithmetic::add_numbers, spot)
+            }
+            Self::Multiply(operand) => {
+                modify_number(value, operand, "$mul", arithmetic::multiply_numbers, spot)
+            }
+            Self::CurrentDate => Ok(replace_value(value, Value::DateTime(spot.context.now_ms))),
+            Self::CurrentTimestamp => Ok(replace_value(value, timestamp_of(spot.context.now_ms))),
             Self::Bits(operations) => modify_bits(operations, value, spot),
             Self::Push(push) => modify_push(push, value, spot),
             Self::AddToSet(new) => {
@@ -157,16 +165,16 @@ impl Operator {
                     bad_value(format!(
                         "Cannot apply $addToSet to non-array field. Field named '{}' has \
                          non-array type {}",
-                        spot.name(),
+                        spot.field_name(),
                         other.kind().name()
                     ))
                 })?;
                 Ok(add_to_set(values, new))
             }
-            Self::PopFirst | Self::PopLast => self.pop(value, spot),
+            Self::PopFirst | Self::PopLast => self.pop_element(value, spot),
             Self::Pull(pull) => {
                 let values = array_of(value).map_err(not_pullable)?;
-                pull.apply(values, spot.context)
+                pull.pull_from(values, spot.context)
             }
             Self::PullAll(unwanted) => {
                 Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted))
@@ -175,10 +183,10 @@ impl Operator {
         }
     }
 
-    fn pop(&self, value: &mut Value, spot: Spot<'_>) -> Result<bool, Error> {
+    fn pop_element(&self, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
         let values = array_of(value).map_err(|other| {
             let (path, kind) = (spot.path.join("."), other.kind().name());
-            mismatch(format!("Path '{path}' contains an element of non-array type '{kind}'"))
+            type_mismatch(format!("Path '{path}' contains an element of non-array type '{kind}'"))
         })?;
         let held = !values.is_empty();
         if held && matches!(self, Self::PopFirst) {
@@ -195,30 +203,30 @@ fn not_pullable(_: document::ValueRef<'_>) -> Error {
 }
 
 /// Seconds, and within a second the milliseconds from 1 on, so that later instants are greater.
-fn timestamp(now_ms: i64) -> Value {
+fn timestamp_of(now_ms: i64) -> Value {
     let seconds = u64::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
     let increment = u64::try_from(now_ms.rem_euclid(1000)).unwrap_or(0) + 1;
     Value::Timestamp(seconds << 32 | increment)
 }
 
-fn number(
+fn modify_number(
     value: &mut Value,
     operand: &Value,
     name: &str,
     combine: fn(&Value, &Value) -> Option<Value>,
-    spot: Spot<'_>,
+    spot: TargetSpot<'_>,
 ) -> Result<bool, Error> {
     if !value.as_ref().is_number() {
-        return Err(mismatch(format!(
+        return Err(type_mismatch(format!(
             "Cannot apply {name} to a value of non-numeric type. {{{}}} has the field '{}' of \
              non-numeric type {}",
             spot.id,
-            spot.name(),
+            spot.field_name(),
             value.kind().name()
         )));
     }
     match combine(value, operand) {
-        Some(new) => Ok(put(value, new)),
+        Some(new) => Ok(replace_value(value, new)),
         None => {
             let kind = if matches!(value, Value::Int32(_)) { "NumberInt" } else { "NumberLong" };
             Err(bad_value(format!(
@@ -231,30 +239,30 @@ fn number(
     }
 }
 
-fn bits(operations: &[(BitOperator, Value)], start: Value) -> Option<Value> {
-    operations
-        .iter()
-        .try_fold(start, |value, (operator, operand)| arithmetic::bits(*operator, &value, operand))
+fn apply_all_bits(operations: &[(BitOperator, Value)], start: Value) -> Option<Value> {
+    operations.iter().try_fold(start, |value, (operator, operand)| {
+        arithmetic::apply_bits(*operator, &value, operand)
+    })
 }
 
 fn modify_bits(
     operations: &[(BitOperator, Value)],
     value: &mut Value,
-    spot: Spot<'_>,
+    spot: TargetSpot<'_>,
 ) -> Result<bool, Error> {
-    match bits(operations, value.clone()) {
-        Some(new) => Ok(put(value, new)),
+    match apply_all_bits(operations, value.clone()) {
+        Some(new) => Ok(replace_value(value, new)),
         None => Err(bad_value(format!(
             "Cannot apply $bit to a value of non-integral type.{} has the field {} of \
              non-integer type {}",
             spot.id,
-            spot.name(),
+            spot.field_name(),
             value.kind().name()
         ))),
     }
 }
 
-fn modify_push(push: &Push, value: &mut Value, spot: Spot<'_>) -> Result<bool, Error> {
+fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
     let values = array_of(value).map_err(|other| {
         bad_value(format!(
             "The field '{}' must be an array but is of type {} in document {{{}}}",
@@ -265,12 +273,12 @@ fn modify_push(push: &Push, value: &mut Value, spot: Spot<'_>) -> Result<bool, E
     })?;
     let only_appends = push.order.is_none() && push.slice.is_none();
     if only_appends {
-        push.apply(values);
+        push.push_into(values);
         return Ok(!push.values.is_empty());
     }
     let before = values.clone();
-    push.apply(values);
+    push.push_into(values);
     let same = before.len() == values.len()
-        && before.iter().zip(values.iter()).all(|(a, b)| identical(a, b));
+        && before.iter().zip(values.iter()).all(|(a, b)| is_identical(a, b));
     Ok(!same)
 }

@@ -8,15 +8,15 @@ use memory::Share;
 
 use super::{
     Operator, check,
-    operator::Spot,
-    path::{EditPath, Step, check_concrete, check_conflicts, index, order},
-    place::{self, Found},
+    operator::TargetSpot,
+    path::{EditPath, EditStep, array_index, check_concrete, check_conflicts, compare_names},
+    place::{self, PlaceFound},
 };
 use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
 
 /// One operator at one path.
 #[derive(Clone, Debug)]
-pub struct Leaf {
+pub struct PathOperator {
     /// Where.
     pub path: EditPath,
     /// What.
@@ -35,21 +35,21 @@ pub struct ElementFilter {
 /// The operators of one update.
 #[derive(Clone, Debug)]
 pub struct Operators {
-    leaves: Vec<Leaf>,
+    leaves: Vec<PathOperator>,
     filters: Vec<ElementFilter>,
     by_name: HashMap<String, usize>,
     dynamic: bool,
 }
 
 /// A concrete path with its operator.
-struct Target<'a> {
+struct ConcreteTarget<'a> {
     path: Vec<String>,
     operator: &'a Operator,
 }
 
 impl Operators {
     /// Refuses operators that conflict, and names of filters that are missing.
-    pub fn new(leaves: Vec<Leaf>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
+    pub fn new(leaves: Vec<PathOperator>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
         let by_name: HashMap<String, usize> =
             (0..).zip(&filters).map(|(at, filter)| (filter.name.clone(), at)).collect();
         let mut paths = Vec::new();
@@ -59,7 +59,7 @@ impl Operators {
                 paths.push(source);
             }
             for step in leaf.path.steps() {
-                let Step::Filtered(name) = step else { continue };
+                let EditStep::Filtered(name) = step else { continue };
                 if !by_name.contains_key(name) {
                     let text = format!(
                         "No array filter found for identifier '{name}' in path '{}'",
@@ -72,18 +72,18 @@ impl Operators {
         check_conflicts(&paths)?;
         drop(paths);
         let mut leaves = leaves;
-        leaves.sort_by(|a, b| a.path.order(&b.path));
+        leaves.sort_by(|a, b| a.path.compare_paths(&b.path));
         let dynamic = leaves.iter().any(|leaf| leaf.path.is_dynamic());
         Ok(Self { leaves, filters, by_name, dynamic })
     }
 
     /// The operators in the order they are applied.
-    pub fn leaves(&self) -> &[Leaf] {
+    pub fn leaf_operators(&self) -> &[PathOperator] {
         &self.leaves
     }
 
     /// The filters of array elements.
-    pub fn filters(&self) -> &[ElementFilter] {
+    pub fn element_filters(&self) -> &[ElementFilter] {
         &self.filters
     }
 
@@ -98,11 +98,11 @@ impl Operators {
     }
 
     pub(super) fn is_positional(&self) -> bool {
-        self.leaves.iter().any(|leaf| leaf.path.steps().contains(&Step::Matched))
+        self.leaves.iter().any(|leaf| leaf.path.steps().contains(&EditStep::Matched))
     }
 
     /// Applies them to a document; whether any bit of it changed.
-    pub(super) fn apply(
+    pub(super) fn apply_to(
         &self,
         document: Document,
         inserted: bool,
@@ -123,14 +123,14 @@ impl Operators {
         };
         let mut root = Value::Document(document);
         let mut named = context.holding.share();
-        let targets = self.targets(&mut root, inserted, matched, context, &mut named)?;
+        let targets = self.concrete_targets(&mut root, inserted, matched, context, &mut named)?;
         let mut changed = false;
-        let mut growth = Growth::beside(0, context);
+        let mut growth = Growth::with_held(0, context);
         for target in &targets {
-            growth.hold(target.operator.adds())?;
-            let spot = Spot { path: &target.path, id: &id, context };
+            growth.hold_beside(target.operator.added_memory())?;
+            let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
-                Operator::RenameFrom(source) => rename(&mut root, source, spot, &mut growth)?,
+                Operator::RenameFrom(source) => rename_field(&mut root, source, spot, &mut growth)?,
                 operator => apply_one(&mut root, operator, spot, &mut growth)?,
             };
         }
@@ -140,14 +140,14 @@ impl Operators {
         }
     }
 
-    fn targets(
+    fn concrete_targets(
         &self,
         root: &mut Value,
         inserted: bool,
         matched: Option<usize>,
         context: &Context,
         named: &mut Share,
-    ) -> Result<Vec<Target<'_>>, Error> {
+    ) -> Result<Vec<ConcreteTarget<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
             let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
@@ -155,7 +155,10 @@ impl Operators {
                 continue;
             }
             if !leaf.path.is_dynamic() {
-                targets.push(Target { path: leaf.path.names(), operator: &leaf.operator });
+                targets.push(ConcreteTarget {
+                    path: leaf.path.field_names(),
+                    operator: &leaf.operator,
+                });
                 continue;
             }
             let mut expansion = Expansion {
@@ -166,14 +169,14 @@ impl Operators {
                 named,
                 out: vec![],
             };
-            expansion.expand(root, &mut Vec::new())?;
-            let target = |path| Target { path, operator: &leaf.operator };
+            expansion.expand_from(root, &mut Vec::new())?;
+            let target = |path| ConcreteTarget { path, operator: &leaf.operator };
             if !skipped {
                 targets.extend(expansion.out.into_iter().map(target));
             }
         }
         if self.dynamic {
-            targets.sort_by(|a, b| order(&a.path, &b.path));
+            targets.sort_by(|a, b| compare_names(&a.path, &b.path));
             check_concrete(targets.iter().map(|target| &target.path))?;
         }
         Ok(targets)
@@ -196,10 +199,10 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// `before` is the concrete path so far.
-    fn expand(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
+    fn expand_from(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
         let Some(step) = self.path.steps().get(before.len()) else {
             let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
-            self.context.effort.charge(names)?;
+            self.context.budget.spend_bounded(names)?;
             self.named.grow(PLACE + names)?;
             if MAX_NAMED_BYTES < self.named.held_bytes() {
                 let text = "the positional operators of an update name more places than allowed";
@@ -209,28 +212,28 @@ impl Expansion<'_> {
             return Ok(());
         };
         let indexes = match step {
-            Step::Name(name) => {
+            EditStep::Name(name) => {
                 before.push(name.clone());
-                self.expand(root, before)?;
+                self.expand_from(root, before)?;
                 before.pop();
                 return Ok(());
             }
-            Step::Matched => vec![self.matched.ok_or_else(|| {
+            EditStep::Matched => vec![self.matched.ok_or_else(|| {
                 let text = "The positional operator did not find the match needed from the query.";
                 Error::new(Kind::Invalid, 2, text)
             })?],
-            Step::Every => (0..elements(root, before)?.len()).collect(),
-            Step::Filtered(name) => self.filtered(name, elements(root, before)?)?,
+            EditStep::Every => (0..array_at(root, before)?.len()).collect(),
+            EditStep::Filtered(name) => self.matching_indexes(name, array_at(root, before)?)?,
         };
         for index in indexes {
             before.push(index.to_string());
-            self.expand(root, before)?;
+            self.expand_from(root, before)?;
             before.pop();
         }
         Ok(())
     }
 
-    fn filtered(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
+    fn matching_indexes(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
         let Operators { filters, by_name, .. } = self.operators;
         let Some(filter) = by_name.get(name).and_then(|at| filters.get(*at)) else {
             return Ok(Vec::new());
@@ -248,10 +251,10 @@ impl Expansion<'_> {
 }
 
 /// The array at a concrete path.
-fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
-    match place::find(root, path) {
-        Found::Value(Value::Array(values)) => Ok(values),
-        Found::Value(other) => {
+fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
+    match place::find_place(root, path) {
+        PlaceFound::Value(Value::Array(values)) => Ok(values),
+        PlaceFound::Value(other) => {
             let text = format!(
                 "Cannot apply array updates to non-array element {}: {}",
                 path.last().map_or("", String::as_str),
@@ -259,7 +262,7 @@ fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Err
             );
             Err(Error::new(Kind::Invalid, 2, text))
         }
-        Found::Missing | Found::Blocked(_) => {
+        PlaceFound::Missing | PlaceFound::Blocked(_) => {
             let text = format!(
                 "The path '{}' must exist in the document in order to apply array updates.",
                 path.join(".")
@@ -272,64 +275,66 @@ fn elements<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Err
 fn apply_one(
     root: &mut Value,
     operator: &Operator,
-    spot: Spot<'_>,
+    spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
 ) -> Result<bool, Error> {
     if matches!(operator, Operator::Unset) {
-        return Ok(unset(root, spot.path));
+        return Ok(unset_field(root, spot.path));
     }
-    match place::find(root, spot.path) {
-        Found::Value(value) => operator.modify(value, spot),
-        Found::Blocked(blocked) if operator.creates() => Err(blocked.cannot_create()),
-        Found::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
-        Found::Missing => match operator.create(spot) {
-            Some(value) => place::create(root, spot.path, value, growth).map(|()| true),
+    match place::find_place(root, spot.path) {
+        PlaceFound::Value(value) => operator.modify_value(value, spot),
+        PlaceFound::Blocked(blocked) if operator.creates_field() => Err(blocked.cannot_create()),
+        PlaceFound::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
+        PlaceFound::Missing => match operator.new_value(spot) {
+            Some(value) => place::create_place(root, spot.path, value, growth).map(|()| true),
             None => Ok(false),
         },
     }
 }
 
-fn unset(root: &mut Value, path: &[String]) -> bool {
+fn unset_field(root: &mut Value, path: &[String]) -> bool {
     let in_array = match path.split_last() {
-        Some((_, before)) => matches!(place::find(root, before), Found::Value(Value::Array(_))),
+        Some((_, before)) => {
+            matches!(place::find_place(root, before), PlaceFound::Value(Value::Array(_)))
+        }
         None => false,
     };
-    match place::remove(root, path) {
+    match place::remove_place(root, path) {
         Some(old) => !(in_array && matches!(old, Value::Null)),
         None => false,
     }
 }
 
-fn rename(
+fn rename_field(
     root: &mut Value,
     source: &EditPath,
-    spot: Spot<'_>,
+    spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
 ) -> Result<bool, Error> {
-    let from = source.names();
-    match place::find(root, &from) {
-        Found::Missing => return Ok(false),
-        Found::Blocked(blocked) => {
+    let from = source.field_names();
+    match place::find_place(root, &from) {
+        PlaceFound::Missing => return Ok(false),
+        PlaceFound::Blocked(blocked) => {
             let text = format!(
                 "cannot use the part ({} of {source}) to traverse the element ({})",
                 blocked.before, blocked.element
             );
             return Err(Error::new(Kind::Invalid, 28, text));
         }
-        Found::Value(_) => {}
+        PlaceFound::Value(_) => {}
     }
     if spot.path.first().is_some_and(|part| part == "_id") {
         return Err(check::id_would_change());
     }
     refuse_array(root, &from, "source", spot)?;
     refuse_array(root, spot.path, "destination", spot)?;
-    if let Found::Blocked(blocked) = place::find(root, spot.path) {
+    if let PlaceFound::Blocked(blocked) = place::find_place(root, spot.path) {
         return Err(blocked.cannot_create());
     }
-    let Some(value) = place::remove(root, &from) else { return Ok(false) };
-    match place::find(root, spot.path) {
-        Found::Value(held) => *held = value,
-        _ => place::create(root, spot.path, value, growth)?,
+    let Some(value) = place::remove_place(root, &from) else { return Ok(false) };
+    match place::find_place(root, spot.path) {
+        PlaceFound::Value(held) => *held = value,
+        _ => place::create_place(root, spot.path, value, growth)?,
     }
     Ok(true)
 }
@@ -339,12 +344,12 @@ fn refuse_array(
     root: &mut Value,
     path: &[String],
     which: &str,
-    spot: Spot<'_>,
+    spot: TargetSpot<'_>,
 ) -> Result<(), Error> {
     for (at, part) in path.iter().enumerate().skip(1) {
         let before = path.get(..at).unwrap_or_default();
-        let inside = matches!(place::find(root, before), Found::Value(Value::Array(_)));
-        if inside && index(part).is_some() {
+        let inside = matches!(place::find_place(root, before), PlaceFound::Value(Value::Array(_)));
+        if inside && array_index(part).is_some() {
             let text = format!(
                 "The {which} field cannot be an array element, '{}' in doc with {} has an array \
                  field called '{}'",

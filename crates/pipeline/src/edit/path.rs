@@ -9,7 +9,7 @@ const MAX_PARTS: usize = 200;
 
 /// One part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum EditStep {
     /// A field of a document or an index of an array.
     Name(String),
     /// `$`: the element that met the filter.
@@ -24,7 +24,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditPath {
     text: String,
-    steps: Vec<Step>,
+    steps: Vec<EditStep>,
 }
 
 impl EditPath {
@@ -41,17 +41,17 @@ impl EditPath {
         }
         // An update may have a great many: none has room to spare.
         let mut steps = Vec::with_capacity(text.split('.').count());
-        steps.extend(text.split('.').map(step));
+        steps.extend(text.split('.').map(parse_step));
         if steps.len() > MAX_PARTS {
             return Err(Error::new(Kind::TooLarge, 15, "The update path is too long"));
         }
-        if steps.iter().filter(|step| **step == Step::Matched).count() > 1 {
+        if steps.iter().filter(|step| **step == EditStep::Matched).count() > 1 {
             let text = format!("Too many positional (i.e. '$') elements found in path '{text}'");
             return Err(Error::new(Kind::Invalid, 2, text));
         }
         let what = match steps.first() {
-            Some(Step::Matched) => "positional (i.e. '$') element",
-            Some(Step::Every | Step::Filtered(_)) => {
+            Some(EditStep::Matched) => "positional (i.e. '$') element",
+            Some(EditStep::Every | EditStep::Filtered(_)) => {
                 "array filter identifier (i.e. '$[<id>]') element"
             }
             _ => return Ok(Self { text: text.to_owned(), steps }),
@@ -66,7 +66,7 @@ impl EditPath {
     }
 
     /// Its parts.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[EditStep] {
         &self.steps
     }
 
@@ -77,16 +77,16 @@ impl EditPath {
 
     /// Whether a part is positional.
     pub fn is_dynamic(&self) -> bool {
-        self.steps.iter().any(|step| !matches!(step, Step::Name(_)))
+        self.steps.iter().any(|step| !matches!(step, EditStep::Name(_)))
     }
 
     /// The order in which it is edited among others, as that of [`order`].
-    pub(super) fn order(&self, other: &Self) -> Ordering {
+    pub(super) fn compare_paths(&self, other: &Self) -> Ordering {
         in_order(self.text.split('.'), other.text.split('.'))
     }
 
     /// The parts as text.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(super) fn field_names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
     }
 }
@@ -97,23 +97,23 @@ impl fmt::Display for EditPath {
     }
 }
 
-fn step(part: &str) -> Step {
+fn parse_step(part: &str) -> EditStep {
     match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
-        Some("") => Step::Every,
-        Some(name) => Step::Filtered(name.to_owned()),
-        None if part == "$" => Step::Matched,
-        None => Step::Name(part.to_owned()),
+        Some("") => EditStep::Every,
+        Some(name) => EditStep::Filtered(name.to_owned()),
+        None if part == "$" => EditStep::Matched,
+        None => EditStep::Name(part.to_owned()),
     }
 }
 
 /// The array index that a part is: digits only.
-pub(super) fn index(part: &str) -> Option<usize> {
+pub(super) fn array_index(part: &str) -> Option<usize> {
     let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if digits { part.parse().ok() } else { None }
 }
 
 /// The order in which edits take place: part by part, numbers by value, else by bytes.
-pub(super) fn order(a: &[String], b: &[String]) -> Ordering {
+pub(super) fn compare_names(a: &[String], b: &[String]) -> Ordering {
     in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
 }
 
@@ -126,7 +126,7 @@ fn in_order<'t>(
             (Some(a), Some(b)) => (a, b),
             (a, b) => return a.is_some().cmp(&b.is_some()),
         };
-        let order = match (index(a), index(b)) {
+        let order = match (array_index(a), array_index(b)) {
             (Some(m), Some(n)) => m.cmp(&n).then_with(|| a.cmp(b)),
             _ => a.cmp(b),
         };
@@ -158,7 +158,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
         };
         let mut end = 0;
         for step in &path.steps {
-            let by_filter = matches!(step, Step::Every | Step::Filtered(_));
+            let by_filter = matches!(step, EditStep::Every | EditStep::Filtered(_));
             let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
             let before = path.text.get(..end).unwrap_or_default();
             if *taken.entry(before).or_insert(kind) != kind {

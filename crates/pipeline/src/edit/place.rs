@@ -3,14 +3,14 @@
 use document::{ArrayRef, Document, Value, ValueRef, shell};
 use evaluation::{Error, Growth, Kind};
 
-use super::path::index;
+use super::path::array_index;
 
 /// Most nulls that are put before a new element.
 const MAX_PADDING: usize = 1_500_000;
 
 /// What is at a path.
 #[derive(Debug)]
-pub(super) enum Found<'a> {
+pub(super) enum PlaceFound<'a> {
     /// A value.
     Value(&'a mut Value),
     /// Nothing, but it could be made.
@@ -48,32 +48,32 @@ impl Blocked {
 }
 
 /// Follows a path.
-pub(super) fn find<'a>(root: &'a mut Value, path: &[String]) -> Found<'a> {
+pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound<'a> {
     let mut current = root;
     for (at, part) in path.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| path.get(at)).map_or("", String::as_str);
         current = match current {
             Value::Document(fields) => match fields.get_mut(part) {
                 Some(value) => value,
-                None => return Found::Missing,
+                None => return PlaceFound::Missing,
             },
-            Value::Array(values) => match index(part) {
+            Value::Array(values) => match array_index(part) {
                 Some(at) => match values.get_mut(at) {
                     Some(value) => value,
-                    None => return Found::Missing,
+                    None => return PlaceFound::Missing,
                 },
                 None => {
                     let array = ValueRef::Array(ArrayRef::Tree(values));
-                    return Found::Blocked(blocked(part, before, array));
+                    return PlaceFound::Blocked(blocked_by(part, before, array));
                 }
             },
-            other => return Found::Blocked(blocked(part, before, other.as_ref())),
+            other => return PlaceFound::Blocked(blocked_by(part, before, other.as_ref())),
         };
     }
-    Found::Value(current)
+    PlaceFound::Value(current)
 }
 
-fn blocked(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
+fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
     Blocked {
         part: part.to_owned(),
         before: before.to_owned(),
@@ -82,7 +82,7 @@ fn blocked(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
 }
 
 /// Puts a value at a path that [`find`] called missing.
-pub(super) fn create(
+pub(super) fn create_place(
     root: &mut Value,
     path: &[String],
     value: Value,
@@ -94,34 +94,34 @@ pub(super) fn create(
     };
     match root {
         Value::Document(fields) => match fields.get_mut(part) {
-            Some(inner) => create(inner, rest, value, growth),
+            Some(inner) => create_place(inner, rest, value, growth),
             None => {
-                fields.push(part.as_str(), nested(rest, value));
+                fields.push(part.as_str(), in_documents(rest, value));
                 Ok(())
             }
         },
         Value::Array(values) => {
-            let Some(at) = index(part) else {
-                return Err(blocked(part, "", ValueRef::Null).cannot_create());
+            let Some(at) = array_index(part) else {
+                return Err(blocked_by(part, "", ValueRef::Null).cannot_create());
             };
             if let Some(inner) = values.get_mut(at) {
-                return create(inner, rest, value, growth);
+                return create_place(inner, rest, value, growth);
             }
             if at - values.len() > MAX_PADDING {
                 let text = format!("can't backfill more than {MAX_PADDING} elements");
                 return Err(Error::new(Kind::TooLarge, 34, text));
             }
-            growth.hold((at - values.len()).saturating_mul(size_of::<Value>()))?;
+            growth.hold_beside((at - values.len()).saturating_mul(size_of::<Value>()))?;
             values.resize(at, Value::Null);
-            values.push(nested(rest, value));
+            values.push(in_documents(rest, value));
             Ok(())
         }
-        other => Err(blocked(part, "", other.as_ref()).cannot_create()),
+        other => Err(blocked_by(part, "", other.as_ref()).cannot_create()),
     }
 }
 
 /// A value inside new documents.
-fn nested(path: &[String], value: Value) -> Value {
+fn in_documents(path: &[String], value: Value) -> Value {
     path.iter().rev().fold(value, |inner, part| {
         let mut fields = Document::new();
         fields.push(part.as_str(), inner);
@@ -130,12 +130,12 @@ fn nested(path: &[String], value: Value) -> Value {
 }
 
 /// Takes out the value at a path; in an array null stays in its place.
-pub(super) fn remove(root: &mut Value, path: &[String]) -> Option<Value> {
+pub(super) fn remove_place(root: &mut Value, path: &[String]) -> Option<Value> {
     let (last, before) = path.split_last()?;
-    match find(root, before) {
-        Found::Value(Value::Document(fields)) => fields.remove(last),
-        Found::Value(Value::Array(values)) => {
-            let held = values.get_mut(index(last)?)?;
+    match find_place(root, before) {
+        PlaceFound::Value(Value::Document(fields)) => fields.remove(last),
+        PlaceFound::Value(Value::Array(values)) => {
+            let held = values.get_mut(array_index(last)?)?;
             Some(std::mem::replace(held, Value::Null))
         }
         _ => None,

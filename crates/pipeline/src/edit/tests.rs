@@ -3,8 +3,8 @@
 use document::{Decimal128, Value, array, doc};
 use evaluation::Kind;
 
-use super::{path::order, *};
-use crate::filter::{Comparison, Test};
+use super::{path::compare_names, *};
+use crate::filter::{Comparison, PathTest};
 
 #[test]
 fn identical_is_stricter_than_equal() {
@@ -21,7 +21,7 @@ fn identical_is_stricter_than_equal() {
         (doc! {"a": 1, "b": 2}.into(), doc! {"b": 2, "a": 1}.into(), false),
         (Value::from("a"), Value::Symbol("a".to_owned()), false),
     ] {
-        assert_eq!(identical(&a, &b), expected, "{a:?} {b:?}");
+        assert_eq!(is_identical(&a, &b), expected, "{a:?} {b:?}");
     }
 }
 
@@ -30,7 +30,7 @@ fn paths_are_applied_numbers_first_by_value() {
     let parts = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<String>>();
     let sorted = ["9", "10", "B", "a", "a.2", "a.10", "a.b", "b"];
     for pair in sorted.windows(2) {
-        assert!(order(&parts(pair[0]), &parts(pair[1])).is_lt(), "{pair:?}");
+        assert!(compare_names(&parts(pair[0]), &parts(pair[1])).is_lt(), "{pair:?}");
     }
 }
 
@@ -74,7 +74,7 @@ fn a_replacement_keeps_the_id() {
 
 #[test]
 fn pipelines_give_back_a_lost_id() {
-    let filter = Filter::Path("_id".into(), Test::Compare(Comparison::Eq, 5.into()));
+    let filter = Filter::Path("_id".into(), PathTest::Compare(Comparison::Eq, 5.into()));
     let inserted = Edit::Pipeline(Vec::new()).insert(&filter, &Context::default());
     assert_eq!(inserted, Ok(doc! {"_id": 5}.to_buf()));
 }

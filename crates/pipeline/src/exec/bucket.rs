@@ -7,14 +7,14 @@ use evaluation::{Context, Error, Holding};
 
 use super::{
     Meter, Row,
-    group::{finished, start},
+    group::{group_row, new_states},
     operator::{Operator, Poll},
     spilling::{Entry, Sorter},
 };
 use crate::{
     expr::{Env, Expr},
-    group::{Field, State},
-    sort::{Part, Sort, SortKey},
+    group::{Field, GroupState},
+    sort::{Sort, SortKey, SortPart},
 };
 
 /// How many groups, of what, and what is computed of them.
@@ -49,13 +49,13 @@ struct Open {
     greatest: Value,
     /// Rows in it.
     inside: usize,
-    states: Vec<State>,
+    states: Vec<GroupState>,
 }
 
 impl Bucketing {
     pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
         // By one value, which stands at no path.
-        let sort = Sort { parts: vec![Part { path: Path::new(""), descending: false }] };
+        let sort = Sort { parts: vec![SortPart { path: Path::new(""), descending: false }] };
         Self {
             bucket,
             sorter: Sorter::new("$bucketAuto", sort, None, holding),
@@ -67,7 +67,7 @@ impl Bucketing {
     }
 
     /// How many rows the open bucket has, those with its greatest value not counted.
-    fn size(&self) -> usize {
+    fn bucket_size(&self) -> usize {
         if self.made + 1 == self.bucket.count {
             return usize::MAX;
         }
@@ -75,19 +75,25 @@ impl Bucketing {
     }
 
     /// Puts a row into the open bucket, or into a new one; answers the one that it closes.
-    fn fill(&mut self, value: Value, row: &Row, context: &Context) -> Result<Option<Row>, Error> {
+    fn add_to_bucket(
+        &mut self,
+        value: Value,
+        row: &Row,
+        context: &Context,
+    ) -> Result<Option<Row>, Error> {
         let goes_on = |open: &Open| {
-            open.inside < self.size() || compare(value.as_ref(), open.greatest.as_ref()).is_eq()
+            open.inside < self.bucket_size()
+                || compare(value.as_ref(), open.greatest.as_ref()).is_eq()
         };
         let closed = match &self.open {
-            Some(open) if !goes_on(open) => self.close(Some(&value))?,
+            Some(open) if !goes_on(open) => self.close_bucket(Some(&value))?,
             _ => None,
         };
         let open = match &mut self.open {
             Some(open) => open,
             none => {
                 // There is no key yet: what is asked once of a bucket is asked of nothing.
-                let states = start(&self.bucket.fields, ValueRef::Null, context)?;
+                let states = new_states(&self.bucket.fields, ValueRef::Null, context)?;
                 let (least, greatest) = (value.clone(), Value::Null);
                 none.insert(Open { least, greatest, inside: 0, states })
             }
@@ -96,52 +102,52 @@ impl Bucketing {
         open.inside += 1;
         let env = Env::new(row.document.as_ref(), context);
         for (field, state) in self.bucket.fields.iter().zip(&mut open.states) {
-            self.meter.add(field.add(state, &env)?)?;
+            self.meter.add_bytes(field.add_row(state, &env)?)?;
         }
         Ok(closed)
     }
 
     /// The row of the open bucket, whose range ends where the next one begins.
-    fn close(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
+    fn close_bucket(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
         let Some(open) = self.open.take() else { return Ok(None) };
         self.made += 1;
         let mut id = Document::new();
         id.push("min", open.least);
         id.push("max", next.cloned().unwrap_or(open.greatest));
-        let row = finished(&Value::Document(id), &self.bucket.fields, open.states)?;
-        self.meter.clear();
+        let row = group_row(&Value::Document(id), &self.bucket.fields, open.states)?;
+        self.meter.clear_held();
         Ok(Some(row))
     }
 }
 
 impl Operator for Bucketing {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        let value = self.bucket.by.eval(&Env::new(row.document.as_ref(), context))?;
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);
         self.rows += 1;
         // The block of the store that it came in shall not wait with it; where it came from does
         // not matter, as buckets are no stored documents.
-        self.sorter.add(Entry { key, row: Row::made(row.document.detached()) }, context)
+        self.sorter.add_entry(Entry { key, row: Row::not_stored(row.document.detached()) }, context)
     }
 
-    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
-        self.sorter.finish(context)
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error> {
+        self.sorter.finish_input(context)
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.sorter.is_finished() {
             return Ok(Poll::Need);
         }
-        while let Some(Entry { key, row }) = self.sorter.next(context)? {
+        while let Some(Entry { key, row }) = self.sorter.next_entry(context)? {
             let value = key.0.into_iter().next().unwrap_or(Value::Null);
-            if let Some(closed) = self.fill(value, &row, context)? {
+            if let Some(closed) = self.add_to_bucket(value, &row, context)? {
                 return Ok(Poll::Row(closed));
             }
-            context.effort.pass(row.document.bytes().len())?;
-            if context.effort.is_due() {
+            context.budget.spend(row.document.bytes().len())?;
+            if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }
         }
-        Ok(self.close(None)?.map_or(Poll::Done, Poll::Row))
+        Ok(self.close_bucket(None)?.map_or(Poll::Done, Poll::Row))
     }
 }

@@ -3,14 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use document::{BsonOrder, DocBuilder, DocRef, Path, Value, ValueRef};
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
 
 use super::{
     Meter, Row,
     operator::{Operator, Poll},
     slot::Slot,
 };
-use crate::path::{Leaf, any_value};
+use crate::path::{PathEnd, any_value};
 
 /// The name of the field that the values are in.
 pub const VALUES: &str = "values";
@@ -32,7 +32,7 @@ impl Distinct {
         Self { path, seen, bytes: 0, meter: Meter::new("distinct", holding), slot }
     }
 
-    fn add(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
+    fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         let held = BsonOrder(value.to_value());
         if !self.seen.contains(&held) {
             let mut alone = DocBuilder::new();
@@ -41,7 +41,7 @@ impl Distinct {
             if MAX_DOCUMENT_BYTES < self.bytes {
                 return Err(Error::new(Kind::TooLarge, 17217, "distinct too big, 16mb cap"));
             }
-            self.meter.add(memory(value))?;
+            self.meter.add_bytes(memory_of(value))?;
             self.seen.insert(held);
         }
         Ok(())
@@ -49,26 +49,26 @@ impl Distinct {
 }
 
 impl Operator for Distinct {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let path = self.path.clone();
         let document: DocRef<'_> = row.document.as_ref();
-        any_value(document, &path, Leaf::Whole, &mut |seen| {
+        any_value(document, &path, PathEnd::Whole, &mut |seen| {
             match seen.value {
                 None => {}
                 Some(ValueRef::Array(values)) => {
                     for value in values.iter() {
-                        context.effort.pass(ONE)?;
-                        self.add(value)?;
+                        context.budget.spend(ONE)?;
+                        self.add_value(value)?;
                     }
                 }
-                Some(value) => self.add(value)?,
+                Some(value) => self.add_value(value)?,
             }
             Ok(false)
         })
         .map(|_| ())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         let mut builder = DocBuilder::new();
         builder.array(VALUES, |array| {
@@ -77,14 +77,14 @@ impl Operator for Distinct {
                 array.push(value.as_ref());
             }
         });
-        self.meter.clear();
-        self.meter.add(builder.len())?;
-        self.slot.row = Some(Row::made(builder.finish()));
+        self.meter.clear_held();
+        self.meter.add_bytes(builder.len())?;
+        self.slot.row = Some(Row::not_stored(builder.finish()));
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll_slot())
     }
 }
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef};
-use evaluation::{Context, Error, Got, Kind};
+use evaluation::{Context, Error, Evaluated, Kind};
 
 use super::{
-    Row, Stage,
+    Row, Stage, checked_size,
     operator::{Operator, Poll},
-    redact, sized,
+    redact,
     slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},
-    failure::fail,
+    failure::invalid_request,
     shown::{shown, shown_or_missing},
 };
 
@@ -32,27 +32,27 @@ impl Each {
 }
 
 impl Operator for Each {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
-        self.slot.row = match apply(stage, row.document.as_ref(), context)? {
+        self.slot.row = match apply_stage(stage, row.document.as_ref(), context)? {
             Change::Same => Some((row.document, row.source)),
             Change::To(document) => Some((document, row.source)),
             Change::Dropped => None,
         }
         .map(|(document, source)| Row {
             document,
-            source: source.through(&self.stages, self.at, context),
+            source: source.after_stage(&self.stages, self.at, context),
         });
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Change {
     Dropped,
 }
 
-pub(super) fn apply(
+pub(super) fn apply_stage(
     stage: &Stage,
     document: DocRef<'_>,
     context: &Context,
@@ -72,11 +72,11 @@ pub(super) fn apply(
         Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
         Stage::Match(_) => Change::Dropped,
         Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
-        Stage::AddFields(fields) => Change::To(sized(fields.apply(document, context)?)?),
+        Stage::AddFields(fields) => Change::To(checked_size(fields.apply_to(document, context)?)?),
         Stage::ReplaceRoot { root, called } => {
-            Change::To(replaced(root, called, document, context)?)
+            Change::To(replaced_root(root, called, document, context)?)
         }
-        Stage::Redact(expr) => match redact::redacted(expr, document, context)? {
+        Stage::Redact(expr) => match redact::redact_document(expr, document, context)? {
             Some(document) => Change::To(document),
             None => Change::Dropped,
         },
@@ -87,24 +87,24 @@ pub(super) fn apply(
     })
 }
 
-fn replaced(
+fn replaced_root(
     root: &Expr,
     called: &str,
     document: DocRef<'_>,
     context: &Context,
 ) -> Result<DocBuf, Error> {
     let env = Env::new(document, context);
-    let got = root.get(&env)?;
+    let got = root.evaluate_borrowed(&env)?;
     match got {
-        Got::Ref(ValueRef::Document(fields)) => sized(fields.to_buf()),
-        Got::Own(Value::Document(fields)) => sized(fields.to_buf()),
+        Evaluated::Ref(ValueRef::Document(fields)) => checked_size(fields.to_buf()),
+        Evaluated::Own(Value::Document(fields)) => checked_size(fields.to_buf()),
         other => {
             let (value, kind) = (shown_or_missing(&other), other.type_name());
             let input = shown(ValueRef::Document(document));
             let text = format!(
                 "{called}  must evaluate to an object, but resulting value was: {value}. Type of resulting value: '{kind}'. Input document: {input}"
             );
-            Err(fail(40228, text))
+            Err(invalid_request(40228, text))
         }
     }
 }
@@ -118,7 +118,7 @@ pub fn edit_with(
 ) -> Result<DocBuf, Error> {
     let mut current = document.to_buf();
     for stage in stages {
-        match apply(stage, current.as_ref(), context)? {
+        match apply_stage(stage, current.as_ref(), context)? {
             Change::To(changed) => current = changed,
             Change::Same | Change::Dropped => {}
         }

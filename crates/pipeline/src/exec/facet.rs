@@ -6,9 +6,8 @@ use document::{DocBuf, DocBuilder};
 use evaluation::{Context, Error, Holding};
 
 use super::{
-    Exec, Meter, Next, Row, Stage, misused,
+    Exec, Meter, Next, Row, Stage, caller_error, checked_size,
     operator::{Operator, Poll},
-    sized,
 };
 use crate::limits::MAX_STAGE_BYTES;
 
@@ -17,7 +16,7 @@ const PLACE: usize = 64;
 
 /// One pipeline of a facet.
 #[derive(Debug)]
-struct Part {
+struct FacetPart {
     name: String,
     stages: Arc<[Stage]>,
     exec: Option<Exec>,
@@ -28,7 +27,7 @@ struct Part {
 /// A facet, running.
 #[derive(Debug)]
 pub(super) struct Faceting {
-    parts: Vec<Part>,
+    parts: Vec<FacetPart>,
     waiting: Option<usize>,
     meter: Meter,
     /// What all parts may hold together.
@@ -41,8 +40,8 @@ pub(super) struct Faceting {
 
 impl Faceting {
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
-        let holding = holding.part(MAX_STAGE_BYTES);
-        let part = |(name, stages): &(String, Arc<[Stage]>)| Part {
+        let holding = holding.part_within(MAX_STAGE_BYTES);
+        let part = |(name, stages): &(String, Arc<[Stage]>)| FacetPart {
             name: name.clone(),
             stages: Arc::clone(stages),
             exec: None,
@@ -61,28 +60,28 @@ impl Faceting {
     }
 
     /// The operation as the parts see it.
-    fn context(&mut self, context: &Arc<Context>) -> Arc<Context> {
+    fn inner_context(&mut self, context: &Arc<Context>) -> Arc<Context> {
         let inner =
             || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
         Arc::clone(self.inner.get_or_insert_with(inner))
     }
 
     /// Drives every part as far as it goes; answers a want or a pause, if one came up.
-    fn drive(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
-        let context = &self.context(context);
+    fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
+        let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
             if self.ended {
-                exec.finish();
+                exec.finish_input();
             }
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {
                         // The block of the store that it came in shall not wait with it.
                         let document = row.document.detached();
-                        self.meter.add(document.bytes().len() + PLACE)?;
+                        self.meter.add_bytes(document.bytes().len() + PLACE)?;
                         part.rows.push(document);
                     }
                     Next::NeedInput => break,
@@ -98,7 +97,7 @@ impl Faceting {
         Ok(None)
     }
 
-    fn result(&mut self) -> Result<Poll, Error> {
+    fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
         let mut builder = DocBuilder::new();
         for part in &mut self.parts {
@@ -109,47 +108,47 @@ impl Faceting {
                 }
             });
         }
-        self.meter.clear();
-        Ok(Poll::Row(Row::made(sized(builder.finish())?)))
+        self.meter.clear_held();
+        Ok(Poll::Row(Row::not_stored(checked_size(builder.finish())?)))
     }
 }
 
 impl Operator for Faceting {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        let context = &self.context(context);
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let context = &self.inner_context(context);
         for part in self.parts.iter_mut().filter(|part| !part.done) {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
-            exec.offer(Row::made(row.document.clone()))?;
+            exec.offer_row(Row::not_stored(row.document.clone()))?;
         }
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if self.answered {
             return Ok(Poll::Done);
         }
-        if let Some(first) = self.drive(context)? {
+        if let Some(first) = self.drive_parts(context)? {
             return Ok(first);
         }
-        if self.parts.iter().all(|part| part.done) { self.result() } else { Ok(Poll::Need) }
+        if self.parts.iter().all(|part| part.done) { self.facet_row() } else { Ok(Poll::Need) }
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let part = self.waiting.take().and_then(|at| self.parts.get_mut(at));
         match part.and_then(|part| part.exec.as_mut()) {
             Some(exec) => exec.supply(rows),
-            None => Err(misused("no part of the facet wanted anything")),
+            None => Err(caller_error("no part of the facet wanted anything")),
         }
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         self.waiting = None;
         self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }

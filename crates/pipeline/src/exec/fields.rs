@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
-use evaluation::{Context, Error, Got, Growth, limits::MAX_DOCUMENT_BYTES, owned, too_large};
+use evaluation::{
+    Context, Error, Evaluated, Growth, limits::MAX_DOCUMENT_BYTES, owned_bytes, too_large,
+};
 
 use crate::expr::{Env, Expr};
 
@@ -42,39 +44,39 @@ impl Fields {
     }
 
     /// Sets an expression at a path.
-    pub fn set(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
+    pub fn set_at(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
         let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
         let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
         match (at.map(|(_, entry)| entry), rest) {
-            (None, []) => self.push(name, Entry::Value(expr)),
+            (None, []) => self.push_entry(name, Entry::Value(expr)),
             (None, rest) => {
                 let mut below = Self::new();
-                below.set(rest, expr)?;
-                self.push(name, Entry::Below(below));
+                below.set_at(rest, expr)?;
+                self.push_entry(name, Entry::Below(below));
             }
-            (Some(Entry::Below(below)), rest) if !rest.is_empty() => below.set(rest, expr)?,
+            (Some(Entry::Below(below)), rest) if !rest.is_empty() => below.set_at(rest, expr)?,
             _ => return Err(Conflict),
         }
         Ok(())
     }
 
-    fn push(&mut self, name: &str, entry: Entry) {
+    fn push_entry(&mut self, name: &str, entry: Entry) {
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push((name.to_owned(), entry));
     }
 
     /// The document with the fields set.
-    pub fn apply(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
+    pub fn apply_to(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
         let env = Env::new(document, context);
-        let mut growth = env.growth();
-        let done = self.evaluate(&env, &mut growth)?;
+        let mut growth = env.new_growth();
+        let done = self.evaluate_entries(&env, &mut growth)?;
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
-        write(&mut builder, document, &done, &mut growth)?;
+        write_document(&mut builder, document, &done, &mut growth)?;
         Ok(builder.finish())
     }
 
-    fn evaluate<'e>(
+    fn evaluate_entries<'e>(
         &'e self,
         env: &Env<'e>,
         growth: &mut Growth<'_>,
@@ -82,13 +84,13 @@ impl Fields {
         let one = |(name, entry): &'e (String, Entry)| {
             Ok(match entry {
                 Entry::Value(expr) => {
-                    let got = expr.get(&env.holding(growth.memory())?)?;
+                    let got = expr.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
                     // What is borrowed is written and no more.
-                    growth.hold(owned(&got))?;
+                    growth.hold_beside(owned_bytes(&got))?;
                     Done { name, value: Some(got), below: Vec::new() }
                 }
                 Entry::Below(fields) => {
-                    Done { name, value: None, below: fields.evaluate(env, growth)? }
+                    Done { name, value: None, below: fields.evaluate_entries(env, growth)? }
                 }
             })
         };
@@ -100,11 +102,11 @@ impl Fields {
 #[derive(Debug)]
 struct Done<'e> {
     name: &'e str,
-    value: Option<Got<'e>>,
+    value: Option<Evaluated<'e>>,
     below: Vec<Done<'e>>,
 }
 
-fn write(
+fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
     done: &[Done<'_>],
@@ -167,7 +169,7 @@ fn write_entry(
         }
         (None, Some(ValueRef::Document(fields))) => {
             builder.document(entry.name, |builder| {
-                written = write(builder, fields, &entry.below, growth);
+                written = write_document(builder, fields, &entry.below, growth);
             });
         }
         (None, Some(ValueRef::Array(values))) => {
@@ -178,7 +180,7 @@ fn write_entry(
             let nothing = Document::new();
             let nothing = DocRef::Tree(&nothing);
             builder.document(entry.name, |builder| {
-                written = write(builder, nothing, &entry.below, growth);
+                written = write_document(builder, nothing, &entry.below, growth);
             });
         }
     }
@@ -187,7 +189,7 @@ fn write_entry(
         return Err(too_large(builder.len()));
     }
     if entry.below.is_empty() {
-        growth.written(builder.len().saturating_sub(before))?;
+        growth.count_written(builder.len().saturating_sub(before))?;
     }
     written
 }
@@ -204,8 +206,8 @@ fn in_array(
             let nothing = Document::new();
             let fields = other.as_document().unwrap_or(DocRef::Tree(&nothing));
             let mut builder = DocBuilder::new();
-            write(&mut builder, fields, below, growth)?;
-            growth.copy(ValueRef::Document(builder.finish().as_ref()))
+            write_document(&mut builder, fields, below, growth)?;
+            growth.copy_value(ValueRef::Document(builder.finish().as_ref()))
         }
     };
     values.iter().map(&mut one).collect()

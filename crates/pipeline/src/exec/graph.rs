@@ -7,18 +7,17 @@ use document::{
     Path, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, memory};
+use evaluation::{Context, Error, memory_of};
 
 use super::{
-    Meter, Request, Row, Source,
-    joins::set,
+    Meter, Request, Row, Source, checked_size,
+    joins::set_at_path,
     operator::{Operator, Poll},
-    sized,
     slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},
-    filter::{Filter, InSet, Test},
+    filter::{Filter, InSet, PathTest},
     path::values_for_join,
 };
 
@@ -45,7 +44,7 @@ pub struct GraphLookup {
 
 /// The walk of one row.
 #[derive(Debug)]
-struct Walk {
+struct ReferenceWalk {
     row: Row,
     frontier: Vec<Value>,
     searched: HashSet<Vec<u8>>,
@@ -61,7 +60,7 @@ struct Walk {
 pub(super) struct Walking {
     graph: GraphLookup,
     slot: Slot,
-    walk: Option<Walk>,
+    walk: Option<ReferenceWalk>,
 }
 
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
@@ -70,31 +69,33 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     key
 }
 
-impl Walk {
-    fn reach(&mut self, value: Value) -> Result<(), Error> {
+impl ReferenceWalk {
+    fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
-        let bytes = key.len() + 64 + memory(value.as_ref());
+        let bytes = key.len() + 64 + memory_of(value.as_ref());
         if self.searched.insert(key) {
             self.frontier.push(value);
-            self.meter.add(bytes)?;
+            self.meter.add_bytes(bytes)?;
         }
         Ok(())
     }
 
-    fn find(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
+    fn add_found(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
         let document = &row.document;
         let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
         if !self.seen.insert(id) {
             return Ok(());
         }
         // It becomes a tree.
-        self.meter.add(memory(ValueRef::Document(document.as_ref())) + row.source.weight() + 64)?;
+        self.meter.add_bytes(
+            memory_of(ValueRef::Document(document.as_ref())) + row.source.weight_of_source() + 64,
+        )?;
         for value in values_for_join(document.as_ref(), &graph.from) {
-            self.reach(value)?;
+            self.add_to_frontier(value)?;
         }
         let depth = Value::Int64(i64::try_from(self.depth).unwrap_or(i64::MAX));
         self.found.push(match &graph.depth_name {
-            Some(name) => Value::from(set(name, depth, document)?.as_ref()),
+            Some(name) => Value::from(set_at_path(name, depth, document)?.as_ref()),
             None => Value::from(document.as_ref()),
         });
         self.from.push(row.source);
@@ -108,18 +109,18 @@ impl Walking {
     }
 
     /// What these values lead to; null does not lead to documents that lack the field.
-    fn reached(&self, values: Vec<Value>) -> Filter {
+    fn frontier_filter(&self, values: Vec<Value>) -> Filter {
         let path = || self.graph.to.clone();
         let null = values.iter().any(|value| value.as_ref().is_nullish());
-        let one = Filter::Path(path(), Test::In(InSet::new(values, Vec::new())));
-        let there = null.then(|| Filter::Path(path(), Test::Exists));
+        let one = Filter::Path(path(), PathTest::In(InSet::new(values, Vec::new())));
+        let there = null.then(|| Filter::Path(path(), PathTest::Exists));
         let rest: Vec<Filter> = there.into_iter().chain(self.graph.filter.clone()).collect();
         if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
     }
 
-    fn start(&self, row: Row, context: &Context) -> Result<Walk, Error> {
-        let first = self.graph.start.eval(&Env::new(row.document.as_ref(), context))?;
-        let mut walk = Walk {
+    fn start_walk(&self, row: Row, context: &Context) -> Result<ReferenceWalk, Error> {
+        let first = self.graph.start.evaluate(&Env::new(row.document.as_ref(), context))?;
+        let mut walk = ReferenceWalk {
             row,
             frontier: Vec::new(),
             searched: HashSet::new(),
@@ -131,9 +132,9 @@ impl Walking {
         };
         match first {
             Some(Value::Array(values)) => {
-                values.into_iter().try_for_each(|value| walk.reach(value))?;
+                values.into_iter().try_for_each(|value| walk.add_to_frontier(value))?;
             }
-            Some(value) => walk.reach(value)?,
+            Some(value) => walk.add_to_frontier(value)?,
             None => {}
         }
         Ok(walk)
@@ -141,21 +142,21 @@ impl Walking {
 }
 
 impl Operator for Walking {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let mut walk = match self.walk.take() {
             Some(walk) => walk,
-            None => match self.slot.poll() {
-                Poll::Row(row) => self.start(row, context)?,
+            None => match self.slot.poll_slot() {
+                Poll::Row(row) => self.start_walk(row, context)?,
                 poll => return Ok(poll),
             },
         };
@@ -163,11 +164,11 @@ impl Operator for Walking {
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);
             let (base, path) = (walk.row.document, &self.graph.name);
-            let document = sized(set(path, found, &base)?)?;
-            let source = walk.row.source.join(&base, &document, path, walk.from.into());
+            let document = checked_size(set_at_path(path, found, &base)?)?;
+            let source = walk.row.source.after_join(&base, &document, path, walk.from.into());
             return Ok(Poll::Row(Row { document, source }));
         }
-        let filter = self.reached(std::mem::take(&mut walk.frontier));
+        let filter = self.frontier_filter(std::mem::take(&mut walk.frontier));
         self.walk = Some(walk);
         Ok(Poll::Want(Box::new(Request {
             database: None,
@@ -178,15 +179,15 @@ impl Operator for Walking {
         })))
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
-            rows.into_iter().try_for_each(|row| walk.find(row, &self.graph))?;
+            rows.into_iter().try_for_each(|row| walk.add_found(row, &self.graph))?;
             walk.depth += 1;
         }
         Ok(())
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

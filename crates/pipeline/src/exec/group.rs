@@ -7,22 +7,21 @@ use document::{
     DocBuilder, DocRef, Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, Holding, memory};
+use evaluation::{Context, Error, Holding, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{
-    Meter, Row,
+    Meter, Row, checked_size,
     group_error::in_group,
     operator::{Operator, Poll},
-    sized,
     spilling::{
-        can_write, damaged,
+        can_write, damaged_record,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
     },
 };
 use crate::{
     expr::{Env, Expr},
-    group::{Field, State},
+    group::{Field, GroupState},
 };
 
 /// What a group is, and what is computed of it.
@@ -48,15 +47,15 @@ struct Picked {
 }
 
 impl Picked {
-    fn of(group: &Group) -> Self {
+    fn of_group(group: &Group) -> Self {
         let mut picked = Self::default();
-        picked.id = picked.place(&group.id);
+        picked.id = picked.place_of_field(&group.id);
         let inputs = group.fields.iter().map(|field| &field.taken.input);
-        picked.inputs = inputs.map(|input| picked.place(input)).collect();
+        picked.inputs = inputs.map(|input| picked.place_of_field(input)).collect();
         picked
     }
 
-    fn place(&mut self, expr: &Expr) -> Option<usize> {
+    fn place_of_field(&mut self, expr: &Expr) -> Option<usize> {
         let Expr::Field(path) = expr else { return None };
         let name = path.part(0);
         if path.len() != 1 {
@@ -77,7 +76,7 @@ pub(super) struct Grouping {
     group: Arc<Group>,
     picked: Arc<Picked>,
     index: HashMap<Box<[u8]>, usize, RandomState>,
-    groups: Vec<Held>,
+    groups: Vec<HeldGroup>,
     /// Bytes of the groups in memory.
     bytes: usize,
     key: Vec<u8>,
@@ -87,15 +86,15 @@ pub(super) struct Grouping {
     /// Partitions that were not read yet.
     partitions: Vec<Partition>,
     reading: Option<Reading>,
-    done: Option<std::vec::IntoIter<Held>>,
+    done: Option<std::vec::IntoIter<HeldGroup>>,
     ended: bool,
 }
 
 /// A group in memory.
 #[derive(Debug)]
-struct Held {
+struct HeldGroup {
     id: Value,
-    states: Vec<State>,
+    states: Vec<GroupState>,
     bytes: usize,
 }
 
@@ -104,7 +103,7 @@ const STAGE: &str = "$group";
 impl Grouping {
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
-            picked: Arc::new(Picked::of(&group)),
+            picked: Arc::new(Picked::of_group(&group)),
             group: Arc::new(group),
             index: HashMap::default(),
             groups: Vec::new(),
@@ -120,7 +119,7 @@ impl Grouping {
     }
 
     /// The position of a key's group; none when it is not in memory: its partition is `Err` then.
-    fn find(
+    fn find_group(
         &mut self,
         id: ValueRef<'_>,
         context: &Context,
@@ -130,47 +129,47 @@ impl Grouping {
         if let Some(at) = self.index.get(self.key.as_slice()) {
             return Ok(Ok(*at));
         }
-        if let Some(partition) = self.partition() {
+        if let Some(partition) = self.partition_of_key() {
             return Ok(Err(partition));
         }
-        let states = start(&self.group.fields, id, context)?;
-        let bytes = self.key.len() + memory(id) + states.len() * 96 + 64;
-        self.grow(bytes, context)?;
+        let states = new_states(&self.group.fields, id, context)?;
+        let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
+        self.grow_by(bytes, context)?;
         // Room for it may have been made by writing the groups of its partition.
-        if let Some(partition) = self.partition() {
+        if let Some(partition) = self.partition_of_key() {
             self.bytes = self.bytes.saturating_sub(bytes);
             return Ok(Err(partition));
         }
         let at = self.groups.len();
         self.index.insert(self.key.clone().into_boxed_slice(), at);
-        self.groups.push(Held { id: id.to_value(), states, bytes });
+        self.groups.push(HeldGroup { id: id.to_value(), states, bytes });
         Ok(Ok(at))
     }
 
     /// The partition of the present key, when its groups are not in memory.
-    fn partition(&self) -> Option<usize> {
+    fn partition_of_key(&self) -> Option<usize> {
         let written = self.written.as_ref()?;
-        let partition = written.of(&self.key);
+        let partition = written.partition_of(&self.key);
         written.is_written(partition).then_some(partition)
     }
 
     /// The groups in memory take so much more.
-    fn grow(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
+    fn grow_by(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
         self.bytes += bytes;
         if self.meter.is_scarce() && self.can_write(context) {
             // The rest is for those who cannot write what they hold.
             self.write_half(context)?;
         }
-        while let Err(error) = self.meter.set(self.bytes + self.beside()) {
+        while let Err(error) = self.meter.set_held(self.bytes + self.bytes_beside()) {
             self.make_room(error, context)?;
         }
         Ok(())
     }
 
     /// Bytes that are held beside the groups.
-    fn beside(&self) -> usize {
-        let written = self.written.as_ref().map_or(0, Partitions::memory);
-        written + self.reading.as_ref().map_or(0, Reading::memory)
+    fn bytes_beside(&self) -> usize {
+        let written = self.written.as_ref().map_or(0, Partitions::memory_bytes);
+        written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
     }
 
     /// Writes some of the groups, because of this failure to hold more.
@@ -178,7 +177,7 @@ impl Grouping {
         if self.can_write(context) {
             return self.write_half(context);
         }
-        Err(self.meter.refusal(error, &context.spill))
+        Err(self.meter.refusal_of(error, &context.spill))
     }
 
     /// Whether there is a place for groups, and it would help to write some.
@@ -195,7 +194,7 @@ impl Grouping {
         let mut sizes = [0; PARTITIONS];
         for (key, at) in &self.index {
             let held = self.groups.get(*at).map_or(0, |held| held.bytes);
-            sizes.get_mut(written.of(key)).into_iter().for_each(|size| *size += held);
+            sizes.get_mut(written.partition_of(key)).into_iter().for_each(|size| *size += held);
         }
         // The largest ones, as many as hold half of it together.
         let mut order: Vec<usize> = (0..PARTITIONS).collect();
@@ -203,7 +202,7 @@ impl Grouping {
         let mut freed = 0;
         for partition in order {
             if freed < self.bytes.div_ceil(2) {
-                written.write(partition);
+                written.write_from_now(partition);
                 freed += sizes.get(partition).copied().unwrap_or(0);
             }
         }
@@ -218,11 +217,11 @@ impl Grouping {
         index.sort_unstable_by_key(|(_, at)| *at);
         let groups = std::mem::take(&mut self.groups);
         for ((key, _), held) in index.into_iter().zip(groups) {
-            let partition = written.of(&key);
+            let partition = written.partition_of(&key);
             if written.is_written(partition) {
                 self.bytes = self.bytes.saturating_sub(held.bytes);
-                let states = held.states.into_iter().map(State::save).collect();
-                written.group(partition, held.id, states, context)?;
+                let states = held.states.into_iter().map(GroupState::into_saved).collect();
+                written.write_group(partition, held.id, states, context)?;
             } else {
                 self.index.insert(key, self.groups.len());
                 self.groups.push(held);
@@ -232,75 +231,83 @@ impl Grouping {
     }
 
     /// Takes a group as it was written. It comes before every row of its own.
-    fn restore(&mut self, id: Value, saved: Vec<Value>, context: &Context) -> Result<(), Error> {
-        match self.find(id.as_ref(), context)? {
+    fn restore_group(
+        &mut self,
+        id: Value,
+        saved: Vec<Value>,
+        context: &Context,
+    ) -> Result<(), Error> {
+        match self.find_group(id.as_ref(), context)? {
             Err(partition) => match &mut self.written {
-                Some(written) => written.group(partition, id, saved, context),
+                Some(written) => written.write_group(partition, id, saved, context),
                 None => Ok(()),
             },
             Ok(at) => {
                 let mut grown = 0;
                 let states = self.groups.get_mut(at).map(|held| &mut held.states);
                 for (state, value) in states.into_iter().flatten().zip(saved) {
-                    grown += state.restore(value).ok_or_else(damaged)?;
+                    grown += state.restore_from(value).ok_or_else(damaged_record)?;
                 }
-                self.grown(at, grown, context)
+                self.group_grew(at, grown, context)
             }
         }
     }
 
     /// A group in memory has grown by so much.
-    fn grown(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
+    fn group_grew(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
         if let Some(held) = self.groups.get_mut(at) {
             held.bytes += bytes;
         }
-        if bytes == 0 { Ok(()) } else { self.grow(bytes, context) }
+        if bytes == 0 { Ok(()) } else { self.grow_by(bytes, context) }
     }
 
     /// Everything was taken in: the groups in memory are answered, then those that were written.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn settle_groups(&mut self) -> Result<(), Error> {
         self.index.clear();
         self.done = Some(std::mem::take(&mut self.groups).into_iter());
         if let Some(written) = self.written.take() {
-            self.partitions.extend(written.finish()?);
+            self.partitions.extend(written.finish_partitions()?);
         }
         Ok(())
     }
 
     /// Reads the partition under way, or begins with the next; false when there is none.
-    fn read(&mut self, context: &Context) -> Result<bool, Error> {
+    fn read_partition(&mut self, context: &Context) -> Result<bool, Error> {
         let Some(reading) = &mut self.reading else {
             let Some(partition) = self.partitions.pop() else { return Ok(false) };
-            self.reading = Some(partition.read(&mut self.meter)?);
+            self.reading = Some(partition.read_with(&mut self.meter)?);
             return Ok(true);
         };
-        match reading.next(context)? {
-            Some(Record::Group(id, states)) => self.restore(id, states, context)?,
-            Some(Record::Row(row)) => self.take(row.as_ref(), context)?,
+        match reading.next_record(context)? {
+            Some(Record::Group(id, states)) => self.restore_group(id, states, context)?,
+            Some(Record::Row(row)) => self.take_row(row.as_ref(), context)?,
             None => {
-                self.settle()?;
+                self.settle_groups()?;
                 self.reading = None;
             }
         }
         Ok(true)
     }
 
-    fn take(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
+    fn take_row(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
         let env = Env::new(row, context);
         let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
         let mut values = [None; MAX_PICKED];
         env.root.pick(&picked.names, &mut values);
         let value = |place: usize| values.get(place).copied().flatten();
         let found = match picked.id {
-            Some(place) => self.find(value(place).unwrap_or(ValueRef::Null), context)?,
+            Some(place) => self.find_group(value(place).unwrap_or(ValueRef::Null), context)?,
             None => {
                 let failed = |error| in_group(error, &group.id);
-                self.find(group.id.get(&env).map_err(failed)?.or_null(), context)?
+                self.find_group(
+                    group.id.evaluate_borrowed(&env).map_err(failed)?.or_null(),
+                    context,
+                )?
             }
         };
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
-            (Err(partition), Some(written)) => return written.row(partition, row, context),
+            (Err(partition), Some(written)) => return written.write_row(partition, row, context),
             (Err(_), None) => return Ok(()),
         };
         let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
@@ -311,65 +318,69 @@ impl Grouping {
                 Some(place) => field.add_value(state, value(place), &env)?,
                 None => {
                     let failed = |error| in_group(error, &field.taken.input);
-                    field.add(state, &env).map_err(failed)?
+                    field.add_row(state, &env).map_err(failed)?
                 }
             };
         }
-        self.grown(at, grown, context)
+        self.group_grew(at, grown, context)
     }
 }
 
 /// The states of a new group with this key.
-pub(super) fn start(
+pub(super) fn new_states(
     fields: &[Field],
     id: ValueRef<'_>,
     context: &Context,
-) -> Result<Vec<State>, Error> {
+) -> Result<Vec<GroupState>, Error> {
     let nothing = Document::new();
     let root = id.as_document().unwrap_or(DocRef::Tree(&nothing));
     let env = Env::new(root, context);
-    fields.iter().map(|field| field.start(&env)).collect()
+    fields.iter().map(|field| field.start_state(&env)).collect()
 }
 
 /// The row of a group.
-pub(super) fn finished(id: &Value, fields: &[Field], states: Vec<State>) -> Result<Row, Error> {
+pub(super) fn group_row(
+    id: &Value,
+    fields: &[Field],
+    states: Vec<GroupState>,
+) -> Result<Row, Error> {
     let mut builder = DocBuilder::new();
     builder.append("_id", id.as_ref());
     for (field, state) in fields.iter().zip(states) {
-        builder.append(&field.name, state.value().as_ref());
+        builder.append(&field.name, state.into_value().as_ref());
     }
-    Ok(Row::made(sized(builder.finish())?))
+    Ok(Row::not_stored(checked_size(builder.finish())?))
 }
 
 impl Operator for Grouping {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        context.effort.pass(row.document.bytes().len() / 64)?;
-        self.take(row.document.as_ref(), context)
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        context.budget.spend(row.document.bytes().len() / 64)?;
+        self.take_row(row.document.as_ref(), context)
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
-        self.settle()
+        self.settle_groups()
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.ended {
             return Ok(Poll::Need);
         }
         loop {
             if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
                 self.bytes = self.bytes.saturating_sub(held.bytes);
-                let row = finished(&held.id, &self.group.fields, held.states)?;
+                let row = group_row(&held.id, &self.group.fields, held.states)?;
                 return Ok(Poll::Row(row));
             }
             if self.done.take().is_some() {
                 self.bytes = 0;
-                self.meter.clear();
+                self.meter.clear_held();
             }
-            if !self.read(context)? {
+            if !self.read_partition(context)? {
                 return Ok(Poll::Done);
             }
-            if context.effort.is_due() {
+            if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }
         }

@@ -15,7 +15,7 @@ const NUMBERS: [(i32, &str, i32); 3] = [
 /// The error of this expression as it is in a group. A constant fails before anything runs, with
 /// the usual number.
 pub(super) fn in_group(error: Error, of: &Expr) -> Error {
-    if !of.any(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
+    if !of.any_part(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
         return error;
     }
     let row = NUMBERS

@@ -12,8 +12,8 @@ use evaluation::{Context, Error};
 
 use super::{
     Fields, Row, Stage,
-    each::{Change, apply},
-    unwind::{Unwind, taken},
+    each::{Change, apply_stage},
+    unwind::{Unwind, unwound},
 };
 use crate::expr::Expr;
 
@@ -33,12 +33,12 @@ pub(super) type Sources = Arc<[Source]>;
 struct Joins {
     /// Before the first join.
     base: DocBuf,
-    steps: Vec<Step>,
+    steps: Vec<RowStep>,
 }
 
 /// What was done to a row, beginning with a join.
 #[derive(Clone, Debug)]
-enum Step {
+enum RowStep {
     Join(Join),
     /// A stage that keeps one document one document.
     Each(Arc<[Stage]>, usize, Arc<Context>),
@@ -73,7 +73,7 @@ enum Revised {
 
 impl Source {
     /// That of a stored document.
-    pub fn stored(origin: Option<Box<[u8]>>) -> Self {
+    pub fn stored_at(origin: Option<Box<[u8]>>) -> Self {
         Self { origin, joins: None }
     }
 
@@ -83,32 +83,32 @@ impl Source {
     }
 
     /// Every origin: its own and those of what was joined.
-    pub fn visit(&self, visit: &mut dyn FnMut(&[u8])) {
+    pub fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         if let Some(origin) = &self.origin {
             visit(origin);
         }
         for step in self.joins.iter().flat_map(|joins| &joins.steps) {
-            if let Step::Join(join) = step {
-                join.sources().for_each(|(_, source)| source.visit(visit));
+            if let RowStep::Join(join) = step {
+                join.relevant_sources().for_each(|(_, source)| source.visit_origins(visit));
             }
         }
     }
 
     /// About the bytes it holds.
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn weight_of_source(&self) -> usize {
         let own = self.origin.as_ref().map_or(0, |origin| origin.len());
         let Some(joins) = &self.joins else { return own };
-        let step = |step: &Step| match step {
+        let step = |step: &RowStep| match step {
             // The joined document is the row's own, or other rows' too.
-            Step::Join(Join { from, only: None, .. }) => {
-                size_of_val(&**from) + from.iter().map(Self::weight).sum::<usize>()
+            RowStep::Join(Join { from, only: None, .. }) => {
+                size_of_val(&**from) + from.iter().map(Self::weight_of_source).sum::<usize>()
             }
             _ => 0,
         };
         own + joins.steps.iter().map(|it| size_of_val(it) + step(it)).sum::<usize>()
     }
 
-    fn push(mut self, step: impl FnOnce() -> Step) -> Self {
+    fn push_step(mut self, step: impl FnOnce() -> RowStep) -> Self {
         if let Some(joins) = &mut self.joins {
             joins.steps.push(step());
         }
@@ -116,12 +116,17 @@ impl Source {
     }
 
     /// The same after a stage that keeps one document one document.
-    pub(super) fn through(self, stages: &Arc<[Stage]>, at: usize, context: &Arc<Context>) -> Self {
-        self.push(|| Step::Each(Arc::clone(stages), at, Arc::clone(context)))
+    pub(super) fn after_stage(
+        self,
+        stages: &Arc<[Stage]>,
+        at: usize,
+        context: &Arc<Context>,
+    ) -> Self {
+        self.push_step(|| RowStep::Each(Arc::clone(stages), at, Arc::clone(context)))
     }
 
     /// The same after a join.
-    pub(super) fn join(
+    pub(super) fn after_join(
         mut self,
         base: &DocBuf,
         joined: &DocBuf,
@@ -132,7 +137,7 @@ impl Source {
             // The block of the store that it came in shall not wait with it.
             let empty = || Box::new(Joins { base: base.detached(), steps: Vec::new() });
             let (joined, path) = (joined.clone(), path.clone());
-            let step = Step::Join(Join { joined, path, from, only: None });
+            let step = RowStep::Join(Join { joined, path, from, only: None });
             self.joins.get_or_insert_with(empty).steps.push(step);
         }
         self
@@ -143,16 +148,16 @@ impl Source {
         let array = value_at(document, path)?;
         let steps = &self.joins.as_ref()?.steps;
         let last = steps.len().checked_sub(1);
-        let is = |(at, step): (usize, &Step)| match step {
-            Step::Join(join) if Some(at) == last && join.path == *path => true,
-            Step::Join(join) => is_same(array, value_at(join.joined.as_ref(), &join.path)),
+        let is = |(at, step): (usize, &RowStep)| match step {
+            RowStep::Join(join) if Some(at) == last && join.path == *path => true,
+            RowStep::Join(join) => is_same(array, value_at(join.joined.as_ref(), &join.path)),
             _ => false,
         };
         (0..steps.len()).rev().find(|at| steps.get(*at).is_some_and(|step| is((*at, step))))
     }
 
     /// The same after an element was taken out of an array, which a join made or not.
-    pub(super) fn take(
+    pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,
         at: Option<usize>,
@@ -160,22 +165,22 @@ impl Source {
         context: &Arc<Context>,
     ) -> Self {
         let Some(joins) = &mut self.joins else { return self };
-        if let Some(Step::Join(join)) = of.and_then(|of| joins.steps.get_mut(of)) {
+        if let Some(RowStep::Join(join)) = of.and_then(|of| joins.steps.get_mut(of)) {
             join.only = at;
         }
         let (unwind, context) = (Arc::clone(unwind), Arc::clone(context));
-        joins.steps.push(Step::Take { unwind, at, of, context });
+        joins.steps.push(RowStep::Take { unwind, at, of, context });
         self
     }
 
-    fn revised(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
+    fn revise(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
         }
         let mut touched = false;
-        self.visit(&mut |origin| touched |= dead(origin));
+        self.visit_origins(&mut |origin| touched |= dead(origin));
         match &self.joins {
-            Some(joins) if touched => Ok(match joins.again(dead)? {
+            Some(joins) if touched => Ok(match joins.rebuild_row(dead)? {
                 Some(document) => Revised::Changed(document),
                 None => Revised::Gone,
             }),
@@ -186,8 +191,8 @@ impl Source {
 
 impl Row {
     /// The row without what is dead; none when it is gone with it.
-    pub fn without(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
-        Ok(match self.source.revised(dead)? {
+    pub fn without_dead(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
+        Ok(match self.source.revise(dead)? {
             Revised::Same => Some(self),
             Revised::Gone => None,
             Revised::Changed(document) => Some(Self { document, source: self.source }),
@@ -197,20 +202,20 @@ impl Row {
 
 impl Join {
     /// Where the elements that matter came from.
-    fn sources(&self) -> impl Iterator<Item = (usize, &Source)> {
+    fn relevant_sources(&self) -> impl Iterator<Item = (usize, &Source)> {
         let all = self.from.iter().enumerate();
         all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
     }
 
     /// The elements that are left; none when the only one that matters is gone.
-    fn left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
+    fn elements_left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
         let Some(ValueRef::Array(values)) = value_at(self.joined.as_ref(), &self.path) else {
             return Ok(Some(Vec::new()));
         };
         let values: Vec<_> = values.iter().collect();
         let mut left = Vec::new();
-        for (at, source) in self.sources() {
-            match (source.revised(dead)?, values.get(at)) {
+        for (at, source) in self.relevant_sources() {
+            match (source.revise(dead)?, values.get(at)) {
                 (Revised::Same, Some(value)) => left.push(value.to_value()),
                 (Revised::Changed(document), _) => left.push(Value::from(document.as_ref())),
                 (Revised::Gone, _) | (Revised::Same, None) => {}
@@ -222,23 +227,23 @@ impl Join {
 
 impl Joins {
     /// The row made again without what is dead.
-    fn again(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
+    fn rebuild_row(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
         let mut document = self.base.clone();
         for step in &self.steps {
             let next = match step {
-                Step::Join(join) => match join.left(dead)? {
-                    Some(left) => Some(set(&join.path, Value::Array(left), &document)?),
+                RowStep::Join(join) => match join.elements_left(dead)? {
+                    Some(left) => Some(set_at_path(&join.path, Value::Array(left), &document)?),
                     None => None,
                 },
-                Step::Each(stages, at, context) => match stages.get(*at) {
-                    Some(stage) => match apply(stage, document.as_ref(), context)? {
+                RowStep::Each(stages, at, context) => match stages.get(*at) {
+                    Some(stage) => match apply_stage(stage, document.as_ref(), context)? {
                         Change::Same => Some(document.clone()),
                         Change::To(made) => Some(made),
                         Change::Dropped => None,
                     },
                     None => Some(document.clone()),
                 },
-                Step::Take { unwind, at, of, context } => {
+                RowStep::Take { unwind, at, of, context } => {
                     // Where only one element matters, it alone is there.
                     let place = if of.is_some() && at.is_some() { Some(0) } else { *at };
                     let value = value_at(document.as_ref(), &unwind.path);
@@ -247,7 +252,7 @@ impl Joins {
                     if at.is_some() && element.is_none() {
                         return Ok(None);
                     }
-                    taken(unwind, &document, element, *at, context)?
+                    unwound(unwind, &document, element, *at, context)?
                 }
             };
             match next {
@@ -261,31 +266,31 @@ impl Joins {
 
 /// A document with a value at a path. What is on the way and is no document is replaced by one, arrays
 /// too, which stands last then.
-pub(super) fn set(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
+pub(super) fn set_at_path(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
     let parts: Vec<&str> = path.parts().collect();
     if let [_, _, ..] = parts.as_slice() {
         let mut tree = document.as_ref().to_tree();
-        place(&mut tree, &parts, value);
+        place_value(&mut tree, &parts, value);
         return Ok(tree.to_buf());
     }
     let mut fields = Fields::new();
     // One path cannot be in conflict with another.
-    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
-    fields.apply(document.as_ref(), &Context::default())
+    let _ = fields.set_at(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
+    fields.apply_to(document.as_ref(), &Context::default())
 }
 
-fn place(document: &mut Document, parts: &[&str], value: Value) {
+fn place_value(document: &mut Document, parts: &[&str], value: Value) {
     let Some((name, rest)) = parts.split_first() else { return };
     if rest.is_empty() {
         document.insert(*name, value);
         return;
     }
     if let Some(Value::Document(inner)) = document.get_mut(name) {
-        return place(inner, rest, value);
+        return place_value(inner, rest, value);
     }
     document.remove(name);
     let mut inner = Document::new();
-    place(&mut inner, rest, value);
+    place_value(&mut inner, rest, value);
     document.push(*name, Value::Document(inner));
 }
 

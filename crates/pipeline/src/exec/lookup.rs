@@ -4,18 +4,17 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Path, Value, ValueRef};
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory};
+use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
 
 use super::{
-    Meter, Request, Row, Stage,
-    joins::{Sources, set},
+    Meter, Request, Row, Stage, checked_size,
+    joins::{Sources, set_at_path},
     operator::{Operator, Poll},
-    sized,
     slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},
-    filter::{Comparison, Filter, InSet, Test},
+    filter::{Comparison, Filter, InSet, PathTest},
     path::values_for_join,
 };
 
@@ -49,13 +48,13 @@ pub struct UnionWith {
 
 impl Lookup {
     /// What a row asks for, and what the variables of that hold.
-    fn request(
+    fn request_for(
         &self,
         document: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<(Request, usize), Error> {
         let filter = match &self.join {
-            Some((local, foreign)) => joined(values_for_join(document, local), foreign),
+            Some((local, foreign)) => join_filter(values_for_join(document, local), foreign),
             None => Filter::And(Vec::new()),
         };
         let mut bound = Arc::clone(context);
@@ -64,8 +63,8 @@ impl Lookup {
             let env = Env::new(document, context);
             let mut inner = (**context).clone();
             for (name, expr) in &self.variables {
-                let value = expr.eval(&env.holding(held)?)?.unwrap_or(Value::Undefined);
-                held += memory(value.as_ref());
+                let value = expr.evaluate(&env.with_held(held)?)?.unwrap_or(Value::Undefined);
+                held += memory_of(value.as_ref());
                 inner.constants.insert(name.to_string(), value);
             }
             bound = Arc::new(inner);
@@ -95,11 +94,11 @@ impl Lookup {
 }
 
 /// The filter of an equality join: one of the values; no value is null.
-fn joined(mut values: Vec<Value>, foreign: &Path) -> Filter {
+fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     let test = match values.len() {
-        0 => Test::Compare(Comparison::Eq, Value::Null),
-        1 => Test::Compare(Comparison::Eq, values.pop().unwrap_or(Value::Null)),
-        _ => Test::In(InSet::new(values, Vec::new())),
+        0 => PathTest::Compare(Comparison::Eq, Value::Null),
+        1 => PathTest::Compare(Comparison::Eq, values.pop().unwrap_or(Value::Null)),
+        _ => PathTest::In(InSet::new(values, Vec::new())),
     };
     Filter::Path(foreign.clone(), test)
 }
@@ -120,44 +119,44 @@ impl Joining {
         Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
     }
 
-    fn answer(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
-        let document = sized(set(&self.lookup.name, rows, &row.document)?)?;
-        let source = row.source.join(&row.document, &document, &self.lookup.name, from);
+    fn joined_row(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
+        let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
+        let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
         Ok(Poll::Row(Row { document, source }))
     }
 }
 
 impl Operator for Joining {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll()) };
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll_slot()) };
         if let Some(rows) = self.supplied.take() {
-            let answer = self.answer(row, rows);
+            let answer = self.joined_row(row, rows);
             if self.kept.is_none() {
-                self.meter.clear();
+                self.meter.clear_held();
             }
             return answer;
         }
         if let Some(rows) = &self.kept {
-            return self.answer(row, rows.clone());
+            return self.joined_row(row, rows.clone());
         }
-        let (request, held) = self.lookup.request(row.document.as_ref(), context)?;
-        self.meter.clear();
-        self.meter.add(held)?;
+        let (request, held) = self.lookup.request_for(row.document.as_ref(), context)?;
+        self.meter.clear_held();
+        self.meter.add_bytes(held)?;
         self.slot.row = Some(row);
         Ok(Poll::Want(Box::new(request)))
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
         if MAX_DOCUMENT_BYTES < bytes {
             let from = &self.lookup.collection;
@@ -166,11 +165,11 @@ impl Operator for Joining {
             );
             return Err(Error::new(Kind::TooLarge, 4568, text));
         }
-        self.meter.clear();
+        self.meter.clear_held();
         for row in &rows {
             // It becomes a tree, and is there as it came until all have.
-            let tree = memory(ValueRef::Document(row.document.as_ref()));
-            self.meter.add(tree + row.weight())?;
+            let tree = memory_of(ValueRef::Document(row.document.as_ref()));
+            self.meter.add_bytes(tree + row.memory_bytes())?;
         }
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
         let from = rows.into_iter().map(|row| row.source).collect();
@@ -182,9 +181,9 @@ impl Operator for Joining {
         Ok(())
     }
 
-    fn resume(&mut self) {
+    fn resume_input(&mut self) {
         (self.supplied, self.kept) = (None, None);
-        self.meter.clear();
+        self.meter.clear_held();
     }
 }
 
@@ -205,25 +204,25 @@ impl Uniting {
 }
 
 impl Operator for Uniting {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        match self.slot.poll() {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        match self.slot.poll_slot() {
             Poll::Done => {}
             poll => return Ok(poll),
         }
         match &mut self.others {
             Some(others) => match others.pop_front() {
                 Some(row) => {
-                    self.meter.free(row.weight());
+                    self.meter.free_bytes(row.memory_bytes());
                     Ok(Poll::Row(row))
                 }
                 None => Ok(Poll::Done),
@@ -238,8 +237,8 @@ impl Operator for Uniting {
         }
     }
 
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
-        rows.iter().try_for_each(|row| self.meter.add(row.weight()))?;
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        rows.iter().try_for_each(|row| self.meter.add_bytes(row.memory_bytes()))?;
         self.others = Some(rows.into());
         Ok(())
     }

@@ -3,7 +3,7 @@
 use evaluation::{Error, Holding, Kind, Spill};
 use memory::Share;
 
-use super::spilling::exceeded;
+use super::spilling::stage_exceeded;
 use crate::limits::MAX_STAGE_BYTES;
 
 /// Counts what a stage holds.
@@ -21,19 +21,19 @@ impl Meter {
     }
 
     /// So much more is held.
-    pub(super) fn add(&mut self, bytes: usize) -> Result<(), Error> {
-        self.set(self.share.held_bytes().saturating_add(bytes))
+    pub(super) fn add_bytes(&mut self, bytes: usize) -> Result<(), Error> {
+        self.set_held(self.share.held_bytes().saturating_add(bytes))
     }
 
     /// So much is held.
-    pub(super) fn set(&mut self, held: usize) -> Result<(), Error> {
+    pub(super) fn set_held(&mut self, held: usize) -> Result<(), Error> {
         if MAX_STAGE_BYTES < held {
-            return Err(self.exceeded());
+            return Err(self.limit_exceeded());
         }
         let bytes = held.saturating_sub(self.share.held_bytes());
         self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
             // The parts of a `$facet` hold as much together as one stage may.
-            true => self.exceeded(),
+            true => self.limit_exceeded(),
             false => short.into(),
         })
     }
@@ -44,24 +44,24 @@ impl Meter {
     }
 
     /// So much is held no longer.
-    pub(super) fn free(&mut self, bytes: usize) {
+    pub(super) fn free_bytes(&mut self, bytes: usize) {
         self.share.shrink(bytes);
     }
 
     /// Nothing is held any longer.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear_held(&mut self) {
         self.share.shrink(usize::MAX);
     }
 
     /// What a stage says that could not hold more because of `error`, and cannot write what it holds.
-    pub(super) fn refusal(&self, error: Error, spill: &Spill) -> Error {
+    pub(super) fn refusal_of(&self, error: Error, spill: &Spill) -> Error {
         match error.kind {
-            Kind::TooLarge => exceeded(spill, self.stage),
+            Kind::TooLarge => stage_exceeded(spill, self.stage),
             _ => error,
         }
     }
 
-    fn exceeded(&self) -> Error {
+    fn limit_exceeded(&self) -> Error {
         let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
         Error::new(Kind::TooLarge, 292, text)
     }

@@ -31,7 +31,7 @@ pub use graph::GraphLookup;
 pub use group::Group;
 pub use joins::Source;
 pub use lookup::{Lookup, UnionWith};
-pub use others::others;
+pub use others::other_collections;
 pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
@@ -155,13 +155,13 @@ pub struct Row {
 
 impl Row {
     /// A document that is not a stored one.
-    pub fn made(document: DocBuf) -> Self {
+    pub fn not_stored(document: DocBuf) -> Self {
         Self { document, source: Source::default() }
     }
 
     /// About the bytes it holds.
-    pub fn weight(&self) -> usize {
-        self.document.bytes().len() + self.source.weight() + 64
+    pub fn memory_bytes(&self) -> usize {
+        self.document.bytes().len() + self.source.weight_of_source() + 64
     }
 }
 
@@ -215,7 +215,7 @@ impl Exec {
     /// A pipeline at its start.
     pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
         let stages: Arc<[Stage]> = stages.into();
-        let start = |at| operator::start(&stages, at, &context.holding);
+        let start = |at| operator::start_operator(&stages, at, &context.holding);
         let operators = (0..stages.len()).filter_map(start).collect();
         let moving = context.holding.share();
         Self {
@@ -230,16 +230,16 @@ impl Exec {
     }
 
     /// Takes a row in.
-    pub fn offer(&mut self, row: Row) -> Result<(), Error> {
+    pub fn offer_row(&mut self, row: Row) -> Result<(), Error> {
         if self.finished {
-            return Err(misused("a row was offered after the end of the input"));
+            return Err(caller_error("a row was offered after the end of the input"));
         }
         self.input.push_back(row);
         Ok(())
     }
 
     /// There is no more input.
-    pub fn finish(&mut self) {
+    pub fn finish_input(&mut self) {
         self.finished = true;
     }
 
@@ -252,19 +252,19 @@ impl Exec {
     #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
     pub fn next(&mut self) -> Result<Next, Error> {
         if self.waiting.is_some() {
-            return Err(misused("rows of another collection are still wanted"));
+            return Err(caller_error("rows of another collection are still wanted"));
         }
         let last = self.operators.len();
         let mut at = last;
         loop {
-            if self.context.effort.is_due() {
+            if self.context.budget.is_due() {
                 return Ok(Next::Pause);
             }
             // Whoever is behind `at` wants a row from the operator before it.
             let poll = match at.checked_sub(1) {
                 None => self.poll_input(),
                 Some(before) => match self.operators.get_mut(before) {
-                    Some(operator) => operator.poll(&self.context)?,
+                    Some(operator) => operator.poll_row(&self.context)?,
                     None => Poll::Done,
                 },
             };
@@ -279,10 +279,10 @@ impl Exec {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
                         let bytes = row.document.bytes().len();
-                        self.context.effort.pass(STEP + bytes)?;
+                        self.context.budget.spend(STEP + bytes)?;
                         // Small ones cost nothing. A buffer may have room for as much again.
                         self.moving.set(2 * bytes)?;
-                        operator.accept(row, &self.context)?;
+                        operator.accept_row(row, &self.context)?;
                         at += 1;
                     }
                 },
@@ -290,7 +290,7 @@ impl Exec {
                 Poll::Done => match self.operators.get_mut(at) {
                     None => return Ok(Next::Done),
                     Some(operator) => {
-                        operator.end(&self.context)?;
+                        operator.end_of_input(&self.context)?;
                         at += 1;
                     }
                 },
@@ -313,26 +313,26 @@ impl Exec {
     /// kept of them is forgotten.
     pub fn resume(&mut self) {
         self.waiting = None;
-        self.operators.iter_mut().for_each(|operator| operator.resume());
+        self.operators.iter_mut().for_each(|operator| operator.resume_input());
     }
 
     /// Answers what was wanted.
     pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
-            Some(operator) => operator.supply(rows),
-            None => Err(misused("nothing was wanted of another collection")),
+            Some(operator) => operator.supply_wanted(rows),
+            None => Err(caller_error("nothing was wanted of another collection")),
         }
     }
 }
 
 /// The caller's fault, not the request's.
-fn misused(what: &str) -> Error {
+fn caller_error(what: &str) -> Error {
     Error::new(Kind::Invalid, 8, what)
 }
 
 /// A made document, if it is not too large.
-fn sized(document: DocBuf) -> Result<DocBuf, Error> {
+fn checked_size(document: DocBuf) -> Result<DocBuf, Error> {
     let bytes = document.bytes().len();
     if evaluation::limits::MAX_MADE_BYTES < bytes {
         return Err(evaluation::too_large(bytes));

@@ -5,30 +5,30 @@ use std::sync::Arc;
 use evaluation::{Context, Error, Holding};
 
 use super::{
-    Request, Row, Stage, bucket, distinct::Distinct, each::Each, facet, graph, group, lookup,
-    misused, rows, sample, sort, unwind,
+    Request, Row, Stage, bucket, caller_error, distinct::Distinct, each::Each, facet, graph, group,
+    lookup, rows, sample, sort, unwind,
 };
 
 /// A running stage. Rows are pushed in and polled out, one at a time.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Takes a row; only called after `poll` answered `Need`.
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
     /// There are no more rows.
-    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error>;
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
     /// What comes next. After `end` it does not answer `Need` again.
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
     /// Takes the rows it wanted.
-    fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+    fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
-        Err(misused("this stage wanted nothing"))
+        Err(caller_error("this stage wanted nothing"))
     }
 
     /// Goes on in another view: wants again what it wanted, and forgets what it kept to answer
     /// later rows with.
-    fn resume(&mut self) {}
+    fn resume_input(&mut self) {}
 }
 
 /// What a running stage answers.
@@ -43,7 +43,7 @@ pub(super) enum Poll {
 }
 
 /// The operator of a stage.
-pub(super) fn start(
+pub(super) fn start_operator(
     stages: &Arc<[Stage]>,
     at: usize,
     holding: &Holding,
@@ -57,7 +57,7 @@ pub(super) fn start(
         Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
         Stage::Sort { sort, limit } => {
             let next = stages.get(at + 1..).unwrap_or_default();
-            let limit = wanted(*limit, next);
+            let limit = rows_wanted(*limit, next);
             Box::new(sort::Sorting::new(sort.clone(), limit, holding))
         }
         Stage::Group(group) => Box::new(group::Grouping::new(group.clone(), holding)),
@@ -77,7 +77,7 @@ pub(super) fn start(
 }
 
 /// How many sorted rows the stages behind a sort look at.
-fn wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
+fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),
         [Stage::Skip(skipped), Stage::Limit(count), ..] => skipped.checked_add(*count),

@@ -4,25 +4,27 @@ use super::Stage;
 
 /// Database, when it is another one, and name of every collection that stages read beside their
 /// input; some may come twice.
-pub fn others(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
+pub fn other_collections(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
     let mut found = Vec::new();
-    collect(stages, &mut found);
+    collect_collections(stages, &mut found);
     found
 }
 
-fn collect<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
+fn collect_collections<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
     for stage in stages {
         match stage {
             Stage::Lookup(lookup) => {
                 found.push((lookup.database.as_deref(), &lookup.collection));
-                collect(&lookup.stages, found);
+                collect_collections(&lookup.stages, found);
             }
             Stage::UnionWith(union) => {
                 found.push((union.database.as_deref(), &union.collection));
-                collect(&union.stages, found);
+                collect_collections(&union.stages, found);
             }
             Stage::GraphLookup(graph) => found.push((None, &graph.collection)),
-            Stage::Facet(parts) => parts.iter().for_each(|(_, stages)| collect(stages, found)),
+            Stage::Facet(parts) => {
+                parts.iter().for_each(|(_, stages)| collect_collections(stages, found))
+            }
             Stage::Match(_)
             | Stage::Project(_)
             | Stage::AddFields(_)

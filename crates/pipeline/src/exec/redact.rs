@@ -5,50 +5,50 @@ use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
 use evaluation::{Context, Error};
 
 use crate::{
-    expr::{Env, Expr, scope},
-    failure::fail,
+    expr::{Env, Expr, single_variable},
+    failure::invalid_request,
     shown::shown_or_missing,
 };
 
 /// What remains of a document; `None` when nothing does.
-pub(super) fn redacted(
+pub(super) fn redact_document(
     expr: &Expr,
     document: DocRef<'_>,
     context: &Context,
 ) -> Result<Option<DocBuf>, Error> {
-    level(expr, document, document, context)
+    redact_level(expr, document, document, context)
 }
 
-fn level(
+fn redact_level(
     expr: &Expr,
     root: DocRef<'_>,
     document: DocRef<'_>,
     context: &Context,
 ) -> Result<Option<DocBuf>, Error> {
     let env = Env::new(root, context);
-    let current = scope("CURRENT", ValueRef::Document(document));
-    let verdict = expr.eval(&env.within(&current))?;
+    let current = single_variable("CURRENT", ValueRef::Document(document));
+    let verdict = expr.evaluate(&env.with_scope(&current))?;
     match verdict.as_ref().map(Value::as_ref) {
         Some(ValueRef::String("keep")) => Ok(Some(document.to_buf())),
         Some(ValueRef::String("prune")) => Ok(None),
         Some(ValueRef::String("descend")) => {
             let mut builder = DocBuilder::new();
             for (name, value) in document.iter() {
-                if let Some(value) = below(expr, root, value, context)? {
+                if let Some(value) = redact_value(expr, root, value, context)? {
                     builder.append(name, value.as_ref());
                 }
             }
             Ok(Some(builder.finish()))
         }
         other => {
-            let value = shown_or_missing(&evaluation::Got::from(other));
+            let value = shown_or_missing(&evaluation::Evaluated::from(other));
             let text = "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and $$PRUNE, but returned";
-            Err(fail(17053, format!("{text} {value}")))
+            Err(invalid_request(17053, format!("{text} {value}")))
         }
     }
 }
 
-fn below(
+fn redact_value(
     expr: &Expr,
     root: DocRef<'_>,
     value: ValueRef<'_>,
@@ -56,12 +56,12 @@ fn below(
 ) -> Result<Option<Value>, Error> {
     match value {
         ValueRef::Document(fields) => {
-            Ok(level(expr, root, fields, context)?.map(|kept| Value::from(kept.as_ref())))
+            Ok(redact_level(expr, root, fields, context)?.map(|kept| Value::from(kept.as_ref())))
         }
         ValueRef::Array(values) => {
             let mut kept = Vec::new();
             for value in values.iter() {
-                kept.extend(below(expr, root, value, context)?);
+                kept.extend(redact_value(expr, root, value, context)?);
             }
             Ok(Some(Value::Array(kept)))
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     expr::{Env, Expr},
-    failure::fail,
+    failure::invalid_request,
 };
 
 /// The first so many rows.
@@ -29,19 +29,19 @@ impl Limit {
 }
 
 impl Operator for Limit {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.left = self.left.saturating_sub(1);
         self.slot.row = Some(row);
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        match self.slot.poll() {
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        match self.slot.poll_slot() {
             Poll::Need if self.left == 0 => Ok(Poll::Done),
             other => Ok(other),
         }
@@ -62,7 +62,7 @@ impl Skip {
 }
 
 impl Operator for Skip {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         match self.left.checked_sub(1) {
             Some(left) => self.left = left,
             None => self.slot.row = Some(row),
@@ -70,13 +70,13 @@ impl Operator for Skip {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -95,12 +95,12 @@ impl Count {
 }
 
 impl Operator for Count {
-    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.count += 1;
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         if self.count > 0 {
             let count = match i32::try_from(self.count) {
@@ -109,13 +109,13 @@ impl Operator for Count {
             };
             let mut builder = DocBuilder::new();
             builder.append(&self.name, count);
-            self.slot.row = Some(Row::made(builder.finish()));
+            self.slot.row = Some(Row::not_stored(builder.finish()));
         }
         Ok(())
     }
 
-    fn poll(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
-        Ok(self.slot.poll())
+    fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
+        Ok(self.slot.poll_slot())
     }
 }
 
@@ -134,33 +134,36 @@ impl Documents {
 }
 
 impl Operator for Documents {
-    fn accept(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, _: Row, _: &Arc<Context>) -> Result<(), Error> {
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if self.rows.is_none() {
             let nothing = Document::new();
             let env = Env::new(DocRef::Tree(&nothing), context);
-            let wrong = || fail(5_858_203, "an array is expected for $documents");
-            let Some(Value::Array(values)) = self.expr.eval(&env)? else { return Err(wrong()) };
+            let wrong = || invalid_request(5_858_203, "an array is expected for $documents");
+            let Some(Value::Array(values)) = self.expr.evaluate(&env)? else { return Err(wrong()) };
             let meter = &mut self.meter;
             let row = |value: Value| match value {
                 Value::Document(fields) => {
-                    let row = Row::made(fields.to_buf());
-                    meter.add(row.weight())?;
+                    let row = Row::not_stored(fields.to_buf());
+                    meter.add_bytes(row.memory_bytes())?;
                     Ok(row)
                 }
-                _ => Err(fail(40228, "'each element of $documents' must evaluate to an object")),
+                _ => Err(invalid_request(
+                    40228,
+                    "'each element of $documents' must evaluate to an object",
+                )),
             };
             self.rows = Some(values.into_iter().map(row).collect::<Result<_, Error>>()?);
         }
         let row = self.rows.as_mut().and_then(VecDeque::pop_front);
-        row.iter().for_each(|row| self.meter.free(row.weight()));
+        row.iter().for_each(|row| self.meter.free_bytes(row.memory_bytes()));
         Ok(row.map_or(Poll::Done, Poll::Row))
     }
 }

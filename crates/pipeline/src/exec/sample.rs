@@ -32,41 +32,41 @@ impl Sampling {
 }
 
 /// A number below `bound`.
-fn below(context: &Context, bound: u64) -> usize {
-    usize::try_from(context.random.next() % bound.max(1)).unwrap_or(0)
+fn random_below(context: &Context, bound: u64) -> usize {
+    usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
 
 impl Operator for Sampling {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
         // The block of the store that it came in shall not wait with it.
         let row = Row { document: row.document.detached(), ..row };
         if self.held.len() < self.most {
-            self.meter.add(row.weight())?;
+            self.meter.add_bytes(row.memory_bytes())?;
             self.held.push(row);
-        } else if let Some(place) = self.held.get_mut(below(context, self.seen)) {
-            self.meter.free(place.weight());
-            self.meter.add(row.weight())?;
+        } else if let Some(place) = self.held.get_mut(random_below(context, self.seen)) {
+            self.meter.free_bytes(place.memory_bytes());
+            self.meter.add_bytes(row.memory_bytes())?;
             *place = row;
         }
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.ended && self.most > 0 {
             return Ok(Poll::Need);
         }
         if self.held.is_empty() {
             return Ok(Poll::Done);
         }
-        let at = below(context, u64::try_from(self.held.len()).unwrap_or(1));
+        let at = random_below(context, u64::try_from(self.held.len()).unwrap_or(1));
         let row = self.held.swap_remove(at);
-        self.meter.free(row.weight());
+        self.meter.free_bytes(row.memory_bytes());
         Ok(Poll::Row(row))
     }
 }

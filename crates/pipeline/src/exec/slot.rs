@@ -11,7 +11,7 @@ pub(super) struct Slot {
 
 impl Slot {
     /// The row, once; without one, whether another can come.
-    pub(super) fn poll(&mut self) -> Poll {
+    pub(super) fn poll_slot(&mut self) -> Poll {
         match self.row.take() {
             Some(row) => Poll::Row(row),
             None if self.ended => Poll::Done,

@@ -23,21 +23,21 @@ impl Sorting {
 }
 
 impl Operator for Sorting {
-    fn accept(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        let key = self.0.sort().key(row.document.as_ref());
+    fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        let key = self.0.sort_order().key_of(row.document.as_ref());
         // The block of the store that it came in shall not wait with it.
         let row = Row { document: row.document.detached(), ..row };
-        self.0.add(Entry { key, row }, context)
+        self.0.add_entry(Entry { key, row }, context)
     }
 
-    fn end(&mut self, context: &Arc<Context>) -> Result<(), Error> {
-        self.0.finish(context)
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error> {
+        self.0.finish_input(context)
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if !self.0.is_finished() {
             return Ok(Poll::Need);
         }
-        Ok(self.0.next(context)?.map_or(Poll::Done, |entry| Poll::Row(entry.row)))
+        Ok(self.0.next_entry(context)?.map_or(Poll::Done, |entry| Poll::Row(entry.row)))
     }
 }

@@ -6,9 +6,8 @@ use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueR
 use evaluation::{Context, Error, Holding};
 
 use super::{
-    Fields, Meter, Row,
+    Fields, Meter, Row, checked_size,
     operator::{Operator, Poll},
-    sized,
 };
 use crate::expr::Expr;
 
@@ -54,7 +53,11 @@ impl Unwinding {
     }
 
     /// The row of the next element; `None` behind the last one.
-    fn element(&self, apart: &mut Apart, context: &Arc<Context>) -> Result<Option<Row>, Error> {
+    fn next_element(
+        &self,
+        apart: &mut Apart,
+        context: &Arc<Context>,
+    ) -> Result<Option<Row>, Error> {
         let Apart { row, at, offset, of } = apart;
         let next = match value_at(row.document.as_ref(), &self.unwind.path) {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
@@ -65,17 +68,17 @@ impl Unwinding {
         }
         let place = next.map(|_| *at);
         let value = next.and_then(|(element, _)| element.decode());
-        let made = taken(&self.unwind, &row.document, value, place, context)?;
+        let made = unwound(&self.unwind, &row.document, value, place, context)?;
         *at += 1;
         *offset = next.map_or(*offset, |(_, behind)| behind);
-        let source = || row.source.clone().take(&self.unwind, place, *of, context);
+        let source = || row.source.clone().after_unwind(&self.unwind, place, *of, context);
         Ok(made.map(|document| Row { document, source: source() }))
     }
 }
 
 /// The document with an element of the array instead of it, shown as the one at `position`;
 /// without an element, what becomes of a document that has none.
-pub(super) fn taken(
+pub(super) fn unwound(
     unwind: &Unwind,
     document: &DocBuf,
     element: Option<ValueRef<'_>>,
@@ -84,9 +87,9 @@ pub(super) fn taken(
 ) -> Result<Option<DocBuf>, Error> {
     let fields = document.as_ref();
     let made = match (value_at(fields, &unwind.path), element) {
-        (Some(ValueRef::Array(_)), Some(value)) => with(fields, &unwind.path, Some(value)),
+        (Some(ValueRef::Array(_)), Some(value)) => with_value_at(fields, &unwind.path, Some(value)),
         (Some(ValueRef::Array(values)), None) if values.is_empty() && unwind.keep_empty => {
-            with(fields, &unwind.path, None)
+            with_value_at(fields, &unwind.path, None)
         }
         (Some(ValueRef::Array(_)), None) | (_, Some(_)) => return Ok(None),
         (Some(value), None) if !value.is_nullish() => document.clone(),
@@ -97,7 +100,7 @@ pub(super) fn taken(
         Some(path) => indexed(&made, path, position, context)?,
         None => made,
     };
-    Ok(Some(sized(made)?))
+    Ok(Some(checked_size(made)?))
 }
 
 fn indexed(
@@ -110,8 +113,8 @@ fn indexed(
     let value = position.map_or(Value::Null, Value::Int64);
     let mut fields = Fields::new();
     // One path cannot be in conflict with another.
-    let _ = fields.set(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
-    fields.apply(document.as_ref(), context)
+    let _ = fields.set_at(&path.parts().collect::<Vec<_>>(), Expr::Literal(value));
+    fields.apply_to(document.as_ref(), context)
 }
 
 /// The value at a path that leads through documents only.
@@ -124,13 +127,13 @@ fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
 }
 
 /// The document with another value at a path that exists, or without it.
-fn with(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>) -> DocBuf {
+fn with_value_at(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>) -> DocBuf {
     let mut builder = DocBuilder::new();
-    write(&mut builder, document, path, 0, value);
+    copy_with_value(&mut builder, document, path, 0, value);
     builder.finish()
 }
 
-fn write(
+fn copy_with_value(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
     path: &Path,
@@ -146,7 +149,9 @@ fn write(
                 builder.append(path.part(at), value);
             }
         } else if let Some(ValueRef::Document(below)) = element.decode() {
-            builder.document(path.part(at), |builder| write(builder, below, path, at + 1, value));
+            builder.document(path.part(at), |builder| {
+                copy_with_value(builder, below, path, at + 1, value)
+            });
         } else {
             builder.append_raw(element.name, element.kind, element.value);
         }
@@ -154,22 +159,22 @@ fn write(
 }
 
 impl Operator for Unwinding {
-    fn accept(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+    fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
-        self.meter.clear();
-        self.meter.add(row.weight())?;
+        self.meter.clear_held();
+        self.meter.add_bytes(row.memory_bytes())?;
         self.row = Some(Apart { row, at: 0, offset: FIRST, of });
         Ok(())
     }
 
-    fn end(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         Ok(())
     }
 
-    fn poll(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+    fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         if let Some(mut apart) = self.row.take()
-            && let Some(made) = self.element(&mut apart, context)?
+            && let Some(made) = self.next_element(&mut apart, context)?
         {
             self.row = Some(apart);
             return Ok(Poll::Row(made));

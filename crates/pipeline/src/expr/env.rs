@@ -1,10 +1,10 @@
 //! What an expression is evaluated over: the document, the operation and the bound variables.
 
 use document::{DocRef, Path, ValueRef};
-use evaluation::{Context, Error, Got, Growth, Kind, check_held};
+use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
 
 use crate::{
-    failure::fail,
+    failure::invalid_request,
     path::{self, read_path},
 };
 
@@ -18,38 +18,38 @@ pub struct Env<'a> {
     pub root: DocRef<'a>,
     /// The operation.
     pub context: &'a Context,
-    scope: Option<&'a Scope<'a>>,
+    scope: Option<&'a VariableScope<'a>>,
     held: usize,
     iterations: u64,
 }
 
 /// One bound variable and those bound around it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope<'a> {
+pub(crate) struct VariableScope<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: Option<ValueRef<'a>>,
-    pub(crate) outer: Option<&'a Scope<'a>>,
+    pub(crate) outer: Option<&'a VariableScope<'a>>,
 }
 
 /// A variable with none around it.
-pub(crate) fn scope<'a>(name: &'a str, value: ValueRef<'a>) -> Scope<'a> {
-    Scope { name, value: Some(value), outer: None }
+pub(crate) fn single_variable<'a>(name: &'a str, value: ValueRef<'a>) -> VariableScope<'a> {
+    VariableScope { name, value: Some(value), outer: None }
 }
 
 impl<'a> Env<'a> {
     /// A document of an operation, without further variables; an evaluation begins.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
-        context.begin();
+        context.begin_evaluation();
         Self { root, context, scope: None, held: 0, iterations: 1 }
     }
 
     /// The innermost variable.
-    pub(crate) fn scope(&self) -> Option<&'a Scope<'a>> {
+    pub(crate) fn scope(&self) -> Option<&'a VariableScope<'a>> {
         self.scope
     }
 
     /// The same with another innermost variable.
-    pub(crate) fn within<'b>(&self, scope: &'b Scope<'b>) -> Env<'b>
+    pub(crate) fn with_scope<'b>(&self, scope: &'b VariableScope<'b>) -> Env<'b>
     where
         'a: 'b,
     {
@@ -57,19 +57,19 @@ impl<'a> Env<'a> {
     }
 
     /// The same while so many bytes more are held around it.
-    pub fn holding(&self, bytes: usize) -> Result<Self, Error> {
+    pub fn with_held(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
         check_held(held, &self.context.holding)?;
         Ok(Self { held, ..*self })
     }
 
     /// What an expression builds over it: nothing yet.
-    pub(crate) fn growth(&self) -> Growth<'a> {
-        Growth::beside(self.held, self.context)
+    pub(crate) fn new_growth(&self) -> Growth<'a> {
+        Growth::with_held(self.held, self.context)
     }
 
     /// The same below a form that evaluates its body so many times.
-    pub(crate) fn repeated(&self, times: usize) -> Result<Self, Error> {
+    pub(crate) fn for_repetitions(&self, times: usize) -> Result<Self, Error> {
         let times = u64::try_from(times.max(1)).unwrap_or(u64::MAX);
         let iterations = self.iterations.saturating_mul(times);
         if MAX_ITERATIONS < iterations {
@@ -83,17 +83,21 @@ impl<'a> Env<'a> {
     }
 
     /// A variable, or what lies below it.
-    pub(crate) fn variable(&self, name: &str, below: Option<&Path>) -> Result<Got<'a>, Error> {
-        let Some(value) = self.lookup(name)? else { return Ok(Got::Missing) };
+    pub(crate) fn read_variable(
+        &self,
+        name: &str,
+        below: Option<&Path>,
+    ) -> Result<Evaluated<'a>, Error> {
+        let Some(value) = self.look_up(name)? else { return Ok(Evaluated::Missing) };
         Ok(match (below, value) {
-            (None, value) => Got::Ref(value),
+            (None, value) => Evaluated::Ref(value),
             (Some(below), ValueRef::Document(fields)) => read_path(fields, below, 0),
             (Some(below), ValueRef::Array(values)) => path::read_in_array(values, below, 0),
-            _ => Got::Missing,
+            _ => Evaluated::Missing,
         })
     }
 
-    fn lookup(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
+    fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
         while let Some(bound) = scope {
             if bound.name == name {
@@ -105,7 +109,7 @@ impl<'a> Env<'a> {
             Some(document::Value::Undefined) => Ok(None),
             Some(value) => Ok(Some(value.as_ref())),
             None if name == "CURRENT" => Ok(Some(ValueRef::Document(self.root))),
-            None => Err(fail(17276, format!("Use of undefined variable: {name}"))),
+            None => Err(invalid_request(17276, format!("Use of undefined variable: {name}"))),
         }
     }
 }

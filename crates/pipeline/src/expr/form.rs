@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use document::{ArrayRef, Document, Value, ValueRef};
-use evaluation::{Error, Got, Size, check_built};
+use evaluation::{Error, Evaluated, Size, check_built};
 
-use super::{Env, Expr, env::Scope, sorted::sort_values};
+use super::{Env, Expr, env::VariableScope, sorted::sort_values};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
 };
 
@@ -40,35 +40,39 @@ pub struct Filtering {
 /// Work of one step over an element.
 const STEP: usize = 128;
 
-pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
+pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
-        Expr::Object(fields) => object(fields, env),
-        Expr::Array(items) => array(items, env),
+        Expr::Object(fields) => build_object(fields, env),
+        Expr::Array(items) => build_array(items, env),
         Expr::And(parts) => {
             for part in parts {
                 if !part.is_true(env)? {
-                    return Ok(Got::Own(Value::Bool(false)));
+                    return Ok(Evaluated::Own(Value::Bool(false)));
                 }
             }
-            Ok(Got::Own(Value::Bool(true)))
+            Ok(Evaluated::Own(Value::Bool(true)))
         }
         Expr::Or(parts) => {
             for part in parts {
                 if part.is_true(env)? {
-                    return Ok(Got::Own(Value::Bool(true)));
+                    return Ok(Evaluated::Own(Value::Bool(true)));
                 }
             }
-            Ok(Got::Own(Value::Bool(false)))
+            Ok(Evaluated::Own(Value::Bool(false)))
         }
         Expr::Cond(parts) => {
             let [condition, yes, no] = &**parts;
-            if condition.is_true(env)? { yes.get(env) } else { no.get(env) }
+            if condition.is_true(env)? {
+                yes.evaluate_borrowed(env)
+            } else {
+                no.evaluate_borrowed(env)
+            }
         }
-        Expr::Switch(branches, default) => switch(branches, default.as_deref(), env),
+        Expr::Switch(branches, default) => eval_switch(branches, default.as_deref(), env),
         Expr::IfNull(parts) => {
-            let mut last = Got::Missing;
+            let mut last = Evaluated::Missing;
             for part in parts {
-                last = part.get(env)?;
+                last = part.evaluate_borrowed(env)?;
                 if !last.is_nullish() {
                     break;
                 }
@@ -76,17 +80,17 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
             Ok(last)
         }
         Expr::Let(variables, body) => let_in(variables, body, env),
-        Expr::Map(mapping) => map(mapping, env),
-        Expr::Filter(filtering) => filter(filtering, env),
-        Expr::Reduce(parts) => reduce(parts, env),
-        Expr::Regex(call) => call.get(env),
+        Expr::Map(mapping) => eval_map(mapping, env),
+        Expr::Filter(filtering) => eval_filter(filtering, env),
+        Expr::Reduce(parts) => eval_reduce(parts, env),
+        Expr::Regex(call) => call.match_text(env),
         Expr::SortArray(input, by) => {
-            let input = input.get(env)?;
+            let input = input.evaluate_borrowed(env)?;
             if input.is_nullish() {
-                return Ok(Got::Own(Value::Null));
+                return Ok(Evaluated::Own(Value::Null));
             }
             let Some(ValueRef::Array(values)) = input.value() else {
-                return Err(mismatch(
+                return Err(type_mismatch(
                     2_942_504,
                     format!(
                         "The input argument to $sortArray must be an array, but was of type: {}",
@@ -94,63 +98,63 @@ pub(super) fn get<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Got<'e>, Error> {
                     ),
                 ));
             };
-            let held = env.holding(owned_memory(&input))?;
-            let mut growth = held.growth();
-            let mut values = growth.copies(values.iter())?;
-            env.context.effort.charge(growth.memory().saturating_mul(4))?;
+            let held = env.with_held(owned_memory(&input))?;
+            let mut growth = held.new_growth();
+            let mut values = growth.copy_values(values.iter())?;
+            env.context.budget.spend_bounded(growth.memory_bytes().saturating_mul(4))?;
             sort_values(&mut values, by);
-            Ok(Got::Own(Value::Array(values)))
+            Ok(Evaluated::Own(Value::Array(values)))
         }
-        _ => Ok(Got::Missing),
+        _ => Ok(Evaluated::Missing),
     }
 }
 
-fn object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for (name, part) in fields {
-        let got = part.get(&env.holding(growth.memory())?)?;
+        let got = part.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
         if let Some(value) = got.value() {
-            growth.name(name)?;
-            growth.add(Size::of(value))?;
+            growth.add_name(name)?;
+            growth.add_size(Size::of_value(value))?;
         }
         if let Some(value) = got.into_value() {
             built.push(name.as_str(), value);
         }
     }
-    made(Value::Document(built), env)
+    checked_value(Value::Document(built), env)
 }
 
-fn array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for item in items {
-        let got = item.get(&env.holding(growth.memory())?)?;
-        growth.add(Size::of(got.or_null()))?;
+        let got = item.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
+        growth.add_size(Size::of_value(got.or_null()))?;
         values.push(got.into_value().unwrap_or(Value::Null));
     }
-    made(Value::Array(values), env)
+    checked_value(Value::Array(values), env)
 }
 
 /// A value that was built: checked, and charged as work.
-fn made<'e>(built: Value, env: &Env<'_>) -> Result<Got<'e>, Error> {
-    env.context.effort.charge(check_built(built.as_ref())?.memory)?;
-    Ok(Got::Own(built))
+fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+    env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
+    Ok(Evaluated::Own(built))
 }
 
-fn switch<'e>(
+fn eval_switch<'e>(
     branches: &'e [(Expr, Expr)],
     default: Option<&'e Expr>,
     env: &Env<'e>,
-) -> Result<Got<'e>, Error> {
+) -> Result<Evaluated<'e>, Error> {
     for (case, then) in branches {
         if case.is_true(env)? {
-            return then.get(env);
+            return then.evaluate_borrowed(env);
         }
     }
     match default {
-        Some(default) => default.get(env),
-        None => Err(fail(
+        Some(default) => default.evaluate_borrowed(env),
+        None => Err(invalid_request(
             40066,
             "$switch could not find a matching branch for an input, and no default was specified.",
         )),
@@ -158,12 +162,12 @@ fn switch<'e>(
 }
 
 /// Evaluates in a scope; what it borrows from the scope is copied out.
-fn inside(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
-    let got = body.get(env)?;
-    if let Got::Ref(value) = &got {
-        let size = Size::of(*value);
-        env.holding(size.memory)?;
-        env.context.effort.charge(size.memory)?;
+fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
+    let got = body.evaluate_borrowed(env)?;
+    if let Evaluated::Ref(value) = &got {
+        let size = Size::of_value(*value);
+        env.with_held(size.memory)?;
+        env.context.budget.spend_bounded(size.memory)?;
     }
     Ok(got.into_value())
 }
@@ -172,32 +176,35 @@ fn let_in<'e>(
     variables: &'e [(Arc<str>, Expr)],
     body: &'e Expr,
     env: &Env<'e>,
-) -> Result<Got<'e>, Error> {
+) -> Result<Evaluated<'e>, Error> {
     let mut held = 0;
     let mut values = Vec::with_capacity(variables.len());
     for (name, expr) in variables {
-        let got = expr.get(&env.holding(held)?)?;
-        if let Got::Own(value) = &got {
-            held += Size::of(value.as_ref()).memory;
+        let got = expr.evaluate_borrowed(&env.with_held(held)?)?;
+        if let Evaluated::Own(value) = &got {
+            held += Size::of_value(value.as_ref()).memory;
         }
         values.push((name, got));
     }
-    bind(&values, body, &env.holding(held)?).map(Got::from)
+    bind_variables(&values, body, &env.with_held(held)?).map(Evaluated::from)
 }
 
 /// Binds the values one inside the other, then evaluates the body.
-fn bind(
-    values: &[(&Arc<str>, Got<'_>)],
+fn bind_variables(
+    values: &[(&Arc<str>, Evaluated<'_>)],
     body: &Expr,
     env: &Env<'_>,
 ) -> Result<Option<Value>, Error> {
-    let Some(((name, got), rest)) = values.split_first() else { return inside(body, env) };
-    let scope = Scope { name, value: got.value(), outer: env.scope() };
-    bind(rest, body, &env.within(&scope))
+    let Some(((name, got), rest)) = values.split_first() else { return eval_in_scope(body, env) };
+    let scope = VariableScope { name, value: got.value(), outer: env.scope() };
+    bind_variables(rest, body, &env.with_scope(&scope))
 }
 
 /// The elements of a form's input; `None` when it is null or missing.
-fn elements<'g>(input: &'g Got<'_>, otherwise: Error) -> Result<Option<ArrayRef<'g>>, Error> {
+fn array_elements<'g>(
+    input: &'g Evaluated<'_>,
+    otherwise: Error,
+) -> Result<Option<ArrayRef<'g>>, Error> {
     match input.value() {
         None => Ok(None),
         Some(value) if value.is_nullish() => Ok(None),
@@ -206,68 +213,74 @@ fn elements<'g>(input: &'g Got<'_>, otherwise: Error) -> Result<Option<ArrayRef<
     }
 }
 
-fn map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Got<'e>, Error> {
-    let input = mapping.input.get(env)?;
+fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+    let input = mapping.input.evaluate_borrowed(env)?;
     let otherwise =
-        mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
-    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
+        type_mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut built = Vec::new();
-    let mut growth = whole.growth();
+    let mut growth = whole.new_growth();
     for (position, value) in values.iter().enumerate() {
-        env.context.effort.charge(STEP)?;
-        let env = whole.holding(growth.memory())?;
+        env.context.budget.spend_bounded(STEP)?;
+        let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
-        let outer = mapping.index.as_ref().map(|name| Scope {
+        let outer = mapping.index.as_ref().map(|name| VariableScope {
             name,
             value: Some(position.as_ref()),
             outer: env.scope(),
         });
         let outer = outer.as_ref().or(env.scope());
-        let scope = Scope { name: &mapping.name, value: Some(value), outer };
-        let made = inside(&mapping.body, &env.within(&scope))?.unwrap_or(Value::Null);
-        growth.add(Size::of(made.as_ref()))?;
-        growth.push(&mut built, made)?;
+        let scope = VariableScope { name: &mapping.name, value: Some(value), outer };
+        let made = eval_in_scope(&mapping.body, &env.with_scope(&scope))?.unwrap_or(Value::Null);
+        growth.add_size(Size::of_value(made.as_ref()))?;
+        growth.push_value(&mut built, made)?;
     }
-    made(Value::Array(built), env)
+    checked_value(Value::Array(built), env)
 }
 
-fn owned_memory(got: &Got<'_>) -> usize {
-    if let Got::Own(value) = got { Size::of(value.as_ref()).memory } else { 0 }
+fn owned_memory(got: &Evaluated<'_>) -> usize {
+    if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
-fn filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Got<'e>, Error> {
-    let input = filtering.input.get(env)?;
-    let otherwise =
-        mismatch(28651, format!("input to $filter must be an array not {}", input.type_name()));
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
-    let most = filter_limit(&filtering.limit.get(env)?)?;
-    let env = env.repeated(values.len())?.holding(owned_memory(&input))?;
+fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+    let input = filtering.input.evaluate_borrowed(env)?;
+    let otherwise = type_mismatch(
+        28651,
+        format!("input to $filter must be an array not {}", input.type_name()),
+    );
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let most = filter_limit(&filtering.limit.evaluate_borrowed(env)?)?;
+    let env = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut kept = Vec::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     for value in values.iter() {
-        env.context.effort.charge(STEP)?;
-        let scope = Scope { name: &filtering.name, value: Some(value), outer: env.scope() };
-        if filtering.condition.is_true(&env.within(&scope))? {
-            let value = growth.copy(value)?;
-            growth.push(&mut kept, value)?;
+        env.context.budget.spend_bounded(STEP)?;
+        let scope = VariableScope { name: &filtering.name, value: Some(value), outer: env.scope() };
+        if filtering.condition.is_true(&env.with_scope(&scope))? {
+            let value = growth.copy_value(value)?;
+            growth.push_value(&mut kept, value)?;
             if kept.len() >= most {
                 break;
             }
         }
     }
-    env.context.effort.charge(growth.memory())?;
-    Ok(Got::Own(Value::Array(kept)))
+    env.context.budget.spend_bounded(growth.memory_bytes())?;
+    Ok(Evaluated::Own(Value::Array(kept)))
 }
 
-fn filter_limit(limit: &Got<'_>) -> Result<usize, Error> {
+fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     if limit.is_nullish() {
         return Ok(usize::MAX);
     }
     let number = limit.value().and_then(document::Number::of);
     let whole = number.and_then(document::Number::to_i64_exact);
     let Some(whole) = whole.and_then(|whole| i32::try_from(whole).ok()) else {
-        return Err(fail(
+        return Err(invalid_request(
             327_391,
             format!(
                 "$filter: limit must be represented as a 32-bit integral value: {}",
@@ -277,32 +290,34 @@ fn filter_limit(limit: &Got<'_>) -> Result<usize, Error> {
     };
     if whole <= 0 {
         let text = format!("$filter: limit must be greater than 0: {whole}");
-        return Err(fail(327_392, text));
+        return Err(invalid_request(327_392, text));
     }
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-fn reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Got<'e>, Error> {
+fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
-    let input = input.get(env)?;
-    let otherwise = mismatch(
+    let input = input.evaluate_borrowed(env)?;
+    let otherwise = type_mismatch(
         40080,
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
-    let Some(values) = elements(&input, otherwise)? else { return Ok(Got::Own(Value::Null)) };
-    let whole = env.repeated(values.len())?.holding(owned_memory(&input))?;
-    let mut value = initial.eval(&whole)?;
+    let Some(values) = array_elements(&input, otherwise)? else {
+        return Ok(Evaluated::Own(Value::Null));
+    };
+    let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
+    let mut value = initial.evaluate(&whole)?;
     for this in values.iter() {
-        env.context.effort.charge(STEP)?;
-        let held = value.as_ref().map_or(0, |value| Size::of(value.as_ref()).memory);
-        let env = whole.holding(held)?;
+        env.context.budget.spend_bounded(STEP)?;
+        let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
+        let env = whole.with_held(held)?;
         let made = {
             let bound = value.as_ref().map(Value::as_ref);
-            let outer = Scope { name: "value", value: bound, outer: env.scope() };
-            let scope = Scope { name: "this", value: Some(this), outer: Some(&outer) };
-            inside(body, &env.within(&scope))?
+            let outer = VariableScope { name: "value", value: bound, outer: env.scope() };
+            let scope = VariableScope { name: "this", value: Some(this), outer: Some(&outer) };
+            eval_in_scope(body, &env.with_scope(&scope))?
         };
         value = made;
     }
-    Ok(Got::from(value))
+    Ok(Evaluated::from(value))
 }

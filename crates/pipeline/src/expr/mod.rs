@@ -11,7 +11,7 @@ mod tests;
 mod visit;
 
 pub use env::Env;
-pub(crate) use env::scope;
+pub(crate) use env::single_variable;
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use regular::{Compiled, RegexCall, RegexForm};
@@ -20,7 +20,7 @@ pub use sorted::{SortBy, sort_values};
 use std::sync::Arc;
 
 use document::{Path, Value};
-use evaluation::{Error, Got, Size, fitted, reach};
+use evaluation::{Error, Evaluated, Size, readable_bytes, without_spare_room};
 
 use crate::path::read_path;
 
@@ -74,35 +74,41 @@ pub enum Expr {
 }
 
 /// What functions answer: a value or nothing.
-pub type Answer = Result<Option<Value>, Error>;
+pub type OptionalValue = Result<Option<Value>, Error>;
 
 impl Expr {
     /// Its value over a document; `None` is a missing value, which is neither null nor undefined.
-    pub fn eval(&self, env: &Env<'_>) -> Answer {
-        Ok(self.get(env)?.into_value())
+    pub fn evaluate(&self, env: &Env<'_>) -> OptionalValue {
+        Ok(self.evaluate_borrowed(env)?.into_value())
     }
 
     /// Whether its value counts as true.
     pub fn is_true(&self, env: &Env<'_>) -> Result<bool, Error> {
-        Ok(self.get(env)?.is_truthy())
+        Ok(self.evaluate_borrowed(env)?.is_truthy())
     }
 
     /// Its value, borrowed from the document or the expression where that is possible.
-    pub fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    pub fn evaluate_borrowed<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
-            Self::Literal(value) => Ok(Got::Ref(value.as_ref())),
-            Self::Absent => Ok(Got::Absent),
-            Self::Root => Ok(Got::Ref(document::ValueRef::Document(env.root))),
+            Self::Literal(value) => Ok(Evaluated::Ref(value.as_ref())),
+            Self::Absent => Ok(Evaluated::Absent),
+            Self::Root => Ok(Evaluated::Ref(document::ValueRef::Document(env.root))),
             Self::Field(path) => {
-                env.context.effort.pass(reach(document::ValueRef::Document(env.root)) / 64)?;
-                found(read_path(env.root, path, 0), env)
+                env.context
+                    .budget
+                    .spend(readable_bytes(document::ValueRef::Document(env.root)) / 64)?;
+                checked_found(read_path(env.root, path, 0), env)
             }
-            Self::Variable(name, path) => found(env.variable(name, path.as_ref())?, env),
-            Self::Now => Ok(Got::Own(Value::DateTime(env.context.now_ms))),
-            Self::ClusterTime => Ok(Got::Own(Value::Timestamp(env.context.timestamp()))),
-            Self::Remove => Ok(Got::Missing),
-            Self::Call(function, args) => function.call(args, env),
-            _ => form::get(self, env).map(fitted),
+            Self::Variable(name, path) => {
+                checked_found(env.read_variable(name, path.as_ref())?, env)
+            }
+            Self::Now => Ok(Evaluated::Own(Value::DateTime(env.context.now_ms))),
+            Self::ClusterTime => {
+                Ok(Evaluated::Own(Value::Timestamp(env.context.operation_timestamp())))
+            }
+            Self::Remove => Ok(Evaluated::Missing),
+            Self::Call(function, args) => function.call_with(args, env),
+            _ => form::evaluate_form(self, env).map(without_spare_room),
         }
     }
 
@@ -113,9 +119,9 @@ impl Expr {
 }
 
 /// What a path led to; values that were gathered from an array are new ones.
-fn found<'e>(got: Got<'e>, env: &Env<'_>) -> Result<Got<'e>, Error> {
-    if let Got::Own(value) = &got {
-        env.context.effort.charge(Size::of(value.as_ref()).memory)?;
+fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
+    if let Evaluated::Own(value) = &got {
+        env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;
     }
     Ok(got)
 }

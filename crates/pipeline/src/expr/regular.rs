@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Context, Error, Got, Kind, Pattern, Size};
+use evaluation::{Context, Error, Evaluated, Kind, Pattern, Size};
 
 use super::{Env, Expr};
-use crate::failure::{fail, mismatch};
+use crate::failure::{invalid_request, type_mismatch};
 
 /// What is asked about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum RegexForm {
 
 impl RegexForm {
     /// The operator's name.
-    pub fn name(self) -> &'static str {
+    pub fn operator_name(self) -> &'static str {
         match self {
             Self::Match => "$regexMatch",
             Self::Find => "$regexFind",
@@ -58,59 +58,59 @@ impl RegexCall {
             let nothing = Document::new();
             let context = Context::default();
             let env = Env::new(document::DocRef::Tree(&nothing), &context);
-            call.ready = call.compile(&env)?;
+            call.ready = call.compile_arguments(&env)?;
         }
         Ok(call)
     }
 
-    pub(super) fn get<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
-        let input = self.input.get(env)?;
+    pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
+        let input = self.input.evaluate_borrowed(env)?;
         let compiled = match &self.ready {
             Some(ready) => Some(ready.clone()),
-            None => self.compile(env)?,
+            None => self.compile_arguments(env)?,
         };
         let text = match input.value() {
             None => None,
             Some(value) if value.is_nullish() => None,
             Some(ValueRef::String(text) | ValueRef::Symbol(text)) => Some(text),
             Some(_) => {
-                let name = self.form.name();
+                let name = self.form.operator_name();
                 let text = format!("{name} needs 'input' to be of type string");
-                return Err(mismatch(51104, text));
+                return Err(type_mismatch(51104, text));
             }
         };
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
-            return Ok(Got::Own(match self.form {
+            return Ok(Evaluated::Own(match self.form {
                 RegexForm::Match => Value::Bool(false),
                 RegexForm::Find => Value::Null,
                 RegexForm::FindAll => Value::Array(Vec::new()),
             }));
         };
-        env.context.effort.charge(text.len())?;
-        let count = |units: usize| env.context.effort.charge(units);
+        env.context.budget.spend_bounded(text.len())?;
+        let count = |units: usize| env.context.budget.spend_bounded(units);
         let value = match self.form {
             RegexForm::Match => Value::Bool(pattern.is_match(text, &count)?),
             RegexForm::Find => {
-                let found = pattern.finder(text, &count)?.find_at(0, &count)?;
-                found.map_or(Value::Null, |found| described(&found, text, 0, 0).0)
+                let found = pattern.find_matches(text, &count)?.find_at(0, &count)?;
+                found.map_or(Value::Null, |found| match_document(&found, text, 0, 0).0)
             }
             RegexForm::FindAll => find_all(&pattern, text, env)?,
         };
-        Ok(Got::Own(value))
+        Ok(Evaluated::Own(value))
     }
 
     /// The compiled pattern; `None` when it is null or missing.
-    fn compile(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
-        let name = self.form.name();
-        let regex = self.regex.get(env)?;
-        let options = self.options.get(env)?;
+    fn compile_arguments(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
+        let name = self.form.operator_name();
+        let regex = self.regex.evaluate_borrowed(env)?;
+        let options = self.options.evaluate_borrowed(env)?;
         let options = match options.value() {
             None => None,
             Some(value) if value.is_nullish() => None,
             Some(ValueRef::String(options)) => Some(options),
             Some(_) => {
                 let text = format!("{name} needs 'options' to be of type string");
-                return Err(mismatch(51106, text));
+                return Err(type_mismatch(51106, text));
             }
         };
         let (pattern, own) = match regex.value() {
@@ -120,11 +120,11 @@ impl RegexCall {
             Some(ValueRef::Regex { pattern, options }) => (pattern, options),
             Some(_) => {
                 let text = format!("{name} needs 'regex' to be of type string or regex");
-                return Err(mismatch(51105, text));
+                return Err(type_mismatch(51105, text));
             }
         };
         if !own.is_empty() && options.is_some() {
-            return Err(fail(
+            return Err(invalid_request(
                 51107,
                 format!(
                     "{name}: found regex option(s) specified in both 'regex' and 'option' fields"
@@ -132,16 +132,16 @@ impl RegexCall {
             ));
         }
         let options = options.unwrap_or(own);
-        compile(self.form, pattern, options).map(Some)
+        compile_pattern(self.form, pattern, options).map(Some)
     }
 }
 
-fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
-    let name = form.name();
+fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
+    let name = form.operator_name();
     match Pattern::with_look_ahead(pattern, options) {
-        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => {
-            Err(fail(51111, format!("{name} does not support look-ahead with groups in it")))
-        }
+        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => Err(
+            invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
+        ),
         Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
         // The pattern is good, but there is no room for it.
         Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),
@@ -150,21 +150,21 @@ fn compile(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Er
         }
         Err(error) => {
             let reason = error.message.trim_start_matches("Regular expression is invalid: ");
-            Err(fail(51111, format!("Invalid Regex in {name}: {reason}")))
+            Err(invalid_request(51111, format!("Invalid Regex in {name}: {reason}")))
         }
     }
 }
 
 /// A match as a document, and how many characters lie before its start, counting on from
 /// `counted` characters at byte `from`.
-fn described(
+fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
     from: usize,
     counted: usize,
 ) -> (Value, usize, usize) {
     let part = |(start, end): (usize, usize)| text.get(start..end).unwrap_or_default();
-    let (start, matched) = whole(found).map_or((0, ""), |span| (span.0, part(span)));
+    let (start, matched) = whole_span(found).map_or((0, ""), |span| (span.0, part(span)));
     let before = text.get(from..start).unwrap_or_default().chars().count() + counted;
     let captures = found
         .iter()
@@ -179,23 +179,23 @@ fn described(
 }
 
 /// The span of a whole match.
-fn whole(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
+fn whole_span(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
     found.first().copied().flatten()
 }
 
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
-    let count = |units: usize| env.context.effort.charge(units);
-    let finder = pattern.finder(text, &count)?;
+    let count = |units: usize| env.context.budget.spend_bounded(units);
+    let finder = pattern.find_matches(text, &count)?;
     let mut all = Vec::new();
-    let mut growth = env.growth();
+    let mut growth = env.new_growth();
     let (mut next, mut from, mut counted) = (0, 0, 0);
     while let Some(found) = finder.find_at(next, &count)? {
-        let end = whole(&found).map_or(text.len(), |(_, end)| end);
-        let (value, start, before) = described(&found, text, from, counted);
+        let end = whole_span(&found).map_or(text.len(), |(_, end)| end);
+        let (value, start, before) = match_document(&found, text, from, counted);
         (from, counted) = (start, before);
-        let size = Size::of(value.as_ref());
-        env.context.effort.charge(size.memory)?;
-        growth.add(size)?;
+        let size = Size::of_value(value.as_ref());
+        env.context.budget.spend_bounded(size.memory)?;
+        growth.add_size(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         next = if end == start { end + step } else { end };

@@ -1,12 +1,12 @@
 //! What expressions build is bounded while they build it, and evaluation ends when it is told to.
 
 use document::{DocRef, Document, Value, array, doc};
-use evaluation::{Context, Effort, Kind, Watch, limits::MAX_HELD_BYTES};
+use evaluation::{Budget, Context, Kind, Watch, limits::MAX_HELD_BYTES};
 
 use super::{Env, Expr, Filtering, Mapping, SortBy, functions};
 
 fn call(name: &str, args: Vec<Expr>) -> Expr {
-    Expr::Call(functions::find(name).unwrap(), args)
+    Expr::Call(functions::find_function(name).unwrap(), args)
 }
 
 fn is(value: impl Into<Value>) -> Expr {
@@ -66,12 +66,12 @@ fn what_is_built_is_counted_while_it_grows() {
     let (document, context) = (Document::new(), Context::default());
     let env = Env::new(DocRef::Tree(&document), &context);
     for (name, expr) in growing() {
-        let before = context.effort.done();
-        assert!(expr.eval(&env).is_ok(), "{name}");
-        let work = context.effort.done() - before;
+        let before = context.budget.spent();
+        assert!(expr.evaluate(&env).is_ok(), "{name}");
+        let work = context.budget.spent() - before;
         assert!(2_000 < work, "{name} is work: {work}");
-        let tight = env.holding(MAX_HELD_BYTES - 2_000).unwrap();
-        let refused = expr.eval(&tight).expect_err(name);
+        let tight = env.with_held(MAX_HELD_BYTES - 2_000).unwrap();
+        let refused = expr.evaluate(&tight).expect_err(name);
         assert_eq!((refused.kind, refused.number), (Kind::TooLarge, 146), "{name}");
     }
 }
@@ -88,15 +88,15 @@ fn copying_again_and_again_is_refused() {
         Expr::Map(Box::new(Mapping { input, name: "this".into(), index: None, body }))
     };
     let env = Env::new(DocRef::Tree(&document), &context);
-    assert!(mapping(100).eval(&env).is_ok());
-    assert_eq!(mapping(10_000).eval(&env).unwrap_err().number, 146);
-    assert!(mapping(100).eval(&Env::new(DocRef::Tree(&document), &context)).is_ok());
+    assert!(mapping(100).evaluate(&env).is_ok());
+    assert_eq!(mapping(10_000).evaluate(&env).unwrap_err().number, 146);
+    assert!(mapping(100).evaluate(&Env::new(DocRef::Tree(&document), &context)).is_ok());
 }
 
 struct Ended;
 
 impl Watch for Ended {
-    fn check(&self) -> Result<(), evaluation::Error> {
+    fn check_end(&self) -> Result<(), evaluation::Error> {
         Err(evaluation::Error::new(evaluation::Kind::Stopped, 50, "its time is over"))
     }
 }
@@ -104,11 +104,11 @@ impl Watch for Ended {
 #[test]
 fn an_evaluation_ends_when_it_is_told_to() {
     let document = Document::new();
-    let effort = Effort::watched(Ended).into();
-    let context = Context { effort, ..Context::default() };
+    let budget = Budget::watched(Ended).into();
+    let context = Context { budget, ..Context::default() };
     let env = Env::new(DocRef::Tree(&document), &context);
     let input = call("$range", vec![is(0), is(100_000), Expr::Absent]);
     let mapping = Mapping { input, name: "this".into(), index: None, body: this() };
-    let stopped = Expr::Map(Box::new(mapping)).eval(&env).unwrap_err();
+    let stopped = Expr::Map(Box::new(mapping)).evaluate(&env).unwrap_err();
     assert_eq!((stopped.kind, stopped.number), (Kind::Stopped, 50));
 }

@@ -4,8 +4,8 @@ use super::Expr;
 
 impl Expr {
     /// Whether any part of it, itself included, is what is looked for.
-    pub fn any(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
-        let any = |part: &Self| part.any(wanted);
+    pub fn any_part(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
+        let any = |part: &Self| part.any_part(wanted);
         wanted(self)
             || match self {
                 Self::Literal(_)
@@ -41,6 +41,6 @@ impl Expr {
 
     /// Whether its value may depend on the document that it is evaluated over.
     pub fn reads_document(&self) -> bool {
-        self.any(&|part| matches!(part, Self::Root | Self::Field(_)))
+        self.any_part(&|part| matches!(part, Self::Root | Self::Field(_)))
     }
 }

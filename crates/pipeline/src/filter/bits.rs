@@ -41,7 +41,7 @@ impl Mask {
     }
 
     /// The positions of the bits.
-    pub fn positions(&self) -> impl Iterator<Item = u32> {
+    pub fn bit_positions(&self) -> impl Iterator<Item = u32> {
         let bits = u32::try_from(self.bytes.len().saturating_mul(8)).unwrap_or(u32::MAX);
         let set = (0..bits).filter(|at| byte_bit(&self.bytes, *at));
         self.positions.iter().copied().chain(set)
@@ -59,17 +59,17 @@ pub struct BitTest {
 
 impl BitTest {
     /// Whether a value has such bits; false for what has no bits.
-    pub fn meets(&self, value: ValueRef<'_>) -> bool {
+    pub fn meets_value(&self, value: ValueRef<'_>) -> bool {
         match value {
-            ValueRef::Binary { bytes, .. } => self.holds(|at| byte_bit(bytes, at)),
-            value => whole(value).is_some_and(|number| {
-                self.holds(|at| if at >= 64 { number < 0 } else { number >> at & 1 == 1 })
+            ValueRef::Binary { bytes, .. } => self.holds_for(|at| byte_bit(bytes, at)),
+            value => whole_number(value).is_some_and(|number| {
+                self.holds_for(|at| if at >= 64 { number < 0 } else { number >> at & 1 == 1 })
             }),
         }
     }
 
-    fn holds(&self, set: impl Fn(u32) -> bool) -> bool {
-        let mut bits = self.mask.positions().map(set);
+    fn holds_for(&self, set: impl Fn(u32) -> bool) -> bool {
+        let mut bits = self.mask.bit_positions().map(set);
         match self.quantity {
             Quantity::AllSet => bits.all(|bit| bit),
             Quantity::AnySet => bits.any(|bit| bit),
@@ -85,7 +85,7 @@ fn byte_bit(bytes: &[u8], at: u32) -> bool {
 }
 
 /// The whole number whose bits are tested: doubles have to be whole, decimals are rounded.
-fn whole(value: ValueRef<'_>) -> Option<i64> {
+fn whole_number(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Decimal(v) => Some(v.to_i64(Rounding::HalfEven).unwrap_or(i64::MIN)),
         number => number.to_i64_exact(),
@@ -93,7 +93,7 @@ fn whole(value: ValueRef<'_>) -> Option<i64> {
 }
 
 /// A number cut to a whole one: what `$mod` divides.
-pub(super) fn truncated(value: ValueRef<'_>) -> Option<i64> {
+pub(super) fn truncated_number(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),
         Number::Double(v) => Number::Double(v.trunc()).to_i64_exact(),

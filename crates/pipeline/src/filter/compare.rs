@@ -21,7 +21,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// Whether it holds for an operand in this order to the other.
-    pub fn holds(self, order: Ordering) -> bool {
+    pub fn holds_for(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
             Self::Lt => order.is_lt(),
@@ -35,22 +35,26 @@ impl Comparison {
 /// Whether a value (`None`: missing) meets a comparison with an operand. Missing equals null;
 /// NaN equals only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey`
 /// compare with values of every class.
-pub fn meets(comparison: Comparison, value: Option<ValueRef<'_>>, operand: ValueRef<'_>) -> bool {
+pub fn meets_comparison(
+    comparison: Comparison,
+    value: Option<ValueRef<'_>>,
+    operand: ValueRef<'_>,
+) -> bool {
     let Some(value) = value else {
         return match operand.kind() {
-            Kind::Null => comparison.holds(Ordering::Equal),
-            Kind::MinKey => comparison.holds(Ordering::Greater),
-            Kind::MaxKey => comparison.holds(Ordering::Less),
+            Kind::Null => comparison.holds_for(Ordering::Equal),
+            Kind::MinKey => comparison.holds_for(Ordering::Greater),
+            Kind::MaxKey => comparison.holds_for(Ordering::Less),
             _ => false,
         };
     };
     if let (Some(a), Some(b)) = (Number::of(value), Number::of(operand)) {
         if a.is_nan() || b.is_nan() {
-            return a.is_nan() && b.is_nan() && comparison.holds(Ordering::Equal);
+            return a.is_nan() && b.is_nan() && comparison.holds_for(Ordering::Equal);
         }
-        return comparison.holds(compare(value, operand));
+        return comparison.holds_for(compare(value, operand));
     }
     let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
         || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
-    comparable && comparison.holds(compare(value, operand))
+    comparable && comparison.holds_for(compare(value, operand))
 }

@@ -16,9 +16,9 @@ use evaluation::{Context, Error};
 use crate::expr::{Env, Expr};
 
 pub use bits::{BitTest, Mask, Quantity};
-pub use compare::{Comparison, meets};
+pub use compare::{Comparison, meets_comparison};
 pub use set::InSet;
-pub use test::{Condition, Test};
+pub use test::{Condition, PathTest};
 pub use types::TypeSet;
 
 /// A condition on a document.
@@ -33,7 +33,7 @@ pub enum Filter {
     /// Not this one.
     Not(Box<Filter>),
     /// The values at a path, arrays on the way and at its end walked.
-    Path(Path, Test),
+    Path(Path, PathTest),
     /// An expression is true.
     Expr(Box<Expr>),
     /// Never true.
@@ -111,11 +111,11 @@ impl Filter {
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
             Self::Path(path, test) => {
-                context.effort.pass(test.work())?;
+                context.budget.spend(test.work_units())?;
                 test.meets_at(path, document, context, index)
             }
             Self::Expr(expr) => {
-                let value = expr.eval(&Env::new(document, context))?;
+                let value = expr.evaluate(&Env::new(document, context))?;
                 Ok(value.is_some_and(|value| value.as_ref().is_truthy()))
             }
             Self::Never => Ok(false),

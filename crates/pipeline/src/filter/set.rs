@@ -32,13 +32,17 @@ impl InSet {
     }
 
     /// Whether a value (`None`: missing) is in the set or meets a pattern.
-    pub fn meets(&self, value: Option<ValueRef<'_>>, context: &Context) -> Result<bool, Error> {
+    pub fn meets_value(
+        &self,
+        value: Option<ValueRef<'_>>,
+        context: &Context,
+    ) -> Result<bool, Error> {
         let Some(value) = value else { return Ok(self.has_null) };
         if self.values.binary_search_by(|held| compare(held.as_ref(), value)).is_ok() {
             return Ok(true);
         }
         for pattern in &self.patterns {
-            if pattern.meets(value, &|units| context.effort.pass(units))? {
+            if pattern.matches_value(value, &|units| context.budget.spend(units))? {
                 return Ok(true);
             }
         }

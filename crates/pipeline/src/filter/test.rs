@@ -4,12 +4,12 @@ use document::{ArrayRef, DocRef, Document, Path, Value, ValueRef};
 use evaluation::{Context, Error, Pattern};
 
 use super::{BitTest, Comparison, Filter, InSet, TypeSet, bits, compare};
-use crate::path::{Leaf, any_value};
+use crate::path::{PathEnd, any_value};
 
 /// A test of the values at a path. Where the path ends at an array, `ElemMatch`, `ElemValue` and
 /// `Size` look at the array; all others at its elements and at the array itself.
 #[derive(Clone, Debug)]
-pub enum Test {
+pub enum PathTest {
     /// Comparison with a value (`null` equals missing).
     Compare(Comparison, Value),
     /// One of a set of values and patterns.
@@ -49,16 +49,16 @@ pub enum Condition {
     /// Not this one.
     Not(Box<Condition>),
     /// A test.
-    Test(Box<Test>),
+    Test(Box<PathTest>),
     /// Never true.
     Never,
 }
 
-impl Test {
-    fn leaf(&self) -> Leaf {
+impl PathTest {
+    fn leaf_of_path(&self) -> PathEnd {
         match self {
-            Self::Size(_) | Self::ElemMatch(_) | Self::ElemValue(_) => Leaf::Whole,
-            _ => Leaf::Elements,
+            Self::Size(_) | Self::ElemMatch(_) | Self::ElemValue(_) => PathEnd::Whole,
+            _ => PathEnd::Elements,
         }
     }
 
@@ -71,9 +71,9 @@ impl Test {
         context: &Context,
         index: &mut Option<usize>,
     ) -> Result<bool, Error> {
-        any_value(document, path, self.leaf(), &mut |seen| {
+        any_value(document, path, self.leaf_of_path(), &mut |seen| {
             let mut inner = None;
-            let met = self.meets(seen.value, context, &mut inner)?;
+            let met = self.meets_value(seen.value, context, &mut inner)?;
             if met {
                 *index = seen.index.or(inner).or(*index);
             }
@@ -83,7 +83,7 @@ impl Test {
 
     /// Whether one value (`None`: missing) meets the test; arrays are not walked, except by the
     /// tests of arrays, which set `index`.
-    pub fn meets(
+    pub fn meets_value(
         &self,
         value: Option<ValueRef<'_>>,
         context: &Context,
@@ -91,38 +91,42 @@ impl Test {
     ) -> Result<bool, Error> {
         match (self, value) {
             (Self::Compare(comparison, operand), value) => {
-                return Ok(compare::meets(*comparison, value, operand.as_ref()));
+                return Ok(compare::meets_comparison(*comparison, value, operand.as_ref()));
             }
-            (Self::In(set), value) => return set.meets(value, context),
+            (Self::In(set), value) => return set.meets_value(value, context),
             (Self::Exists, value) => return Ok(value.is_some()),
             _ => {}
         }
         let Some(value) = value else { return Ok(false) };
         Ok(match (self, value) {
             (Self::Type(types), value) => types.contains(value.kind()),
-            (Self::Mod { divisor, remainder }, value) => bits::truncated(value)
+            (Self::Mod { divisor, remainder }, value) => bits::truncated_number(value)
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
             (Self::Pattern(pattern), value) => {
-                return pattern.meets(value, &|units| context.effort.pass(units));
+                return pattern.matches_value(value, &|units| context.budget.spend(units));
             }
-            (Self::Bits(test), value) => test.meets(value),
+            (Self::Bits(test), value) => test.meets_value(value),
             (Self::Size(size), ValueRef::Array(array)) => {
                 usize::try_from(*size).is_ok_and(|size| array.len() == size)
             }
             (Self::ElemMatch(filter), ValueRef::Array(array)) => {
-                return first(array, index, |element| element_meets(filter, element, context));
+                return first_meeting(array, index, |element| {
+                    element_meets(filter, element, context)
+                });
             }
             (Self::ElemValue(condition), ValueRef::Array(array)) => {
-                return first(array, index, |element| condition.meets(element, context));
+                return first_meeting(array, index, |element| {
+                    condition.meets_element(element, context)
+                });
             }
             _ => false,
         })
     }
 }
 
-impl Test {
+impl PathTest {
     /// Work of meeting it once, about.
-    pub(crate) fn work(&self) -> usize {
+    pub(crate) fn work_units(&self) -> usize {
         match self {
             Self::In(set) => TEST + TEST * set.patterns().len(),
             _ => TEST,
@@ -132,34 +136,34 @@ impl Test {
 
 impl Condition {
     /// The condition on the values at a path.
-    pub fn at(self, path: &Path) -> Filter {
+    pub fn at_path(self, path: &Path) -> Filter {
         match self {
-            Self::All(all) => Filter::all(all.into_iter().map(|one| one.at(path)).collect()),
-            Self::Not(condition) => Filter::Not(Box::new(condition.at(path))),
+            Self::All(all) => Filter::all(all.into_iter().map(|one| one.at_path(path)).collect()),
+            Self::Not(condition) => Filter::Not(Box::new(condition.at_path(path))),
             Self::Test(test) => Filter::Path(path.clone(), *test),
             Self::Never => Filter::Never,
         }
     }
 
     /// Whether one element meets the condition.
-    pub fn meets(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
+    pub fn meets_element(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
             Self::All(all) => {
                 for condition in all {
-                    if !condition.meets(value, context)? {
+                    if !condition.meets_element(value, context)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
-            Self::Not(condition) => Ok(!condition.meets(value, context)?),
-            Self::Test(test) => test.meets(Some(value), context, &mut None),
+            Self::Not(condition) => Ok(!condition.meets_element(value, context)?),
+            Self::Test(test) => test.meets_value(Some(value), context, &mut None),
             Self::Never => Ok(false),
         }
     }
 }
 
-fn first(
+fn first_meeting(
     array: ArrayRef<'_>,
     index: &mut Option<usize>,
     mut meets: impl FnMut(ValueRef<'_>) -> Result<bool, Error>,

@@ -6,7 +6,7 @@ use document::Kind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TypeSet(u32);
 
-fn bit(kind: Kind) -> u32 {
+fn bit_of(kind: Kind) -> u32 {
     match kind {
         Kind::MinKey => 1 << 30,
         Kind::MaxKey => 1 << 31,
@@ -16,7 +16,7 @@ fn bit(kind: Kind) -> u32 {
 
 impl TypeSet {
     /// The four kinds of numbers.
-    pub fn numbers() -> Self {
+    pub fn number_kinds() -> Self {
         let mut set = Self::default();
         [Kind::Double, Kind::Int32, Kind::Int64, Kind::Decimal128]
             .into_iter()
@@ -26,7 +26,7 @@ impl TypeSet {
 
     /// Adds a kind.
     pub fn insert(&mut self, kind: Kind) {
-        self.0 |= bit(kind);
+        self.0 |= bit_of(kind);
     }
 
     /// Adds the kinds of another set.
@@ -36,7 +36,7 @@ impl TypeSet {
 
     /// Whether a kind is in the set.
     pub fn contains(self, kind: Kind) -> bool {
-        self.0 & bit(kind) != 0
+        self.0 & bit_of(kind) != 0
     }
 
     /// Whether no kind is in the set.

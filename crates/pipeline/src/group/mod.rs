@@ -5,12 +5,12 @@ mod saved;
 mod top;
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use crate::{
     accumulate::{
-        Avg, Deviation, Edge, Extreme, Held, Joined, Percentiles, Ranked, Sum, Unique, count_of,
-        merge, percentages, union,
+        Avg, DistinctValues, Edge, Extreme, JoinedArrays, Percentiles, PushedValues, Ranked,
+        StandardDeviation, Sum, add_elements, merge_fields, parse_count, parse_percentages,
     },
     expr::{Env, Expr},
     sort::Sort,
@@ -20,7 +20,7 @@ use top::Top;
 
 /// What an accumulator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum AccumulatorShape {
     /// One expression.
     Value,
     /// Nothing.
@@ -43,10 +43,10 @@ pub struct Accumulator {
     /// Its name, with the `$`.
     pub name: &'static str,
     /// What it takes.
-    pub shape: Shape,
+    pub shape: AccumulatorShape,
     /// What it is for.
     pub about: &'static str,
-    start: fn(&Taken, usize) -> State,
+    start: fn(&Taken, usize) -> GroupState,
 }
 
 impl std::fmt::Debug for Accumulator {
@@ -79,78 +79,168 @@ pub struct Field {
 
 const fn row(
     name: &'static str,
-    shape: Shape,
-    start: fn(&Taken, usize) -> State,
+    shape: AccumulatorShape,
+    start: fn(&Taken, usize) -> GroupState,
     about: &'static str,
 ) -> Accumulator {
     Accumulator { name, shape, about, start }
 }
 
 static TABLE: [Accumulator; 24] = [
-    row("$addToSet", Shape::Value, |_, _| State::Unique(Unique::default()), "distinct values"),
-    row("$avg", Shape::Value, |_, _| State::Avg(Avg::default()), "mean of the numbers"),
-    row("$bottom", Shape::Top, |t, _| State::Top(Top::one(t, true)), "output of the last row"),
-    row("$bottomN", Shape::TopN, |t, n| State::Top(Top::new(t, n, true)), "outputs of last rows"),
-    row("$concatArrays", Shape::Value, |_, _| State::Joined(Joined::default()), "arrays joined"),
-    row("$count", Shape::Nothing, |_, _| State::Count(0), "number of rows"),
-    row("$first", Shape::Value, |_, _| State::First(None), "value of the first row"),
-    row("$firstN", Shape::N, |_, n| State::Edge(Edge::new(n, false)), "values of first rows"),
-    row("$last", Shape::Value, |_, _| State::Last(Value::Null), "value of the last row"),
-    row("$lastN", Shape::N, |_, n| State::Edge(Edge::new(n, true)), "values of last rows"),
-    row("$max", Shape::Value, |_, _| State::Extreme(Extreme::new(true)), "greatest value"),
-    row("$maxN", Shape::N, |_, n| State::Ranked(Ranked::new(n, true)), "greatest values"),
-    row("$median", Shape::Median, |_, _| State::Percentiles(Percentiles::median()), "middle"),
-    row("$mergeObjects", Shape::Value, |_, _| State::Merged(Document::new()), "fields merged"),
-    row("$min", Shape::Value, |_, _| State::Extreme(Extreme::new(false)), "least value"),
-    row("$minN", Shape::N, |_, n| State::Ranked(Ranked::new(n, false)), "least values"),
+    row(
+        "$addToSet",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Unique(DistinctValues::default()),
+        "distinct values",
+    ),
+    row(
+        "$avg",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Avg(Avg::default()),
+        "mean of the numbers",
+    ),
+    row(
+        "$bottom",
+        AccumulatorShape::Top,
+        |t, _| GroupState::Top(Top::only_one(t, true)),
+        "output of the last row",
+    ),
+    row(
+        "$bottomN",
+        AccumulatorShape::TopN,
+        |t, n| GroupState::Top(Top::new(t, n, true)),
+        "outputs of last rows",
+    ),
+    row(
+        "$concatArrays",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Joined(JoinedArrays::default()),
+        "arrays joined",
+    ),
+    row("$count", AccumulatorShape::Nothing, |_, _| GroupState::Count(0), "number of rows"),
+    row(
+        "$first",
+        AccumulatorShape::Value,
+        |_, _| GroupState::First(None),
+        "value of the first row",
+    ),
+    row(
+        "$firstN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Edge(Edge::with_count(n, false)),
+        "values of first rows",
+    ),
+    row(
+        "$last",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Last(Value::Null),
+        "value of the last row",
+    ),
+    row(
+        "$lastN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Edge(Edge::with_count(n, true)),
+        "values of last rows",
+    ),
+    row(
+        "$max",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Extreme(Extreme::new(true)),
+        "greatest value",
+    ),
+    row(
+        "$maxN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Ranked(Ranked::with_count(n, true)),
+        "greatest values",
+    ),
+    row(
+        "$median",
+        AccumulatorShape::Median,
+        |_, _| GroupState::Percentiles(Percentiles::median()),
+        "middle",
+    ),
+    row(
+        "$mergeObjects",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Merged(Document::new()),
+        "fields merged",
+    ),
+    row(
+        "$min",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Extreme(Extreme::new(false)),
+        "least value",
+    ),
+    row(
+        "$minN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Ranked(Ranked::with_count(n, false)),
+        "least values",
+    ),
     row(
         "$percentile",
-        Shape::Percentile,
-        |_, _| State::Percentiles(Percentiles::default()),
+        AccumulatorShape::Percentile,
+        |_, _| GroupState::Percentiles(Percentiles::default()),
         "percentiles",
     ),
-    row("$push", Shape::Value, |_, _| State::Push(Held::default()), "all values"),
+    row(
+        "$push",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Push(PushedValues::default()),
+        "all values",
+    ),
     row(
         "$setUnion",
-        Shape::Value,
-        |_, _| State::Union(Unique::default()),
+        AccumulatorShape::Value,
+        |_, _| GroupState::Union(DistinctValues::default()),
         "elements of all arrays",
     ),
     row(
         "$stdDevPop",
-        Shape::Value,
-        |_, _| State::Deviation(Deviation::new(false)),
+        AccumulatorShape::Value,
+        |_, _| GroupState::Deviation(StandardDeviation::new(false)),
         "deviation of a population",
     ),
     row(
         "$stdDevSamp",
-        Shape::Value,
-        |_, _| State::Deviation(Deviation::new(true)),
+        AccumulatorShape::Value,
+        |_, _| GroupState::Deviation(StandardDeviation::new(true)),
         "deviation of a sample",
     ),
-    row("$sum", Shape::Value, |_, _| State::Sum(Sum::default()), "sum of the numbers"),
+    row(
+        "$sum",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Sum(Sum::default()),
+        "sum of the numbers",
+    ),
     row(
         "$top",
-        Shape::Top,
-        |t, _| State::Top(Top::one(t, false)),
+        AccumulatorShape::Top,
+        |t, _| GroupState::Top(Top::only_one(t, false)),
         "output of the first row in order",
     ),
-    row("$topN", Shape::TopN, |t, n| State::Top(Top::new(t, n, false)), "outputs of first rows"),
+    row(
+        "$topN",
+        AccumulatorShape::TopN,
+        |t, n| GroupState::Top(Top::new(t, n, false)),
+        "outputs of first rows",
+    ),
 ];
 
 /// Every accumulator.
-pub fn all() -> impl Iterator<Item = &'static Accumulator> {
+pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
     TABLE.iter()
 }
 
 /// The accumulator of this name (with the `$`).
-pub fn find(name: &str) -> Option<&'static Accumulator> {
+pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
     TABLE.iter().find(|accumulator| accumulator.name == name)
 }
 
 /// What a group has computed so far for one field.
 #[derive(Debug)]
-pub enum State {
+pub enum GroupState {
     /// `$sum`.
     Sum(Sum),
     /// `$avg`.
@@ -164,15 +254,15 @@ pub enum State {
     /// `$last`.
     Last(Value),
     /// `$push`.
-    Push(Held),
+    Push(PushedValues),
     /// `$addToSet`.
-    Unique(Unique),
+    Unique(DistinctValues),
     /// `$setUnion`.
-    Union(Unique),
+    Union(DistinctValues),
     /// `$concatArrays`.
-    Joined(Joined),
+    Joined(JoinedArrays),
     /// `$stdDevPop`, `$stdDevSamp`.
-    Deviation(Deviation),
+    Deviation(StandardDeviation),
     /// `$mergeObjects`.
     Merged(Document),
     /// `$firstN`, `$lastN`.
@@ -187,55 +277,60 @@ pub enum State {
 
 impl Field {
     /// The state of a new group; `env` is over the group's key.
-    pub fn start(&self, env: &Env<'_>) -> Result<State, Error> {
+    pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
         let n = match self.accumulator.shape {
-            Shape::N | Shape::TopN => count_of(self.taken.n.get(env)?.or_null())?,
+            AccumulatorShape::N | AccumulatorShape::TopN => {
+                parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
+            }
             _ => 1,
         };
         let mut state = (self.accumulator.start)(&self.taken, n);
-        if let (State::Percentiles(held), Shape::Percentile) = (&mut state, self.accumulator.shape)
+        if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
+            (&mut state, self.accumulator.shape)
         {
-            held.ask(percentages(self.taken.n.get(env)?.or_null())?);
+            held.ask_for(parse_percentages(self.taken.n.evaluate_borrowed(env)?.or_null())?);
         }
         Ok(state)
     }
 
     /// Adds a row; answers by how many bytes the state grew.
-    pub fn add(&self, state: &mut State, env: &Env<'_>) -> Result<usize, Error> {
+    pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
-            State::Count(count) => {
+            GroupState::Count(count) => {
                 *count += 1;
                 Ok(0)
             }
-            State::First(Some(_)) => Ok(0),
-            State::Top(top) => top.add(&self.taken, env),
-            _ => state.take(self.taken.input.get(env)?),
+            GroupState::First(Some(_)) => Ok(0),
+            GroupState::Top(top) => top.add_row(&self.taken, env),
+            _ => state.take_value(self.taken.input.evaluate_borrowed(env)?),
         }
     }
 
     /// Adds a row whose input is known already.
     pub(crate) fn add_value(
         &self,
-        state: &mut State,
+        state: &mut GroupState,
         value: Option<ValueRef<'_>>,
         env: &Env<'_>,
     ) -> Result<usize, Error> {
         match state {
-            State::Count(_) | State::First(Some(_)) | State::Top(_) => self.add(state, env),
-            _ => state.take(value.map_or(Got::Missing, Got::Ref)),
+            GroupState::Count(_) | GroupState::First(Some(_)) | GroupState::Top(_) => {
+                self.add_row(state, env)
+            }
+            _ => state.take_value(value.map_or(Evaluated::Missing, Evaluated::Ref)),
         }
     }
 }
 
-impl State {
-    fn take(&mut self, got: Got<'_>) -> Result<usize, Error> {
-        let weigh = |value: &Value| evaluation::memory(value.as_ref());
+impl GroupState {
+    fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
+        let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
-            Self::Sum(sum) => sum.add(got.operand()),
-            Self::Avg(avg) => avg.add(got.operand()),
-            Self::Deviation(deviation) => deviation.add(got.operand()),
+            Self::Sum(sum) => sum.add_number(got.operand()),
+            Self::Avg(avg) => avg.add_number(got.operand()),
+            Self::Deviation(deviation) => deviation.add_number(got.operand()),
             Self::Extreme(extreme) => {
-                return Ok(got.value().map_or(0, |value| extreme.add(value)));
+                return Ok(got.value().map_or(0, |value| extreme.add_value(value)));
             }
             Self::First(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
@@ -249,37 +344,39 @@ impl State {
                 *held = value;
                 return Ok(grown);
             }
-            Self::Push(held) => return Ok(held.add(got)),
-            Self::Unique(held) => return Ok(got.value().map_or(0, |value| held.add(value))),
-            Self::Union(held) => return union(held, &got),
-            Self::Joined(held) => return held.add(&got),
-            Self::Merged(merged) => return merge(merged, &got),
-            Self::Edge(edge) => return Ok(edge.add(got)),
-            Self::Ranked(ranked) => return Ok(ranked.add(got)),
-            Self::Percentiles(held) => return Ok(held.add(got.operand())),
+            Self::Push(held) => return Ok(held.add_value(got)),
+            Self::Unique(held) => {
+                return Ok(got.value().map_or(0, |value| held.add_distinct(value)));
+            }
+            Self::Union(held) => return add_elements(held, &got),
+            Self::Joined(held) => return held.add_array(&got),
+            Self::Merged(merged) => return merge_fields(merged, &got),
+            Self::Edge(edge) => return Ok(edge.add_value(got)),
+            Self::Ranked(ranked) => return Ok(ranked.add_value(got)),
+            Self::Percentiles(held) => return Ok(held.add_number(got.operand())),
             Self::Count(_) | Self::Top(_) => {}
         }
         Ok(0)
     }
 
     /// The result.
-    pub fn value(self) -> Value {
+    pub fn into_value(self) -> Value {
         match self {
-            Self::Sum(sum) => sum.value(),
-            Self::Avg(avg) => avg.value(),
+            Self::Sum(sum) => sum.sum_value(),
+            Self::Avg(avg) => avg.mean_value(),
             Self::Count(count) => i32::try_from(count).map_or(Value::Int64(count), Value::Int32),
-            Self::Extreme(extreme) => extreme.value(),
+            Self::Extreme(extreme) => extreme.into_extreme(),
             Self::First(held) => held.unwrap_or(Value::Null),
             Self::Last(held) => held,
-            Self::Push(held) => held.value(),
-            Self::Unique(held) | Self::Union(held) => held.value(),
-            Self::Joined(held) => held.value(),
-            Self::Deviation(deviation) => deviation.value(),
+            Self::Push(held) => held.into_array(),
+            Self::Unique(held) | Self::Union(held) => held.into_distinct(),
+            Self::Joined(held) => held.into_joined(),
+            Self::Deviation(deviation) => deviation.into_deviation(),
             Self::Merged(merged) => Value::Document(merged),
-            Self::Edge(edge) => edge.value(),
-            Self::Ranked(ranked) => ranked.value(),
-            Self::Top(top) => top.value(),
-            Self::Percentiles(held) => held.value(),
+            Self::Edge(edge) => edge.into_edge(),
+            Self::Ranked(ranked) => ranked.into_ranked(),
+            Self::Top(top) => top.into_output(),
+            Self::Percentiles(held) => held.into_percentiles(),
         }
     }
 }

@@ -3,17 +3,17 @@
 //! last digit.
 
 use document::{Document, Value};
-use evaluation::memory;
+use evaluation::memory_of;
 
-use super::State;
+use super::GroupState;
 use crate::{
-    accumulate::{Avg, Compensated, Deviation, Sum},
+    accumulate::{Avg, Compensated, StandardDeviation, Sum},
     sort::SortKey,
 };
 
-impl State {
+impl GroupState {
     /// All of it but what the accumulator's own arguments say.
-    pub(crate) fn save(self) -> Value {
+    pub(crate) fn into_saved(self) -> Value {
         match self {
             Self::Sum(sum) => save_sum(&sum),
             Self::Avg(avg) => Value::Array(vec![save_sum(&avg.sum), Value::Int64(avg.count)]),
@@ -21,17 +21,17 @@ impl State {
             Self::Extreme(extreme) => Value::Array(extreme.held.into_iter().collect()),
             Self::First(held) => Value::Array(held.into_iter().collect()),
             Self::Last(held) => held,
-            Self::Push(held) => held.value(),
-            Self::Unique(held) | Self::Union(held) => held.value(),
-            Self::Joined(held) => held.value(),
-            Self::Deviation(Deviation { count, mean, squares, .. }) => Value::Array(vec![
+            Self::Push(held) => held.into_array(),
+            Self::Unique(held) | Self::Union(held) => held.into_distinct(),
+            Self::Joined(held) => held.into_joined(),
+            Self::Deviation(StandardDeviation { count, mean, squares, .. }) => Value::Array(vec![
                 Value::Int64(count.cast_signed()),
                 Value::Double(mean),
                 Value::Double(squares),
             ]),
             Self::Merged(merged) => Value::Document(merged),
-            Self::Edge(edge) => edge.value(),
-            Self::Ranked(ranked) => ranked.value(),
+            Self::Edge(edge) => edge.into_edge(),
+            Self::Ranked(ranked) => ranked.into_ranked(),
             Self::Top(top) => {
                 let pair = |(SortKey(key), value)| Value::Array(vec![Value::Array(key), value]);
                 Value::Array(top.held.into_iter().map(pair).collect())
@@ -45,8 +45,8 @@ impl State {
 
     /// Makes the state of a new group what was saved; answers by how many bytes it grew, and none
     /// where the value was not saved by such a state.
-    pub(crate) fn restore(&mut self, saved: Value) -> Option<usize> {
-        let bytes = memory(saved.as_ref());
+    pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
+        let bytes = memory_of(saved.as_ref());
         match (self, saved) {
             (Self::Sum(sum), saved) => *sum = restore_sum(saved)?,
             (Self::Avg(avg), Value::Array(parts)) => {
@@ -61,7 +61,7 @@ impl State {
             (Self::Last(last), saved) => *last = saved,
             (Self::Push(held), Value::Array(values)) => held.0 = values,
             (Self::Unique(held) | Self::Union(held), Value::Array(values)) => {
-                return Some(values.iter().map(|value| held.add(value.as_ref())).sum());
+                return Some(values.iter().map(|value| held.add_distinct(value.as_ref())).sum());
             }
             (Self::Joined(held), Value::Array(values)) => held.0 = values,
             (Self::Deviation(deviation), Value::Array(parts)) => {
@@ -77,7 +77,7 @@ impl State {
             (Self::Edge(edge), Value::Array(values)) => edge.held = values.into(),
             (Self::Ranked(ranked), Value::Array(values)) => ranked.held = values,
             (Self::Top(top), Value::Array(pairs)) => {
-                top.held = pairs.into_iter().map(pair).collect::<Option<_>>()?;
+                top.held = pairs.into_iter().map(saved_pair).collect::<Option<_>>()?;
             }
             (Self::Percentiles(held), Value::Binary { bytes, .. }) => {
                 let (numbers, _) = bytes.as_chunks();
@@ -89,7 +89,7 @@ impl State {
     }
 }
 
-fn pair(saved: Value) -> Option<(SortKey, Value)> {
+fn saved_pair(saved: Value) -> Option<(SortKey, Value)> {
     let Value::Array(pair) = saved else { return None };
     let [Value::Array(key), value] = <[Value; 2]>::try_from(pair).ok()? else { return None };
     Some((SortKey(key), value))

@@ -3,18 +3,18 @@
 use std::collections::VecDeque;
 
 use document::Value;
-use evaluation::{Error, memory};
+use evaluation::{Error, memory_of};
 
 use super::Taken;
 use crate::{
     expr::Env,
     path::read_path,
-    sort::{Part, Sort, SortKey},
+    sort::{Sort, SortKey, SortPart},
 };
 
 /// What a row is ranked by: values of expressions, so that arrays are not looked into.
 fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
-    let value = |part: &Part| match read_path(env.root, &part.path, 0).into_value() {
+    let value = |part: &SortPart| match read_path(env.root, &part.path, 0).into_value() {
         None => Value::Null,
         Some(Value::Array(values)) if values.is_empty() => Value::Undefined,
         Some(value) => value,
@@ -36,11 +36,11 @@ impl Top {
         Self { most, one: false, bottom, held: VecDeque::new() }
     }
 
-    pub(super) fn one(taken: &Taken, bottom: bool) -> Self {
+    pub(super) fn only_one(taken: &Taken, bottom: bool) -> Self {
         Self { one: true, ..Self::new(taken, 1, bottom) }
     }
 
-    pub(super) fn add(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
+    pub(super) fn add_row(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
         let key = key_of(&taken.sort, env);
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
         let at = self.held.partition_point(after);
@@ -52,17 +52,17 @@ impl Top {
         if full && beaten {
             return Ok(0);
         }
-        let value = taken.input.eval(env)?.unwrap_or(Value::Null);
-        let mut grown = memory(value.as_ref());
+        let value = taken.input.evaluate(env)?.unwrap_or(Value::Null);
+        let mut grown = memory_of(value.as_ref());
         self.held.insert(at, (key, value));
         if self.held.len() > self.most {
             let dropped = if self.bottom { self.held.pop_front() } else { self.held.pop_back() };
-            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory(value.as_ref())));
+            grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory_of(value.as_ref())));
         }
         Ok(grown)
     }
 
-    pub(super) fn value(self) -> Value {
+    pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {
             true => values.next().unwrap_or(Value::Null),

@@ -8,4 +8,4 @@ mod walk;
 
 pub(crate) use read::read_in_array;
 pub use read::{read_path, values_for_join};
-pub use walk::{Leaf, Seen, any_value, array_index};
+pub use walk::{PathEnd, SeenValue, any_value, array_index};

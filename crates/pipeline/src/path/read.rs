@@ -3,27 +3,27 @@
 
 use document::{ArrayRef, DocRef, Path, Value, ValueRef};
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 /// The value at a path, from its part `from` on.
-pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Got<'a> {
+pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {
         match fields.get(path.part(at)) {
-            None => return Got::Missing,
-            Some(value) if at + 1 == path.len() => return Got::Ref(value),
+            None => return Evaluated::Missing,
+            Some(value) if at + 1 == path.len() => return Evaluated::Ref(value),
             Some(ValueRef::Document(below)) => fields = below,
             Some(ValueRef::Array(values)) => return read_in_array(values, path, at + 1),
-            Some(_) => return Got::Missing,
+            Some(_) => return Evaluated::Missing,
         }
     }
-    Got::Ref(ValueRef::Document(fields))
+    Evaluated::Ref(ValueRef::Document(fields))
 }
 
 /// What the documents of an array hold at the rest of a path.
-pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Got<'a> {
+pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
-    Got::Own(Value::Array(
+    Evaluated::Own(Value::Array(
         documents.filter_map(|fields| read_path(fields, path, from).into_value()).collect(),
     ))
 }
@@ -32,11 +32,11 @@ pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) 
 /// way both their documents and, where the part is a number, the element at that position.
 pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     let mut found = Vec::new();
-    visit(ValueRef::Document(fields), path, 0, &mut found);
+    visit_values(ValueRef::Document(fields), path, 0, &mut found);
     found
 }
 
-fn visit(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
+fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {
             ValueRef::Array(values) => found.extend(values.iter().map(ValueRef::to_value)),
@@ -47,16 +47,16 @@ fn visit(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     match value {
         ValueRef::Document(fields) => {
             if let Some(below) = fields.get(path.part(at)) {
-                visit(below, path, at + 1, found);
+                visit_values(below, path, at + 1, found);
             }
         }
         ValueRef::Array(values) => {
             let position = path.part(at).parse().ok();
             if let Some(below) = position.and_then(|position| values.get(position)) {
-                visit(below, path, at + 1, found);
+                visit_values(below, path, at + 1, found);
             }
             for element in values.iter().filter(|value| value.as_document().is_some()) {
-                visit(element, path, at, found);
+                visit_values(element, path, at, found);
             }
         }
         _ => {}

@@ -5,7 +5,7 @@ use document::{ArrayRef, DocRef, Path, ValueRef};
 
 /// What is visited where the path ends at an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaf {
+pub enum PathEnd {
     /// Its elements and then the array itself.
     Elements,
     /// Only the array itself.
@@ -14,7 +14,7 @@ pub enum Leaf {
 
 /// A visited value.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct SeenValue<'a> {
     /// The value; `None` where the path leads nowhere.
     pub value: Option<ValueRef<'a>>,
     /// Index in the outermost array that was walked to get here; a part of the path that is itself
@@ -26,10 +26,10 @@ pub struct Seen<'a> {
 pub fn any_value<'a, E>(
     document: DocRef<'a>,
     path: &Path,
-    leaf: Leaf,
-    visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+    leaf: PathEnd,
+    visit: &mut impl FnMut(SeenValue<'a>) -> Result<bool, E>,
 ) -> Result<bool, E> {
-    Walk { path, leaf }.document(document, 0, None, visit)
+    PathWalk { path, leaf }.walk_document(document, 0, None, visit)
 }
 
 /// The index that a path part is, when it is a decimal number without leading zeros.
@@ -40,47 +40,49 @@ pub fn array_index(part: &str) -> Option<usize> {
     if plain { part.parse().ok() } else { None }
 }
 
-struct Walk<'p> {
+struct PathWalk<'p> {
     path: &'p Path,
-    leaf: Leaf,
+    leaf: PathEnd,
 }
 
-impl<'p> Walk<'p> {
+impl<'p> PathWalk<'p> {
     fn is_last(&self, part: usize) -> bool {
         part + 1 >= self.path.len()
     }
 
     /// The values of `document` at the path from `part` on.
-    fn document<'a, E>(
+    fn walk_document<'a, E>(
         &self,
         mut document: DocRef<'a>,
         mut part: usize,
         index: Option<usize>,
-        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+        visit: &mut impl FnMut(SeenValue<'a>) -> Result<bool, E>,
     ) -> Result<bool, E> {
         loop {
             let value = document.get(self.path.part(part));
             match value {
-                Some(ValueRef::Array(array)) => return self.array(array, part + 1, index, visit),
+                Some(ValueRef::Array(array)) => {
+                    return self.walk_array(array, part + 1, index, visit);
+                }
                 Some(ValueRef::Document(inner)) if !self.is_last(part) => {
                     document = inner;
                     part += 1;
                 }
                 _ => {
                     let value = value.filter(|_| self.is_last(part));
-                    return visit(Seen { value, index });
+                    return visit(SeenValue { value, index });
                 }
             }
         }
     }
 
     /// The values of an array, the path from `part` on still before it.
-    fn array<'a, E>(
+    fn walk_array<'a, E>(
         &self,
         array: ArrayRef<'a>,
         part: usize,
         outer: Option<usize>,
-        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+        visit: &mut impl FnMut(SeenValue<'a>) -> Result<bool, E>,
     ) -> Result<bool, E> {
         if part >= self.path.len() {
             return self.leaf_array(array, outer, visit);
@@ -89,7 +91,7 @@ impl<'p> Walk<'p> {
         for (at, element) in array.iter().enumerate() {
             let index = outer.or(Some(at));
             if let ValueRef::Document(inner) = element
-                && self.document(inner, part, index, visit)?
+                && self.walk_document(inner, part, index, visit)?
             {
                 return Ok(true);
             }
@@ -97,9 +99,9 @@ impl<'p> Walk<'p> {
                 continue;
             }
             let met = match element {
-                _ if self.is_last(part) => visit(Seen { value: Some(element), index: outer })?,
-                ValueRef::Document(inner) => self.document(inner, part + 1, outer, visit)?,
-                ValueRef::Array(inner) => self.array(inner, part + 1, outer, visit)?,
+                _ if self.is_last(part) => visit(SeenValue { value: Some(element), index: outer })?,
+                ValueRef::Document(inner) => self.walk_document(inner, part + 1, outer, visit)?,
+                ValueRef::Array(inner) => self.walk_array(inner, part + 1, outer, visit)?,
                 _ => false,
             };
             if met {
@@ -113,15 +115,15 @@ impl<'p> Walk<'p> {
         &self,
         array: ArrayRef<'a>,
         outer: Option<usize>,
-        visit: &mut impl FnMut(Seen<'a>) -> Result<bool, E>,
+        visit: &mut impl FnMut(SeenValue<'a>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        if self.leaf == Leaf::Elements {
+        if self.leaf == PathEnd::Elements {
             for (at, element) in array.iter().enumerate() {
-                if visit(Seen { value: Some(element), index: outer.or(Some(at)) })? {
+                if visit(SeenValue { value: Some(element), index: outer.or(Some(at)) })? {
                     return Ok(true);
                 }
             }
         }
-        visit(Seen { value: Some(ValueRef::Array(array)), index: outer })
+        visit(SeenValue { value: Some(ValueRef::Array(array)), index: outer })
     }
 }

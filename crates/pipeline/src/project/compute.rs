@@ -7,7 +7,7 @@ use super::{Item, Node};
 use crate::expr::Env;
 
 /// Sets the computed fields of a document, bounded while they grow.
-pub(super) fn document(
+pub(super) fn compute_fields(
     out: &mut Document,
     node: &Node,
     env: &Env<'_>,
@@ -20,11 +20,11 @@ pub(super) fn document(
         match item {
             Item::Computed(computed) => {
                 // Its place is looked for among all fields.
-                env.context.effort.charge(out.len())?;
-                let got = computed.value(&env.holding(growth.memory())?)?;
+                env.context.budget.spend_bounded(out.len())?;
+                let got = computed.computed_value(&env.with_held(growth.memory_bytes())?)?;
                 if let Some(value) = got.value() {
-                    growth.name(name)?;
-                    growth.add(Size::of(value))?;
+                    growth.add_name(name)?;
+                    growth.add_size(Size::of_value(value))?;
                 }
                 match got.into_value() {
                     Some(value) => out.insert(name.as_str(), value),
@@ -32,10 +32,10 @@ pub(super) fn document(
                 }
             }
             Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
-                Some(held) => value(held, inner, env, growth)?,
+                Some(held) => compute_value(held, inner, env, growth)?,
                 None => {
                     let mut made = Document::new();
-                    document(&mut made, inner, env, growth)?;
+                    compute_fields(&mut made, inner, env, growth)?;
                     out.push(name.as_str(), made);
                 }
             },
@@ -46,20 +46,20 @@ pub(super) fn document(
 }
 
 /// Sets them in every document of an array; what is no document becomes one.
-fn value(
+fn compute_value(
     held: &mut Value,
     node: &Node,
     env: &Env<'_>,
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     match held {
-        Value::Document(inner) => document(inner, node, env, growth),
+        Value::Document(inner) => compute_fields(inner, node, env, growth),
         Value::Array(values) => {
-            values.iter_mut().try_for_each(|held| value(held, node, env, growth))
+            values.iter_mut().try_for_each(|held| compute_value(held, node, env, growth))
         }
         other => {
             let mut made = Document::new();
-            document(&mut made, node, env, growth)?;
+            compute_fields(&mut made, node, env, growth)?;
             *other = Value::Document(made);
             Ok(())
         }

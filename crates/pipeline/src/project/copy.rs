@@ -5,13 +5,13 @@ use document::{ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Reader, Value
 use super::{Item, Mode, Node};
 
 /// The copy.
-pub(super) fn document(document: DocRef<'_>, node: &Node, mode: Mode) -> DocBuf {
+pub(super) fn copy_document(document: DocRef<'_>, node: &Node, mode: Mode) -> DocBuf {
     let mut out = DocBuilder::new();
-    fields(document, node, mode, &mut out);
+    copy_fields(document, node, mode, &mut out);
     out.finish()
 }
 
-fn fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
+fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match document {
         DocRef::Raw(bytes) => {
             for element in Reader::new(bytes) {
@@ -21,7 +21,7 @@ fn fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
                     }
                     (Some(Item::Node(inner)), mode) => {
                         if let Some(value) = element.decode() {
-                            nested(element.name_str(), value, inner, mode, out);
+                            copy_nested(element.name_str(), value, inner, mode, out);
                         }
                     }
                     (Some(Item::Computed(_)), Mode::Exclusion) => {
@@ -35,7 +35,7 @@ fn fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
             for (name, value) in tree.fields() {
                 match (node.get(name), mode) {
                     (Some(Item::Node(inner)), mode) => {
-                        nested(name, value.as_ref(), inner, mode, out);
+                        copy_nested(name, value.as_ref(), inner, mode, out);
                     }
                     (None | Some(Item::Computed(_)), Mode::Exclusion)
                     | (Some(Item::Named), Mode::Inclusion) => out.append(name, value.as_ref()),
@@ -47,21 +47,21 @@ fn fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
 }
 
 /// A field of which only parts are named.
-fn nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
+fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match value {
-        ValueRef::Document(inner) => out.document(name, |out| fields(inner, node, mode, out)),
-        ValueRef::Array(array) => out.array(name, |out| elements(array, node, mode, out)),
+        ValueRef::Document(inner) => out.document(name, |out| copy_fields(inner, node, mode, out)),
+        ValueRef::Array(array) => out.array(name, |out| copy_elements(array, node, mode, out)),
         // A computed field turns a plain value into a document later, where it stands.
         value if mode == Mode::Exclusion || node.has_computed() => out.append(name, value),
         _ => {}
     }
 }
 
-fn elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
+fn copy_elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
     for value in array.iter() {
         match value {
-            ValueRef::Document(inner) => out.document(|out| fields(inner, node, mode, out)),
-            ValueRef::Array(inner) => out.array(|out| elements(inner, node, mode, out)),
+            ValueRef::Document(inner) => out.document(|out| copy_fields(inner, node, mode, out)),
+            ValueRef::Array(inner) => out.array(|out| copy_elements(inner, node, mode, out)),
             // A computed field turns plain elements into documents later.
             value if mode == Mode::Exclusion || node.has_computed() => out.push(value),
             _ => {}

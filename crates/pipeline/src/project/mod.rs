@@ -43,7 +43,7 @@ impl Projection {
     }
 
     /// The same projection of rows that met this filter.
-    pub fn over(mut self, filter: &Filter) -> Self {
+    pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
             self.over = Some(Arc::new(filter.clone()));
         }
@@ -71,10 +71,10 @@ impl Projection {
     }
 
     /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
-    pub fn needs(&self) -> Option<Vec<String>> {
+    pub fn paths_needed(&self) -> Option<Vec<String>> {
         let pure =
             self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();
-        pure.then(|| self.node.paths())
+        pure.then(|| self.node.dotted_paths())
     }
 
     /// The projected document. `filter` is the one that the document met, for the positional `$`.
@@ -88,16 +88,16 @@ impl Projection {
             return Ok(document.to_buf());
         }
         let filter = filter.or(self.over.as_deref());
-        let copied = copy::document(document, &self.node, self.mode);
+        let copied = copy::copy_document(document, &self.node, self.mode);
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
-        let _held = context.holding.tree(copied.as_ref())?;
+        let _held = context.holding.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
         let env = Env::new(document, context);
-        compute::document(&mut tree, &self.node, &env, &mut env.growth())?;
+        compute::compute_fields(&mut tree, &self.node, &env, &mut env.new_growth())?;
         for special in &self.specials {
-            special.apply(&mut tree, document, filter, context)?;
+            special.apply_to(&mut tree, document, filter, context)?;
         }
         let projected = tree.to_buf();
         if projected.bytes().len() > MAX_MADE_BYTES {

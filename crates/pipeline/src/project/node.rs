@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use document::{DocRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use crate::{
     expr::{Env, Expr},
-    filter::Test,
+    filter::PathTest,
 };
 
 /// What happens to one field.
@@ -31,7 +31,7 @@ pub enum Computed {
         /// The field, at the root of the document.
         field: String,
         /// `Test::ElemMatch` or `Test::ElemValue`.
-        test: Test,
+        test: PathTest,
     },
 }
 
@@ -105,12 +105,12 @@ impl Node {
     }
 
     /// The dotted paths of the named fields.
-    pub(super) fn paths(&self) -> Vec<String> {
+    pub(super) fn dotted_paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         for (name, item) in &self.fields {
             match item {
                 Item::Node(inner) => {
-                    paths.extend(inner.paths().iter().map(|path| format!("{name}.{path}")));
+                    paths.extend(inner.dotted_paths().iter().map(|path| format!("{name}.{path}")));
                 }
                 Item::Named | Item::Computed(_) => paths.push(name.clone()),
             }
@@ -121,19 +121,19 @@ impl Node {
 
 impl Computed {
     /// The value over a document; `None` is missing.
-    pub(super) fn value<'e>(&'e self, env: &Env<'e>) -> Result<Got<'e>, Error> {
+    pub(super) fn computed_value<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
-            Self::Expr(expr) => expr.get(env),
+            Self::Expr(expr) => expr.evaluate_borrowed(env),
             Self::FirstElement { field, test } => Ok(first_element(field, test, env)?.into()),
         }
     }
 }
 
-fn first_element(field: &str, test: &Test, env: &Env<'_>) -> Result<Option<Value>, Error> {
+fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };
     let mut index = None;
-    test.meets(Some(ValueRef::Array(array)), env.context, &mut index)?;
+    test.meets_value(Some(ValueRef::Array(array)), env.context, &mut index)?;
     let found = index.and_then(|index| array.get(index));
     Ok(found.map(|element| Value::Array(vec![element.to_value()])))
 }

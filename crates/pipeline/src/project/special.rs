@@ -26,7 +26,7 @@ pub enum Special {
 }
 
 impl Special {
-    pub(super) fn apply(
+    pub(super) fn apply_to(
         &self,
         out: &mut Document,
         original: DocRef<'_>,
@@ -35,7 +35,7 @@ impl Special {
     ) -> Result<(), Error> {
         match self {
             Self::Slice { path, skip, limit } => {
-                slice(out, path, 0, *skip, *limit);
+                slice_at(out, path, 0, *skip, *limit);
                 Ok(())
             }
             Self::Positional { path } => {
@@ -58,15 +58,15 @@ impl Special {
     }
 }
 
-fn slice(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
+fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
     let last = part + 1 == path.len();
     match out.get_mut(path.part(part)) {
-        Some(Value::Array(values)) if last => cut(values, skip, limit),
-        Some(Value::Document(inner)) if !last => slice(inner, path, part + 1, skip, limit),
+        Some(Value::Array(values)) if last => slice_values(values, skip, limit),
+        Some(Value::Document(inner)) if !last => slice_at(inner, path, part + 1, skip, limit),
         Some(Value::Array(values)) => {
             for value in values {
                 if let Value::Document(inner) = value {
-                    slice(inner, path, part + 1, skip, limit);
+                    slice_at(inner, path, part + 1, skip, limit);
                 }
             }
         }
@@ -74,7 +74,7 @@ fn slice(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit:
     }
 }
 
-fn cut(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
+fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let len = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let (start, count) = match skip {
         Some(skip) if skip < 0 => (len.saturating_add(skip).max(0), limit),

@@ -22,7 +22,7 @@ fn paths_collide() {
         (&["a", "a.b.c"], Err(Collision::Through(2))),
         (&["a.b", "a.c"], Ok("a.b a.c")),
     ] {
-        let found = node(paths).map(|node| node.paths().join(" "));
+        let found = node(paths).map(|node| node.dotted_paths().join(" "));
         assert_eq!(found, expected.map(str::to_owned), "{paths:?}");
     }
 }

@@ -4,33 +4,34 @@ use std::cmp::Ordering;
 
 use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 
-use super::{Part, Sort};
+use super::{Sort, SortPart};
 use crate::path::array_index;
 
 /// The first of a document's combinations in the sort's order, and whether there were none
 /// because two parts lead through different arrays; then it is each part's own first value.
-pub(super) fn first(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
+pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
     if let [part] = parts.as_slice()
         && part.path.as_str() == "_id"
     {
-        return (vec![whole(document, &part.path).to_value()], false);
+        return (vec![whole_value(document, &part.path).to_value()], false);
     }
-    let start: Vec<Spot<'_>> = parts.iter().map(|part| enter(document, &part.path, 0)).collect();
-    let parallel = parts.len() > 1 && !combine(parts, start.clone(), &mut found);
+    let start: Vec<KeySpot<'_>> =
+        parts.iter().map(|part| enter_path(document, &part.path, 0)).collect();
+    let parallel = parts.len() > 1 && !try_combinations(parts, start.clone(), &mut found);
     if parallel || parts.len() == 1 {
         found = Some(one_by_one(parts, start));
     }
     let values = found.unwrap_or_default();
     // An index on the way picks one element, so two such paths may well meet different arrays.
-    let picks = |part: &Part| part.path.parts().any(|part| array_index(part).is_some());
+    let picks = |part: &SortPart| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)
 }
 
 /// What stands at a path through documents and positions in arrays; null when nothing does.
-pub(super) fn whole<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
+pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
     let step = |value: ValueRef<'a>, part: &str| match value {
         ValueRef::Document(fields) => fields.get(part),
         ValueRef::Array(values) => array_index(part).and_then(|at| values.get(at)),
@@ -41,92 +42,92 @@ pub(super) fn whole<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
 
 /// How far a path has been followed.
 #[derive(Clone, Copy)]
-enum Spot<'a> {
+enum KeySpot<'a> {
     /// To its value.
     Value(ValueRef<'a>),
     /// To an array that has to be walked; this part comes next.
     Array(ArrayRef<'a>, usize),
 }
 
-fn enter<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> Spot<'a> {
+fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> KeySpot<'a> {
     loop {
         match document.get(path.part(part)) {
-            None => return Spot::Value(ValueRef::Null),
+            None => return KeySpot::Value(ValueRef::Null),
             Some(ValueRef::Array(array)) => return at_array(array, path, part + 1),
-            Some(value) if part + 1 >= path.len() => return Spot::Value(value),
+            Some(value) if part + 1 >= path.len() => return KeySpot::Value(value),
             Some(ValueRef::Document(inner)) => {
                 document = inner;
                 part += 1;
             }
-            Some(_) => return Spot::Value(ValueRef::Null),
+            Some(_) => return KeySpot::Value(ValueRef::Null),
         }
     }
 }
 
 /// An array on the way: a numeric part picks one element, all else walks it.
-fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> Spot<'a> {
+fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
         Some(ValueRef::Array(inner)) if part + 1 < path.len() => at_array(inner, path, part + 1),
-        Some(ValueRef::Array(inner)) if inner.is_empty() => Spot::Value(ValueRef::Undefined),
-        Some(value) => inside(value, path, part + 1),
-        None => Spot::Array(array, part),
+        Some(ValueRef::Array(inner)) if inner.is_empty() => KeySpot::Value(ValueRef::Undefined),
+        Some(value) => spot_inside(value, path, part + 1),
+        None => KeySpot::Array(array, part),
     }
 }
 
 /// A value that is not walked although it may be an array.
-fn inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> Spot<'a> {
+fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     match value {
-        value if part >= path.len() => Spot::Value(value),
-        ValueRef::Document(inner) => enter(inner, path, part),
-        _ => Spot::Value(ValueRef::Null),
+        value if part >= path.len() => KeySpot::Value(value),
+        ValueRef::Document(inner) => enter_path(inner, path, part),
+        _ => KeySpot::Value(ValueRef::Null),
     }
 }
 
 /// What an empty array reads as.
-fn empty<'a>(path: &Path, part: usize) -> ValueRef<'a> {
+fn empty_spot<'a>(path: &Path, part: usize) -> ValueRef<'a> {
     if part >= path.len() { ValueRef::Undefined } else { ValueRef::Null }
 }
 
-fn better(part: &Part, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
-    order(part, a, b).is_lt()
+fn is_better(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+    compare_parts(part, a, b).is_lt()
 }
 
-fn order(part: &Part, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     let order = compare(a, b);
     if part.descending { order.reverse() } else { order }
 }
 
 /// Every part's own first value.
-fn one_by_one<'a>(parts: &[Part], spots: Vec<Spot<'a>>) -> Vec<ValueRef<'a>> {
+fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }
 
-fn own_first<'a>(part: &Part, spot: Spot<'a>) -> ValueRef<'a> {
+fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     let (array, next) = match spot {
-        Spot::Value(value) => return value,
-        Spot::Array(array, next) => (array, next),
+        KeySpot::Value(value) => return value,
+        KeySpot::Array(array, next) => (array, next),
     };
     let mut best: Option<ValueRef<'a>> = None;
     for element in array.iter() {
-        let value = own_first(part, inside(element, &part.path, next));
-        if best.is_none_or(|best| better(part, value, best)) {
+        let value = own_first(part, spot_inside(element, &part.path, next));
+        if best.is_none_or(|best| is_better(part, value, best)) {
             best = Some(value);
         }
     }
-    best.unwrap_or_else(|| empty(&part.path, next))
+    best.unwrap_or_else(|| empty_spot(&part.path, next))
 }
 
 /// Tries all combinations; false when two parts lead through different arrays.
-fn combine<'a>(
-    parts: &[Part],
-    spots: Vec<Spot<'a>>,
+fn try_combinations<'a>(
+    parts: &[SortPart],
+    spots: Vec<KeySpot<'a>>,
     found: &mut Option<Vec<ValueRef<'a>>>,
 ) -> bool {
     let mut shared: Option<ArrayRef<'a>> = None;
     for spot in &spots {
-        let Spot::Array(array, _) = spot else { continue };
-        if shared.is_some_and(|shared| !same(shared, *array)) {
+        let KeySpot::Array(array, _) = spot else { continue };
+        if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
             return false;
         }
         shared = Some(*array);
@@ -135,31 +136,36 @@ fn combine<'a>(
         keep_first(parts, spots, found);
         return true;
     };
-    let replaced = |element: Option<ValueRef<'a>>| -> Vec<Spot<'a>> {
-        let step = |(part, spot): (&Part, &Spot<'a>)| match (spot, element) {
-            (Spot::Value(_), _) => *spot,
-            (Spot::Array(_, next), Some(element)) => inside(element, &part.path, *next),
-            (Spot::Array(_, next), None) => Spot::Value(empty(&part.path, *next)),
+    let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
+        let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
+            (KeySpot::Value(_), _) => *spot,
+            (KeySpot::Array(_, next), Some(element)) => spot_inside(element, &part.path, *next),
+            (KeySpot::Array(_, next), None) => KeySpot::Value(empty_spot(&part.path, *next)),
         };
         parts.iter().zip(&spots).map(step).collect()
     };
     if array.is_empty() {
-        return combine(parts, replaced(None), found);
+        return try_combinations(parts, replaced(None), found);
     }
-    array.iter().all(|element| combine(parts, replaced(Some(element)), found))
+    array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
 }
 
-fn keep_first<'a>(parts: &[Part], spots: Vec<Spot<'a>>, found: &mut Option<Vec<ValueRef<'a>>>) {
+fn keep_first<'a>(
+    parts: &[SortPart],
+    spots: Vec<KeySpot<'a>>,
+    found: &mut Option<Vec<ValueRef<'a>>>,
+) {
     let values: Vec<ValueRef<'a>> = spots
         .into_iter()
         .map(|spot| match spot {
-            Spot::Value(value) => value,
-            Spot::Array(..) => ValueRef::Null,
+            KeySpot::Value(value) => value,
+            KeySpot::Array(..) => ValueRef::Null,
         })
         .collect();
     let before = |held: &Vec<ValueRef<'a>>| {
         let orders = parts.iter().zip(values.iter().zip(held));
-        let decisive = orders.map(|(part, (a, b))| order(part, *a, *b)).find(|order| order.is_ne());
+        let decisive =
+            orders.map(|(part, (a, b))| compare_parts(part, *a, *b)).find(|order| order.is_ne());
         decisive.is_some_and(Ordering::is_lt)
     };
     if found.as_ref().is_none_or(before) {
@@ -168,7 +174,7 @@ fn keep_first<'a>(parts: &[Part], spots: Vec<Spot<'a>>, found: &mut Option<Vec<V
 }
 
 /// Whether two borrowed arrays are the very same one.
-fn same(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
+fn is_same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),
         (ArrayRef::Tree(a), ArrayRef::Tree(b)) => std::ptr::eq(a, b),

@@ -15,7 +15,7 @@ pub const MAX_SORT_PARTS: usize = 32;
 
 /// One key of a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SortPart {
     /// Where the value is.
     pub path: Path,
     /// Greatest first.
@@ -26,7 +26,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sort {
     /// Its keys.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SortPart>,
 }
 
 /// The values a document sorts by, one a part.
@@ -38,13 +38,13 @@ impl Sort {
     /// would hold for it, the one that this order puts first. A missing value reads as null, an
     /// empty array as undefined. Paths through different arrays are taken one by one. A sort by
     /// `_id` alone takes it whole: a stored one is no array, and a group's may be one.
-    pub fn key(&self, document: DocRef<'_>) -> SortKey {
-        SortKey(keys::first(self, document).0)
+    pub fn key_of(&self, document: DocRef<'_>) -> SortKey {
+        SortKey(keys::first_key(self, document).0)
     }
 
     /// The same, but paths through different arrays are refused.
     pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
-        match keys::first(self, document) {
+        match keys::first_key(self, document) {
             (values, false) => Ok(SortKey(values)),
             (_, true) => {
                 let text = "cannot sort with keys that are parallel arrays";
@@ -55,7 +55,7 @@ impl Sort {
 
     /// The values at the paths as they are: an array at the end counts as an array.
     pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
-        let whole = |part: &Part| keys::whole(document, &part.path).to_value();
+        let whole = |part: &SortPart| keys::whole_value(document, &part.path).to_value();
         SortKey(self.parts.iter().map(whole).collect())
     }
 
@@ -72,13 +72,13 @@ impl Sort {
 
     /// Orders two documents; keys that are used more than once are better kept.
     pub fn compare_documents(&self, a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
-        self.compare(&self.key(a), &self.key(b))
+        self.compare(&self.key_of(a), &self.key_of(b))
     }
 }
 
 impl SortKey {
     /// About how much memory the key holds, in bytes.
-    pub fn size(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.0.iter().map(value_size).sum::<usize>()
     }
 }

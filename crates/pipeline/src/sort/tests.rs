@@ -2,18 +2,18 @@
 
 use document::{Document, Path, Value, array, doc, shell};
 
-use super::{Part, Sort};
+use super::{Sort, SortPart};
 
 fn sort(parts: &[(&str, i32)]) -> Sort {
     let part =
-        |(path, order): &(&str, i32)| Part { path: Path::new(*path), descending: *order < 0 };
+        |(path, order): &(&str, i32)| SortPart { path: Path::new(*path), descending: *order < 0 };
     Sort { parts: parts.iter().map(part).collect() }
 }
 
 fn check(parts: &[(&str, i32)], document: Document, expected: &str) {
     let raw = document.to_buf();
     for form in [document::DocRef::Tree(&document), raw.as_ref()] {
-        let key = Value::Array(sort(parts).key(form).0);
+        let key = Value::Array(sort(parts).key_of(form).0);
         assert_eq!(shell(key.as_ref()).to_string(), expected, "{parts:?} {document:?}");
     }
 }
@@ -63,12 +63,12 @@ fn keys_compare_part_by_part() {
     ];
     for (i, a) in ascending.iter().enumerate() {
         for (j, b) in ascending.iter().enumerate() {
-            let found =
-                order.compare(&order.key(a.to_buf().as_ref()), &order.key(b.to_buf().as_ref()));
+            let found = order
+                .compare(&order.key_of(a.to_buf().as_ref()), &order.key_of(b.to_buf().as_ref()));
             assert_eq!(found, i.cmp(&j), "{a:?} {b:?}");
         }
     }
-    let short = order.key(doc! {"a": "x"}.to_buf().as_ref()).size();
-    let long = order.key(doc! {"a": "x".repeat(1000)}.to_buf().as_ref()).size();
+    let short = order.key_of(doc! {"a": "x"}.to_buf().as_ref()).memory_bytes();
+    let long = order.key_of(doc! {"a": "x".repeat(1000)}.to_buf().as_ref()).memory_bytes();
     assert!(long >= short + 999, "{short} {long}");
 }

@@ -1,18 +1,19 @@
-//! Bitwise operators, on 32 bits as the dialect's host language has them: a number is cut to its
-//! whole part and taken modulo 2^32.
+//! Bitwise operators, on 32 bits as JavaScript has them: a number is cut to its whole part and
+//! taken modulo 2^32. `1 << 33` is `2`, and `-1 >>> 0` is `4294967295`.
 
 use document::ValueRef;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::{
-    number::{integer, to_f64, to_i64},
+    number::{integer_value, to_f64, to_i64},
     plan::Binary,
 };
 
+/// 2^32 as a double.
 const RANGE: f64 = 4_294_967_296.0;
 
-/// The 32 bits of a number.
-fn bits(value: &Got<'_>) -> Option<u32> {
+/// The 32 bits of a number; nothing for any other type.
+fn bits_of(value: &Evaluated<'_>) -> Option<u32> {
     let value: ValueRef<'_> = value.value()?;
     if let Some(whole) = to_i64(value) {
         return u32::try_from(whole.rem_euclid(1 << 32)).ok();
@@ -21,26 +22,32 @@ fn bits(value: &Got<'_>) -> Option<u32> {
     cut.is_finite().then(|| cut.rem_euclid(RANGE) as u32)
 }
 
-fn signed<'a>(bits: u32) -> Got<'a> {
-    integer(i64::from(bits.cast_signed()))
+/// Bits as a signed number.
+fn from_bits<'a>(bits: u32) -> Evaluated<'a> {
+    integer_value(i64::from(bits.cast_signed()))
 }
 
 /// What an operator makes of two numbers; others make nothing.
-pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
-    let (Some(a), Some(b)) = (bits(a), bits(b)) else { return Got::Missing };
+pub(super) fn apply_bitwise<'a>(
+    operator: Binary,
+    a: &Evaluated<'_>,
+    b: &Evaluated<'_>,
+) -> Evaluated<'a> {
+    let (Some(a), Some(b)) = (bits_of(a), bits_of(b)) else { return Evaluated::Missing };
     match operator {
-        Binary::BitAnd => signed(a & b),
-        Binary::BitOr => signed(a | b),
-        Binary::BitXor => signed(a ^ b),
-        Binary::ShiftLeft => signed(a.wrapping_shl(b)),
-        Binary::ShiftRight => integer(i64::from(a.cast_signed().wrapping_shr(b))),
-        _ => integer(i64::from(a.wrapping_shr(b))),
+        Binary::BitAnd => from_bits(a & b),
+        Binary::BitOr => from_bits(a | b),
+        Binary::BitXor => from_bits(a ^ b),
+        Binary::ShiftLeft => from_bits(a.wrapping_shl(b)),
+        Binary::ShiftRight => integer_value(i64::from(a.cast_signed().wrapping_shr(b))),
+        // `>>>` is the only operator whose result is not negative.
+        _ => integer_value(i64::from(a.wrapping_shr(b))),
     }
 }
 
 /// `~`
-pub(super) fn not<'a>(value: &Got<'_>) -> Got<'a> {
-    bits(value).map_or(Got::Missing, |bits| signed(!bits))
+pub(super) fn negate_bits<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
+    bits_of(value).map_or(Evaluated::Missing, |bits| from_bits(!bits))
 }
 
 #[cfg(test)]
@@ -68,10 +75,14 @@ mod tests {
             (B::BitOr, "1", "undefined", "undefined"),
             (B::BitOr, "null", "1", "undefined"),
         ] {
-            assert_eq!(shown(&apply(operator, &got(a), &got(b))), want, "{operator:?} {a} {b}");
+            assert_eq!(
+                shown(&apply_bitwise(operator, &got(a), &got(b))),
+                want,
+                "{operator:?} {a} {b}"
+            );
         }
         for (value, want) in [("0", "-1"), ("-1", "0"), ("2.5", "-3"), ("true", "undefined")] {
-            assert_eq!(shown(&not(&got(value))), want);
+            assert_eq!(shown(&negate_bits(&got(value))), want);
         }
     }
 }

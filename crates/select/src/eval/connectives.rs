@@ -1,36 +1,39 @@
 //! AND, OR and IN over expressions: operands are evaluated until the result is decided.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Env, operators};
 use crate::{
-    logic::{decided, got, truth},
+    logic::{decide, truth_of, truth_value},
     plan::Expr,
 };
 
-/// AND: false when one is false, else true when all are.
-pub(super) fn all<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), false)?))
+/// AND: false when one operand is false, else true when all are true, else nothing. Operands after
+/// the first false one are not evaluated.
+pub(super) fn eval_and<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(truth_value(decide(items.iter().map(|item| Ok(truth_of(&item.eval(env)?))), false)?))
 }
 
-/// OR: true when one is true, else false when all are.
-pub(super) fn any<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    Ok(got(decided(items.iter().map(|item| Ok(truth(&item.eval(env)?))), true)?))
+/// OR: true when one operand is true, else false when all are false, else nothing. Operands after
+/// the first true one are not evaluated.
+pub(super) fn eval_or<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(truth_value(decide(items.iter().map(|item| Ok(truth_of(&item.eval(env)?))), true)?))
 }
 
-/// IN: true when one is equal; nothing when the value or, failing that, an item is nothing.
-pub(super) fn among<'a>(
+/// IN: true when the value equals an item; else nothing when the value or an item is nothing; else
+/// false.
+pub(super) fn eval_in<'a>(
     value: &'a Expr,
     items: &'a [Expr],
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
     let same = |item: &'a Expr| {
-        let item = env.beside(&value, |env| item.eval(env))?;
-        env.read(&item)?;
-        Ok(operators::equal(&value, &item))
+        let item = env.while_holding(&value, |env| item.eval(env))?;
+        env.spend_reading(&item)?;
+        Ok(operators::equals(&value, &item))
     };
-    Ok(got(decided(items.iter().map(same), true)?))
+    Ok(truth_value(decide(items.iter().map(same), true)?))
 }
 
 #[cfg(test)]
@@ -39,7 +42,7 @@ mod tests {
     use evaluation::Context;
 
     use super::*;
-    use crate::logic::and;
+    use crate::logic::and_truths;
 
     #[test]
     fn nothing_is_neither_true_nor_false() {
@@ -55,9 +58,13 @@ mod tests {
                 let both =
                     if a == Some(false) || b == Some(false) { Some(false) } else { a.and(b) };
                 let either = if a == Some(true) || b == Some(true) { Some(true) } else { a.and(b) };
-                assert_eq!(and(a, b), both);
-                assert_eq!(truth(&super::all(&items, &mut env).unwrap()), both, "{a:?} {b:?}");
-                assert_eq!(truth(&any(&items, &mut env).unwrap()), either, "{a:?} {b:?}");
+                assert_eq!(and_truths(a, b), both);
+                assert_eq!(
+                    truth_of(&super::eval_and(&items, &mut env).unwrap()),
+                    both,
+                    "{a:?} {b:?}"
+                );
+                assert_eq!(truth_of(&eval_or(&items, &mut env).unwrap()), either, "{a:?} {b:?}");
             }
         }
     }

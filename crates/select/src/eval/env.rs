@@ -1,23 +1,29 @@
-//! What expressions are evaluated in: the slots of names, and the account of work and memory.
+//! What expressions are evaluated in: the slots that names stand for, and the account of work and
+//! memory.
+//!
+//! The binder gives every name of FROM, every group key and every aggregate a slot (a number), so
+//! that evaluation looks nothing up by name. The account counts work through the operation's
+//! budget, and bytes that are held by slots and by values under way, so that nested expressions
+//! cannot hold many times what one may.
 
 use std::fmt::Debug;
 
 use document::{DocRef, ValueRef};
-use evaluation::{Context, Error, Got, Size, check_held, owned};
+use evaluation::{Context, Error, Evaluated, Size, check_held, owned_bytes};
 
 use crate::{
-    identity::identity,
+    identity::append_identity,
     plan::DOCUMENT,
-    work::{keying, touching, weight},
+    work::{weight_of, work_of_keying, work_of_touching},
 };
 
-/// Work of one node or one row, beside the bytes it copies.
+/// Work of one node of an expression or of one row, beside the bytes it copies.
 const STEP: usize = 32;
 /// Work of a row that is kept, or that joins a group.
 const KEEP: usize = 256;
-/// Fields and elements that a step passes over for nothing.
+/// Fields and elements that a step may pass over without further work being counted.
 const NEAR: usize = 16;
-/// Work of passing over one more.
+/// Work of passing over one more field or element.
 const FURTHER: usize = 16;
 
 /// Slots and the account.
@@ -25,15 +31,16 @@ const FURTHER: usize = 16;
 pub struct Env<'a> {
     slots: Vec<Slot<'a>>,
     context: &'a Context,
+    /// Bytes that slots and values under way hold.
     held: usize,
-    /// The document with what the system adds, while its slot holds it without.
+    /// The document with the properties that the system adds, while its slot holds it without them.
     whole: Option<&'a dyn Whole>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 struct Slot<'a> {
-    value: Got<'a>,
+    value: Evaluated<'a>,
     /// Bytes that the account of this environment has for it.
     held: usize,
 }
@@ -47,8 +54,8 @@ pub trait Whole: Debug {
 impl<'a> Env<'a> {
     /// An environment of so many slots, all empty.
     pub fn new(slots: usize, context: &'a Context) -> Self {
-        context.begin();
-        let slots = vec![Slot { value: Got::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
+        context.begin_evaluation();
+        let slots = vec![Slot { value: Evaluated::Missing, held: 0 }; slots.max(DOCUMENT + 1)];
         Self { slots, context, held: 0, whole: None }
     }
 
@@ -57,19 +64,19 @@ impl<'a> Env<'a> {
         self.context
     }
 
-    /// Fills a slot with what somebody else counts.
-    pub fn set(&mut self, slot: usize, value: Got<'a>) {
+    /// Fills a slot with a value that somebody else counts, such as a part of the stored document.
+    pub fn set_slot(&mut self, slot: usize, value: Evaluated<'a>) {
         if let Some(place) = self.slots.get_mut(slot) {
             self.held = self.held.saturating_sub(place.held);
             *place = Slot { value, held: 0 };
         }
     }
 
-    /// Fills a slot; what is in it is held until it is filled again.
-    pub(crate) fn fill(&mut self, slot: usize, value: Got<'a>) -> Result<(), Error> {
-        let held = owned(&value);
-        self.set(slot, value);
-        self.hold(held)?;
+    /// Fills a slot with a computed value, which is counted as held until the slot is filled again.
+    pub(crate) fn fill_slot(&mut self, slot: usize, value: Evaluated<'a>) -> Result<(), Error> {
+        let held = owned_bytes(&value);
+        self.set_slot(slot, value);
+        self.hold_bytes(held)?;
         if let Some(place) = self.slots.get_mut(slot) {
             place.held = held;
         }
@@ -78,40 +85,48 @@ impl<'a> Env<'a> {
 
     /// Fills the slot of the stored document; `whole` takes its place where a row is complete.
     pub(crate) fn set_document(&mut self, document: DocRef<'a>, whole: Option<&'a dyn Whole>) {
-        self.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
+        self.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
         self.whole = whole;
     }
 
-    /// Puts the whole document in its slot: from now on all of it may be read.
-    pub(crate) fn complete(&mut self) {
+    /// Puts the whole document into its slot. It is called where a row makes a result: a condition
+    /// that rejects the row need not pay for the properties that the system adds.
+    pub(crate) fn complete_document(&mut self) {
         if let Some(whole) = self.whole.take() {
-            self.set(DOCUMENT, Got::Ref(ValueRef::Document(whole.whole())));
+            self.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(whole.whole())));
         }
     }
 
     /// What a slot holds.
-    pub(crate) fn slot(&mut self, slot: usize) -> Result<Got<'a>, Error> {
-        self.path(slot, &[])
+    pub(crate) fn slot_value(&mut self, slot: usize) -> Result<Evaluated<'a>, Error> {
+        self.value_at(slot, &[])
     }
 
-    /// What stands at a path inside a slot; what was computed is copied.
-    pub(super) fn path(&mut self, slot: usize, names: &[String]) -> Result<Got<'a>, Error> {
+    /// The value at a path inside a slot. A part of the stored document is borrowed; a part of a
+    /// computed value is copied, because the slot may be filled again before the value is used.
+    pub(super) fn value_at(
+        &mut self,
+        slot: usize,
+        names: &[String],
+    ) -> Result<Evaluated<'a>, Error> {
         match self.slots.get(slot).map(|slot| &slot.value) {
-            Some(Got::Ref(value)) => Ok(self.inside(*value, names)?.into()),
-            Some(Got::Own(value)) => {
-                let Some(found) = self.inside(value.as_ref(), names)? else {
-                    return Ok(Got::Missing);
+            Some(Evaluated::Ref(value)) => Ok(self.descend(*value, names)?.into()),
+            Some(Evaluated::Own(value)) => {
+                let Some(found) = self.descend(value.as_ref(), names)? else {
+                    return Ok(Evaluated::Missing);
                 };
-                let memory = Size::of(found).memory;
-                self.context.effort.charge(memory)?;
-                self.room(memory)?;
-                Ok(Got::Own(found.to_value()))
+                let memory = Size::of_value(found).memory;
+                self.context.budget.spend_bounded(memory)?;
+                self.check_room(memory)?;
+                Ok(Evaluated::Own(found.to_value()))
             }
-            _ => Ok(Got::Missing),
+            _ => Ok(Evaluated::Missing),
         }
     }
 
-    fn inside<'v>(
+    /// Follows property names inward; nothing where one is missing or the value is not an object.
+    /// Fields that a search passes over are counted as work: an object may have very many.
+    fn descend<'v>(
         &self,
         value: ValueRef<'v>,
         names: &[String],
@@ -124,93 +139,99 @@ impl<'a> Env<'a> {
             let Some(found) = found else { return Ok(None) };
             value = found;
         }
-        self.touch(value)?;
+        self.spend_touching(value)?;
         Ok(Some(value))
     }
 
-    /// Work of finding a field or an element behind so many others.
+    /// Counts the work of finding a field or an element after passing over `others` of them.
     pub(super) fn passed_over(&self, others: usize) -> Result<(), Error> {
         match others.checked_sub(NEAR) {
             None => Ok(()),
-            Some(far) => self.context.effort.charge(far.saturating_mul(FURTHER)),
+            Some(far) => self.context.budget.spend_bounded(far.saturating_mul(FURTHER)),
         }
     }
 
-    /// The work of coming across a value.
-    pub(crate) fn touch(&self, value: ValueRef<'_>) -> Result<(), Error> {
-        match touching(value) {
+    /// Counts the work of coming across a value.
+    pub(crate) fn spend_touching(&self, value: ValueRef<'_>) -> Result<(), Error> {
+        match work_of_touching(value) {
             0 => Ok(()),
-            units => self.context.effort.charge(units),
+            units => self.context.budget.spend_bounded(units),
         }
     }
 
-    /// One step of work.
-    pub(crate) fn step(&self) -> Result<(), Error> {
-        self.context.effort.charge(STEP)
+    /// Counts one step of work.
+    pub(crate) fn spend_step(&self) -> Result<(), Error> {
+        self.context.budget.spend_bounded(STEP)
     }
 
-    /// Work of so many bytes.
-    pub(crate) fn charge(&self, bytes: usize) -> Result<(), Error> {
-        self.context.effort.charge(bytes)
+    /// Counts the work of handling so many bytes.
+    pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<(), Error> {
+        self.context.budget.spend_bounded(bytes)
     }
 
-    /// The work of reading a value as a whole.
-    pub(crate) fn read(&self, value: &Got<'_>) -> Result<(), Error> {
-        self.context.effort.charge(value.value().map_or(0, weight))
+    /// Counts the work of reading a value as a whole.
+    pub(crate) fn spend_reading(&self, value: &Evaluated<'_>) -> Result<(), Error> {
+        self.context.budget.spend_bounded(value.value().map_or(0, weight_of))
     }
 
-    /// The work of making the key of a value.
-    pub(crate) fn key(&self, value: &Got<'_>) -> Result<(), Error> {
-        self.context.effort.charge(value.value().map_or(0, keying))
+    /// Counts the work of making the key of a value.
+    pub(crate) fn spend_keying(&self, value: &Evaluated<'_>) -> Result<(), Error> {
+        self.context.budget.spend_bounded(value.value().map_or(0, work_of_keying))
     }
 
-    /// The work of keeping a row, or of finding its group.
-    pub(crate) fn keep(&self) -> Result<(), Error> {
-        self.context.effort.charge(KEEP)
+    /// Counts the work of keeping a row, or of finding its group.
+    pub(crate) fn spend_keeping(&self) -> Result<(), Error> {
+        self.context.budget.spend_bounded(KEEP)
     }
 
-    /// Appends the key of a value to others, which have to have room together.
-    pub(crate) fn identity(&self, value: &Got<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.key(value)?;
+    /// Appends the key of a value to `out`, and counts the work and room that takes: a value with
+    /// objects inside is copied for it.
+    pub(crate) fn append_identity(
+        &self,
+        value: &Evaluated<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.spend_keying(value)?;
         if let Some(value @ (ValueRef::Array(_) | ValueRef::Document(_))) = value.value() {
             // It may be copied so that its properties have an order.
-            self.room(out.len().saturating_add(Size::of(value).memory))?;
+            self.check_room(out.len().saturating_add(Size::of_value(value).memory))?;
         }
-        identity(value.value(), out);
-        self.room(out.len())
+        append_identity(value.value(), out);
+        self.check_room(out.len())
     }
 
-    /// What a value holds is held while something else is done.
-    pub(crate) fn beside<T>(
+    /// Evaluates something else while a value is held, such as the right operand while the left one
+    /// is there.
+    pub(crate) fn while_holding<T>(
         &mut self,
-        value: &Got<'_>,
+        value: &Evaluated<'_>,
         then: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let held = owned(value);
-        self.hold(held)?;
+        let held = owned_bytes(value);
+        self.hold_bytes(held)?;
         let done = then(self)?;
-        self.release(held);
+        self.release_bytes(held);
         Ok(done)
     }
 
-    /// Fails when so many bytes beside those that are held would be too many.
-    pub(crate) fn room(&self, bytes: usize) -> Result<(), Error> {
+    /// Fails when `bytes` beside those that are held would be too many.
+    pub(crate) fn check_room(&self, bytes: usize) -> Result<(), Error> {
         check_held(self.held.saturating_add(bytes), &self.context.holding)
     }
 
     /// Bytes that are held.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.held
     }
 
-    /// So much more is held; `release` gives it back.
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Error> {
+    /// Counts `bytes` as held until `release_bytes` gives them back.
+    pub(crate) fn hold_bytes(&mut self, bytes: usize) -> Result<(), Error> {
         self.held = self.held.saturating_add(bytes);
         check_held(self.held, &self.context.holding)
     }
 
     /// So much is held no longer.
-    pub(crate) fn release(&mut self, bytes: usize) {
+    pub(crate) fn release_bytes(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes);
     }
 }

@@ -1,8 +1,13 @@
 //! Evaluation of a bound expression, node by node. What a node does with its operands stands in
 //! `connectives`, `operators` and `bits`.
+//!
+//! Values are borrowed from the document or the plan where that is possible ([`Evaluated`]). While
+//! one operand is evaluated the ones before it are counted as held. Nothing here fails because of a
+//! type: an operand of another type makes the result undefined. Errors are limits (work, memory,
+//! size) and wrong regular expressions.
 
 use document::{ArrayRef, Value, ValueRef};
-use evaluation::{Error, Got, fitted, owned};
+use evaluation::{Error, Evaluated, owned_bytes, without_spare_room};
 
 use super::{Env, building, connectives, operators};
 use crate::{
@@ -11,145 +16,178 @@ use crate::{
     logic,
     number::to_i64,
     plan::{Binary, Expr, Set, Subquery, Unary},
-    work::comparing,
+    work::work_of_comparing,
 };
 
 impl Expr {
-    /// Its value in this environment.
-    pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-        env.step()?;
+    /// Evaluates the expression in this environment. The result is [`Evaluated::Missing`] when it
+    /// is undefined.
+    pub fn eval<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
+        env.spend_step()?;
         // Each arm answers by itself: this frame stands once per level of a tree.
+        // The order of the arms is that of the enum.
         match self {
-            Self::Constant(value) => Ok(Got::Ref(value.as_ref())),
-            Self::Undefined => Ok(Got::Missing),
-            Self::Slot(slot) => env.slot(*slot),
-            Self::Path(slot, names) => env.path(*slot, names),
-            Self::Step(base, step) => element(base, step, env),
-            Self::Array(items) => array(items, env),
-            Self::Object(fields) => building::object(fields, env),
-            Self::Not(inner) => not(inner, env),
-            Self::And(items) => connectives::all(items, env),
-            Self::Or(items) => connectives::any(items, env),
-            Self::Chain(first, rest) => chain(first, rest, env),
-            Self::Unary(operator, inner) => unary(*operator, inner, env),
-            Self::Concat(items) => concat(items, env),
-            Self::Between(parts) => between(parts, env),
-            Self::In(value, items) => connectives::among(value, items, env),
-            Self::Among(value, set) => among(value, set, env),
-            Self::Like(value, like) => like_known(value, like, env),
-            Self::LikeAny(value, pattern, escape) => like_any(value, pattern, *escape, env),
-            Self::Coalesce(items) => coalesce(items, env),
-            Self::Conditional(parts) => conditional(parts, env),
-            Self::Call(function, args) => call(function, args, env),
-            Self::Subquery(kind, select) => subquery(*kind, select, env),
+            Self::Constant(value) => Ok(Evaluated::Ref(value.as_ref())),
+            Self::Undefined => Ok(Evaluated::Missing),
+            Self::Slot(slot) => env.slot_value(*slot),
+            Self::Path(slot, names) => env.value_at(*slot, names),
+            Self::Step(base, step) => eval_element(base, step, env),
+            Self::Array(items) => eval_array(items, env),
+            Self::Object(fields) => building::build_object(fields, env),
+            Self::Not(inner) => eval_not(inner, env),
+            Self::And(items) => connectives::eval_and(items, env),
+            Self::Or(items) => connectives::eval_or(items, env),
+            Self::Chain(first, rest) => eval_chain(first, rest, env),
+            Self::Unary(operator, inner) => eval_unary(*operator, inner, env),
+            Self::Concat(items) => eval_concat(items, env),
+            Self::Between(parts) => eval_between(parts, env),
+            Self::In(value, items) => connectives::eval_in(value, items, env),
+            Self::Among(value, set) => eval_among(value, set, env),
+            Self::Like(value, like) => eval_like_known(value, like, env),
+            Self::LikeAny(value, pattern, escape) => eval_like_any(value, pattern, *escape, env),
+            Self::Coalesce(items) => eval_coalesce(items, env),
+            Self::Conditional(parts) => eval_conditional(parts, env),
+            Self::Call(function, args) => eval_call(function, args, env),
+            Self::Subquery(kind, select) => eval_subquery(*kind, select, env),
         }
     }
 
-    /// Whether it is true, and not merely something.
-    pub fn holds<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
-        Ok(logic::truth(&self.eval(env)?) == Some(true))
+    /// Whether the expression is true; false and nothing are not. This is what WHERE asks.
+    pub fn is_true<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
+        Ok(logic::truth_of(&self.eval(env)?) == Some(true))
     }
 }
 
-fn not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    Ok(logic::got(logic::truth(&inner.eval(env)?).map(|truth| !truth)))
+fn eval_not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(logic::truth_value(logic::truth_of(&inner.eval(env)?).map(|truth| !truth)))
 }
 
-fn unary<'a>(operator: Unary, inner: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn eval_unary<'a>(
+    operator: Unary,
+    inner: &'a Expr,
+    env: &mut Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     let inner = inner.eval(env)?;
     Ok(match operator {
-        Unary::Negate => operators::negate(&inner),
-        Unary::Plus => operators::plus(&inner),
-        Unary::BitNot => super::bits::not(&inner),
+        Unary::Negate => operators::negated(&inner),
+        Unary::Plus => operators::unary_plus(&inner),
+        Unary::BitNot => super::bits::negate_bits(&inner),
     })
 }
 
-fn between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// BETWEEN: `low <= value AND value <= high`, with three-valued logic.
+fn eval_between<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [value, low, high] = parts;
     let value = value.eval(env)?;
-    let (low, high) = env.beside(&value, |env| {
+    let (low, high) = env.while_holding(&value, |env| {
         let low = low.eval(env)?;
-        let high = env.beside(&low, |env| high.eval(env))?;
+        let high = env.while_holding(&low, |env| high.eval(env))?;
         Ok((low, high))
     })?;
-    compares(&value, &low, env)?;
-    compares(&value, &high, env)?;
-    let above = operators::compared(Binary::GreaterOrEqual, &value, &low);
-    let below = operators::compared(Binary::LessOrEqual, &value, &high);
-    Ok(logic::got(logic::and(above, below)))
+    spend_comparing(&value, &low, env)?;
+    spend_comparing(&value, &high, env)?;
+    let above = operators::compare_ordered(Binary::GreaterOrEqual, &value, &low);
+    let below = operators::compare_ordered(Binary::LessOrEqual, &value, &high);
+    Ok(logic::truth_value(logic::and_truths(above, below)))
 }
 
-/// The work of comparing two values.
-fn compares(a: &Got<'_>, b: &Got<'_>, env: &Env<'_>) -> Result<(), Error> {
-    match a.value().zip(b.value()).map_or(0, |(a, b)| comparing(a, b)) {
+/// Counts the work of comparing two values.
+fn spend_comparing(a: &Evaluated<'_>, b: &Evaluated<'_>, env: &Env<'_>) -> Result<(), Error> {
+    match a.value().zip(b.value()).map_or(0, |(a, b)| work_of_comparing(a, b)) {
         0 => Ok(()),
-        units => env.charge(units),
+        units => env.spend_bytes(units),
     }
 }
 
-fn among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// IN with constants only: the list is a set of keys, so that a long list costs no more than a
+/// short one.
+fn eval_among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
-    env.key(&value)?;
-    Ok(logic::got(set.has(&value)))
+    env.spend_keying(&value)?;
+    Ok(logic::truth_value(set.contains(&value)))
 }
 
-fn like_known<'a>(value: &'a Expr, like: &Like, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+fn eval_like_known<'a>(
+    value: &'a Expr,
+    like: &Like,
+    env: &mut Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
-    matched(&value, like, env)
+    match_like(&value, like, env)
 }
 
-fn like_any<'a>(
+/// LIKE with a pattern that is computed: it is read again for every row, which is counted as work.
+fn eval_like_any<'a>(
     value: &'a Expr,
     pattern: &'a Expr,
     escape: Option<char>,
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let value = value.eval(env)?;
-    let pattern = env.beside(&value, |env| pattern.eval(env))?;
+    let pattern = env.while_holding(&value, |env| pattern.eval(env))?;
     let text = pattern.value().and_then(ValueRef::as_str);
-    let Some(text) = text else { return Ok(Got::Missing) };
-    env.charge(text.len().saturating_mul(size_of::<char>()))?;
-    matched(&value, &Like::new(text, escape), env)
+    let Some(text) = text else { return Ok(Evaluated::Missing) };
+    env.spend_bytes(text.len().saturating_mul(size_of::<char>()))?;
+    match_like(&value, &Like::new(text, escape), env)
 }
 
-fn coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// `??`: the first operand that is defined.
+fn eval_coalesce<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     for item in items {
         let value = item.eval(env)?;
         if value.value().is_some() {
             return Ok(value);
         }
     }
-    Ok(Got::Missing)
+    Ok(Evaluated::Missing)
 }
 
-fn conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// `?:`: everything but true chooses the last operand.
+fn eval_conditional<'a>(parts: &'a [Expr; 3], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let [condition, yes, no] = parts;
-    if condition.holds(env)? { yes.eval(env) } else { no.eval(env) }
+    if condition.is_true(env)? { yes.eval(env) } else { no.eval(env) }
 }
 
-fn call<'a>(function: &Function, args: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// Evaluates the arguments and calls a function. All arguments are counted as held until it has
+/// returned.
+fn eval_call<'a>(
+    function: &Function,
+    args: &'a [Expr],
+    env: &mut Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     let mut values = Vec::with_capacity(args.len());
     let mut held = 0;
     for arg in args {
         let value = arg.eval(env)?;
-        let bytes = owned(&value);
-        env.hold(bytes)?;
+        let bytes = owned_bytes(&value);
+        env.hold_bytes(bytes)?;
         held += bytes;
         values.push(value);
     }
-    let answer = function.run(&values, env.context(), env.held())?;
-    env.release(held);
+    let answer = function.run(&values, env.context(), env.held_bytes())?;
+    env.release_bytes(held);
     Ok(answer)
 }
 
-/// A property or an element of a value.
-fn element<'a>(base: &'a Expr, step: &'a Expr, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// `base[step]`: the property or the element of a value.
+fn eval_element<'a>(
+    base: &'a Expr,
+    step: &'a Expr,
+    env: &mut Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     let base = base.eval(env)?;
-    let step = env.beside(&base, |env| step.eval(env))?;
+    let step = env.while_holding(&base, |env| step.eval(env))?;
     element_of(base, &step, env)
 }
 
-fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a>, Error> {
+/// The property of an object by name, or the element of an array by position; undefined for
+/// anything else and where there is none. An element of a raw array is found by walking over those
+/// before it, which is counted as work.
+fn element_of<'a>(
+    base: Evaluated<'a>,
+    step: &Evaluated<'a>,
+    env: &Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     /// What is found, and how many others were passed over.
     fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> (Option<ValueRef<'v>>, usize) {
         match (base, step) {
@@ -166,50 +204,54 @@ fn element_of<'a>(base: Got<'a>, step: &Got<'a>, env: &Env<'a>) -> Result<Got<'a
             _ => (None, 0),
         }
     }
-    let Some(step) = step.value() else { return Ok(Got::Missing) };
+    let Some(step) = step.value() else { return Ok(Evaluated::Missing) };
     match base {
-        Got::Ref(value) => {
+        Evaluated::Ref(value) => {
             let (found, others) = find(value, step);
             env.passed_over(others)?;
-            found.map_or(Ok(()), |found| env.touch(found))?;
+            found.map_or(Ok(()), |found| env.spend_touching(found))?;
             Ok(found.into())
         }
-        Got::Own(value) => {
+        Evaluated::Own(value) => {
             let (found, others) = find(value.as_ref(), step);
             env.passed_over(others)?;
             Ok(found.map(ValueRef::to_value).into())
         }
-        _ => Ok(Got::Missing),
+        _ => Ok(Evaluated::Missing),
     }
 }
 
-fn array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
-    building::array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
+fn eval_array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
+    building::build_array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }
 
-fn chain<'a>(
+/// Operators of one level from left to right: `a - b + c` is `(a - b) + c`. A chain is a loop and
+/// not a nested tree, so that a long one needs no deep stack.
+fn eval_chain<'a>(
     first: &'a Expr,
     rest: &'a [(Binary, Expr)],
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let mut left = first.eval(env)?;
     for (operator, right) in rest {
-        let right = env.beside(&left, |env| right.eval(env))?;
-        compares(&left, &right, env)?;
-        left = operators::apply(*operator, &left, &right);
+        let right = env.while_holding(&left, |env| right.eval(env))?;
+        spend_comparing(&left, &right, env)?;
+        left = operators::apply_binary(*operator, &left, &right);
     }
     Ok(left)
 }
 
-fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+/// `||`: all operands are strings, or the result is undefined. Later operands are evaluated all the
+/// same, since they may fail.
+fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     let mut text = String::new();
     let mut whole = true;
     for item in items {
         let value = item.eval(env)?;
         match value.value().and_then(ValueRef::as_str) {
             Some(part) if whole => {
-                env.charge(part.len())?;
-                env.hold(part.len())?;
+                env.spend_bytes(part.len())?;
+                env.hold_bytes(part.len())?;
                 text.push_str(part);
                 if evaluation::limits::MAX_DOCUMENT_BYTES < text.len() {
                     return Err(evaluation::too_large(text.len()));
@@ -218,37 +260,50 @@ fn concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Got<'a>, Error> {
             _ => whole = false,
         }
     }
-    env.release(text.len());
-    Ok(if whole { fitted(Got::Own(Value::String(text))) } else { Got::Missing })
+    env.release_bytes(text.len());
+    Ok(if whole {
+        without_spare_room(Evaluated::Own(Value::String(text)))
+    } else {
+        Evaluated::Missing
+    })
 }
 
-fn matched<'a>(value: &Got<'a>, like: &Like, env: &Env<'a>) -> Result<Got<'a>, Error> {
+/// LIKE: undefined when the value is not a string.
+fn match_like<'a>(
+    value: &Evaluated<'a>,
+    like: &Like,
+    env: &Env<'a>,
+) -> Result<Evaluated<'a>, Error> {
     match value.value().and_then(ValueRef::as_str) {
-        Some(text) => Ok(logic::got(Some(like.matches(text, &env.context().effort)?))),
-        None => Ok(Got::Missing),
+        Some(text) => Ok(logic::truth_value(Some(like.matches_text(text, &env.context().budget)?))),
+        None => Ok(Evaluated::Missing),
     }
 }
 
-fn subquery<'a>(
+/// A query inside an expression: it runs to its end here, over what the names around it hold.
+/// EXISTS and the scalar forms stop at the first result.
+fn eval_subquery<'a>(
     kind: Subquery,
     select: &'a crate::plan::Select,
     env: &mut Env<'a>,
-) -> Result<Got<'a>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let most = match kind {
         Subquery::Exists | Subquery::Scalar | Subquery::First => 1,
         _ => usize::MAX,
     };
-    let (mut values, held) = select.results(env, most)?;
-    env.release(held);
+    let (mut values, held) = select.all_results(env, most)?;
+    env.release_bytes(held);
     Ok(match kind {
-        Subquery::Exists => logic::got(Some(!values.is_empty())),
-        Subquery::Scalar | Subquery::First => values.into_iter().next().unwrap_or(Got::Missing),
-        Subquery::Last => values.pop().unwrap_or(Got::Missing),
-        Subquery::All => {
-            logic::got(Some(values.iter().all(|value| logic::truth(value) == Some(true))))
+        Subquery::Exists => logic::truth_value(Some(!values.is_empty())),
+        Subquery::Scalar | Subquery::First => {
+            values.into_iter().next().unwrap_or(Evaluated::Missing)
         }
+        Subquery::Last => values.pop().unwrap_or(Evaluated::Missing),
+        Subquery::All => logic::truth_value(Some(
+            values.iter().all(|value| logic::truth_of(value) == Some(true)),
+        )),
         Subquery::Array => {
-            return building::array(
+            return building::build_array(
                 values.into_iter().map(|value| |_: &mut Env<'a>| Ok(value)),
                 env,
             );

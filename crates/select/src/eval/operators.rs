@@ -3,44 +3,54 @@
 use std::cmp::Ordering;
 
 use document::ValueRef;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::{
-    equal::equal as is_equal,
+    equal::is_equal,
     eval::bits,
     logic,
-    number::{integer, number, to_f64},
+    number::{integer_value, number_or_nothing, to_f64},
     order::{self, simple_class},
     plan::Binary,
 };
 
-/// What an operator makes of two values.
-pub(super) fn apply<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Got<'a> {
+/// The result of an operator on two values; undefined where it does not take their types.
+pub(super) fn apply_binary<'a>(
+    operator: Binary,
+    a: &Evaluated<'_>,
+    b: &Evaluated<'_>,
+) -> Evaluated<'a> {
     match operator {
-        Binary::Equal => logic::got(equal(a, b)),
-        Binary::NotEqual => logic::got(equal(a, b).map(|equal| !equal)),
+        Binary::Equal => logic::truth_value(equals(a, b)),
+        Binary::NotEqual => logic::truth_value(equals(a, b).map(|equal| !equal)),
         Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual => {
-            logic::got(compared(operator, a, b))
+            logic::truth_value(compare_ordered(operator, a, b))
         }
         Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Modulo => {
-            arithmetic(operator, a, b).unwrap_or(Got::Missing)
+            arithmetic(operator, a, b).unwrap_or(Evaluated::Missing)
         }
-        _ => bits::apply(operator, a, b),
+        _ => bits::apply_bitwise(operator, a, b),
     }
 }
 
-/// Whether two values are the same; nothing when one is nothing.
-pub(super) fn equal(a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+/// Whether two values are the same; nothing when one of them is nothing. Values of different types
+/// are simply not equal.
+pub(super) fn equals(a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<bool> {
     Some(is_equal(a.value()?, b.value()?))
 }
 
-/// Whether two values of one simple type stand in this order; else nothing.
-pub(super) fn compared(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<bool> {
+/// Whether `<`, `<=`, `>` or `>=` holds for two values of one simple type; nothing for other types
+/// and for mixed ones.
+pub(super) fn compare_ordered(
+    operator: Binary,
+    a: &Evaluated<'_>,
+    b: &Evaluated<'_>,
+) -> Option<bool> {
     let (a, b) = (a.value()?, b.value()?);
     if simple_class(a)? != simple_class(b)? {
         return None;
     }
-    let order = order::compare(a, b);
+    let order = order::compare_values(a, b);
     Some(match operator {
         Binary::Less => order == Ordering::Less,
         Binary::LessOrEqual => order != Ordering::Greater,
@@ -49,7 +59,8 @@ pub(super) fn compared(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<boo
     })
 }
 
-fn whole(value: ValueRef<'_>) -> Option<i64> {
+/// The value where it is stored as an integer; arithmetic on two of these is exact.
+fn stored_integer(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Int32(v) => Some(i64::from(v)),
         ValueRef::Int64(v) => Some(v),
@@ -57,9 +68,11 @@ fn whole(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
-fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>> {
+/// `+`, `-`, `*`, `/` and `%`: exact where both operands are integers and the result is one that 64
+/// bits hold, else in doubles.
+fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<Evaluated<'a>> {
     let (a, b) = (a.value()?, b.value()?);
-    if let (Some(a), Some(b)) = (whole(a), whole(b)) {
+    if let (Some(a), Some(b)) = (stored_integer(a), stored_integer(b)) {
         let exact = match operator {
             Binary::Add => a.checked_add(b),
             Binary::Subtract => a.checked_sub(b),
@@ -68,11 +81,11 @@ fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>>
             _ => a.checked_rem(b),
         };
         if let Some(exact) = exact {
-            return Some(integer(exact));
+            return Some(integer_value(exact));
         }
     }
     let (a, b) = (to_f64(a)?, to_f64(b)?);
-    Some(number(match operator {
+    Some(number_or_nothing(match operator {
         Binary::Add => a + b,
         Binary::Subtract => a - b,
         Binary::Multiply => a * b,
@@ -81,20 +94,20 @@ fn arithmetic<'a>(operator: Binary, a: &Got<'_>, b: &Got<'_>) -> Option<Got<'a>>
     }))
 }
 
-/// `-`
-pub(super) fn negate<'a>(value: &Got<'_>) -> Got<'a> {
-    let Some(value) = value.value() else { return Got::Missing };
-    if let Some(negated) = whole(value).and_then(i64::checked_neg) {
-        return integer(negated);
+/// Unary minus.
+pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
+    let Some(value) = value.value() else { return Evaluated::Missing };
+    if let Some(negated) = stored_integer(value).and_then(i64::checked_neg) {
+        return integer_value(negated);
     }
-    to_f64(value).map_or(Got::Missing, |value| number(-value))
+    to_f64(value).map_or(Evaluated::Missing, |value| number_or_nothing(-value))
 }
 
-/// `+`
-pub(super) fn plus<'a>(value: &Got<'_>) -> Got<'a> {
+/// Unary plus: the number itself, undefined for anything else.
+pub(super) fn unary_plus<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     match value.value() {
-        Some(value) if value.is_number() => Got::Own(value.to_value()),
-        _ => Got::Missing,
+        Some(value) if value.is_number() => Evaluated::Own(value.to_value()),
+        _ => Evaluated::Missing,
     }
 }
 
@@ -105,15 +118,15 @@ pub(super) mod tests {
     use super::*;
 
     /// A value as JSON has it, or nothing.
-    pub(in crate::eval) fn got(text: &str) -> Got<'static> {
+    pub(in crate::eval) fn got(text: &str) -> Evaluated<'static> {
         match text {
-            "undefined" => Got::Missing,
-            text => Got::Own(parse(text.as_bytes(), 9).unwrap()),
+            "undefined" => Evaluated::Missing,
+            text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
         }
     }
 
     /// The text of a value.
-    pub(in crate::eval) fn shown(got: &Got<'_>) -> String {
+    pub(in crate::eval) fn shown(got: &Evaluated<'_>) -> String {
         got.value().map_or("undefined".to_owned(), to_string)
     }
 
@@ -155,18 +168,18 @@ pub(super) mod tests {
             ("1", B::Add, "true", "undefined"),
             ("\"a\"", B::Add, "\"b\"", "undefined"),
         ] {
-            let value = apply(operator, &got(a), &got(b));
+            let value = apply_binary(operator, &got(a), &got(b));
             assert_eq!(shown(&value), want, "{a} {operator:?} {b}");
         }
-        for (value, negated, same) in [
+        for (value, opposite, same) in [
             ("1", "-1", "1"),
             ("-9223372036854775808", "9.223372036854776e+18", "-9223372036854775808"),
             ("2.5", "-2.5", "2.5"),
             ("\"1\"", "undefined", "undefined"),
             ("undefined", "undefined", "undefined"),
         ] {
-            assert_eq!(shown(&negate(&got(value))), negated);
-            assert_eq!(shown(&plus(&got(value))), same);
+            assert_eq!(shown(&negated(&got(value))), opposite);
+            assert_eq!(shown(&unary_plus(&got(value))), same);
         }
     }
 }

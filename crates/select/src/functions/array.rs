@@ -1,81 +1,90 @@
 //! Arrays: their length, parts and joins, and what their elements come to.
 
 use document::{ArrayRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{ANY, Call, Function, UNDEFINED, row, types::is_primitive};
 use crate::{
-    number::{integer, number, to_f64},
-    order::compare,
+    number::{integer_value, number_or_nothing, to_f64},
+    order::compare_values,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("ARRAY_AVG", 1..=1, |call| numbers(call, average)),
-    row("ARRAY_CONCAT", 2..=ANY, concat),
-    row("ARRAY_LENGTH", 1..=1, length),
-    row("ARRAY_MAX", 1..=1, |call| extreme(call, |best, value| compare(best, value).is_lt())),
-    row("ARRAY_MEDIAN", 1..=1, |call| numbers(call, median)),
-    row("ARRAY_MIN", 1..=1, |call| extreme(call, |best, value| compare(best, value).is_gt())),
-    row("ARRAY_SLICE", 2..=3, slice),
-    row("ARRAY_SUM", 1..=1, |call| numbers(call, |values| Some(values.iter().sum()))),
+    row("ARRAY_AVG", 1..=1, |call| reduce_numbers(call, average)),
+    row("ARRAY_CONCAT", 2..=ANY, array_concat),
+    row("ARRAY_LENGTH", 1..=1, array_length),
+    row("ARRAY_MAX", 1..=1, |call| {
+        extreme(call, |best, value| compare_values(best, value).is_lt())
+    }),
+    row("ARRAY_MEDIAN", 1..=1, |call| reduce_numbers(call, median)),
+    row("ARRAY_MIN", 1..=1, |call| {
+        extreme(call, |best, value| compare_values(best, value).is_gt())
+    }),
+    row("ARRAY_SLICE", 2..=3, array_slice),
+    row("ARRAY_SUM", 1..=1, |call| reduce_numbers(call, |values| Some(values.iter().sum()))),
 ];
 
 /// Work of one number among others.
 const ONE: usize = 32;
 
 /// The length of an array as a number.
-fn count(array: ArrayRef<'_>) -> i64 {
+fn length_of(array: ArrayRef<'_>) -> i64 {
     i64::try_from(array.len()).unwrap_or(i64::MAX)
 }
 
-fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.array(0).map_or(Got::Missing, |array| integer(count(array))))
+fn array_length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call.array_at(0).map_or(Evaluated::Missing, |array| integer_value(length_of(array))))
 }
 
-fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let mut growth = call.growth();
+/// `ARRAY_CONCAT([1], [2, 3])` is `[1, 2, 3]`.
+fn array_concat<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let mut growth = call.new_growth();
     let mut all = Vec::new();
     for at in 0..call.args.len() {
-        let Some(array) = call.array(at) else { return UNDEFINED };
+        let Some(array) = call.array_at(at) else { return UNDEFINED };
         for value in array.iter() {
-            let value = growth.copy(value)?;
-            growth.push(&mut all, value)?;
+            let value = growth.copy_value(value)?;
+            growth.push_value(&mut all, value)?;
         }
     }
-    Ok(Got::Own(Value::Array(all)))
+    Ok(Evaluated::Own(Value::Array(all)))
 }
 
-/// From a position, which counts from the end when it is negative, so many elements at most.
-fn slice<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `ARRAY_SLICE([1, 2, 3], -2, 1)` is `[2]`: from a position, which counts from the end when it is
+/// negative, at most so many elements.
+fn array_slice<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(array), Some(start), Some(most)) =
-        (call.array(0), call.integer(1), call.integer_or(2, i64::MAX))
+        (call.array_at(0), call.integer_at(1), call.integer_or(2, i64::MAX))
     else {
         return UNDEFINED;
     };
-    let start = if start < 0 { start.saturating_add(count(array)) } else { start };
+    let start = if start < 0 { start.saturating_add(length_of(array)) } else { start };
     let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
-    let values = call.growth().copies(array.iter().skip(start).take(most))?;
-    Ok(Got::Own(Value::Array(values)))
+    let values = call.new_growth().copy_values(array.iter().skip(start).take(most))?;
+    Ok(Evaluated::Own(Value::Array(values)))
 }
 
-/// What numbers come to; an element that is none makes it undefined.
-fn numbers<'a>(
+/// What the numbers of an array come to; an element that is not a number makes the result
+/// undefined.
+fn reduce_numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(&mut [f64]) -> Option<f64>,
-) -> Result<Got<'a>, Error> {
-    let Some(array) = call.array(0) else { return UNDEFINED };
-    call.charge(array.len().saturating_mul(ONE))?;
+) -> Result<Evaluated<'a>, Error> {
+    let Some(array) = call.array_at(0) else { return UNDEFINED };
+    call.spend_work(array.len().saturating_mul(ONE))?;
     let Some(mut values) = array.iter().map(to_f64).collect::<Option<Vec<f64>>>() else {
         return UNDEFINED;
     };
-    Ok(function(&mut values).map_or(Got::Missing, number))
+    Ok(function(&mut values).map_or(Evaluated::Missing, number_or_nothing))
 }
 
+/// The mean; undefined for an empty array.
 fn average(values: &mut [f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// The middle one of the numbers in order, or the mean of the two in the middle.
 fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -86,12 +95,13 @@ fn median(values: &mut [f64]) -> Option<f64> {
     values.get(middle.checked_sub(1)?).map(|lower| (lower + upper) / 2.0)
 }
 
-/// The element that no other one is better than; arrays and objects make it undefined.
+/// The element that no other one is better than. An array or object among the elements makes the
+/// result undefined; numbers, strings, booleans and null compare by the total order of values.
 fn extreme<'a>(
     call: &Call<'_, 'a>,
     better: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
-) -> Result<Got<'a>, Error> {
-    let Some(array) = call.array(0) else { return UNDEFINED };
+) -> Result<Evaluated<'a>, Error> {
+    let Some(array) = call.array_at(0) else { return UNDEFINED };
     let mut best = None;
     for value in array.iter() {
         if !is_primitive(value) {
@@ -101,7 +111,7 @@ fn extreme<'a>(
             best = Some(value);
         }
     }
-    Ok(Got::from(best.map(ValueRef::to_value)))
+    Ok(Evaluated::from(best.map(ValueRef::to_value)))
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! Whether an array has a value, or an object that is larger than the one asked for.
+//! Whether an array has a value, or an object that has all of the one asked for.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
-    ANY, Call, Function, UNDEFINED, glance, row,
+    ANY, Call, Function, UNDEFINED, row, row_at_a_glance,
     set::{PLACE, set_of},
 };
 use crate::{
-    equal::equal,
+    equal::is_equal,
     logic,
     order::InOrder,
-    work::{comparing, placing, touching, weight},
+    work::{weight_of, work_of_comparing, work_of_placing, work_of_touching},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    glance("ARRAY_CONTAINS", 2..=3, contains),
-    row("ARRAY_CONTAINS_ALL", 2..=ANY, |call| several(call, false)),
-    row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| several(call, true)),
+    row_at_a_glance("ARRAY_CONTAINS", 2..=3, array_contains),
+    row("ARRAY_CONTAINS_ALL", 2..=ANY, |call| contains_several(call, false)),
+    row("ARRAY_CONTAINS_ANY", 2..=ANY, |call| contains_several(call, true)),
 ];
 
 /// Up to so many values are looked for one by one.
@@ -29,28 +29,31 @@ const ONE: usize = 48;
 /// Work of sorting properties, for each byte of an array.
 const SORTED: usize = 4;
 
-fn contains<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(array), Some(wanted), Some(partial)) = (call.array(0), call.value(1), call.flag(2))
+/// `ARRAY_CONTAINS(array, value, partial)`: with `partial` an element that is an object need only
+/// have the properties asked for.
+fn array_contains<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(array), Some(wanted), Some(partial)) =
+        (call.array_at(0), call.argument(1), call.flag_at(2))
     else {
         return UNDEFINED;
     };
     if !partial {
-        return Ok(Got::Own(Value::Bool(has(call, array, wanted, equal)?)));
+        return Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_equal)?)));
     }
     // Of each object all properties may be sorted.
-    call.charge(weight(ValueRef::Array(array)).saturating_mul(SORTED))?;
-    Ok(Got::Own(Value::Bool(has(call, array, wanted, within)?)))
+    call.spend_work(weight_of(ValueRef::Array(array)).saturating_mul(SORTED))?;
+    Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_within)?)))
 }
 
 /// Whether an array has an element that meets what is wanted.
-fn has(
+fn has_element(
     call: &Call<'_, '_>,
     array: ArrayRef<'_>,
     wanted: ValueRef<'_>,
     meets: fn(ValueRef<'_>, ValueRef<'_>) -> bool,
 ) -> Result<bool, Error> {
     for value in array.iter() {
-        call.charge(ONE + touching(value) + comparing(wanted, value))?;
+        call.spend_work(ONE + work_of_touching(value) + work_of_comparing(wanted, value))?;
         if meets(wanted, value) {
             return Ok(true);
         }
@@ -58,15 +61,17 @@ fn has(
     Ok(false)
 }
 
-/// Whether a value is the same as another one or an object that the other has all of, at every
-/// depth.
-fn within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
+/// Whether a value is the same as another one, or an object that the other has all of, at every
+/// depth of objects. Arrays have to be the same.
+fn is_within(wanted: ValueRef<'_>, value: ValueRef<'_>) -> bool {
     match (wanted, value) {
         (ValueRef::Document(wanted), ValueRef::Document(value)) => object_within(wanted, value),
-        _ => equal(wanted, value),
+        _ => is_equal(wanted, value),
     }
 }
 
+/// Whether an object has all properties of another one. Both are sorted by name and walked side by
+/// side.
 fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
     // Names are looked at no further than the smaller object goes.
     let (mut few, mut many) = (wanted.iter(), value.iter());
@@ -82,27 +87,29 @@ fn object_within(wanted: DocRef<'_>, value: DocRef<'_>) -> bool {
     let mut rest = fields.into_iter();
     wanted.into_iter().all(|(name, wanted)| {
         rest.find(|(field, _)| name <= *field)
-            .is_some_and(|(field, value)| name == field && within(wanted, value))
+            .is_some_and(|(field, value)| name == field && is_within(wanted, value))
     })
 }
 
-/// Whether an array has one or all of several values. What is undefined among them leaves the
-/// answer open unless the others decide it.
-fn several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Got<'a>, Error> {
-    let Some(array) = call.array(0) else { return UNDEFINED };
+/// Whether an array has one (`decides`) or all of several values. An undefined value among them
+/// leaves the result open, unless the others decide it.
+fn contains_several<'a>(call: &Call<'_, 'a>, decides: bool) -> Result<Evaluated<'a>, Error> {
+    let Some(array) = call.array_at(0) else { return UNDEFINED };
     let wanted = call.args.get(1..).unwrap_or_default();
+    // A set costs more than a few searches; for many values it keeps the work in proportion to the
+    // array.
     let set = if wanted.len() <= FEW { None } else { Some(set_of(call, array)?) };
     let found = wanted.iter().map(|wanted| {
         let Some(wanted) = wanted.value() else { return Ok(None) };
         Ok(Some(match &set {
             Some(set) => {
-                call.charge(PLACE.saturating_add(placing(wanted, set.len())))?;
+                call.spend_work(PLACE.saturating_add(work_of_placing(wanted, set.len())))?;
                 set.contains(&InOrder(wanted))
             }
-            None => has(call, array, wanted, equal)?,
+            None => has_element(call, array, wanted, is_equal)?,
         }))
     });
-    Ok(logic::got(logic::decided(found, decides)?))
+    Ok(logic::truth_value(logic::decide(found, decides)?))
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
-//! Arguments of a call by position and type.
+//! Arguments of a call by position and type. Each reader returns nothing when the argument is
+//! undefined, missing or of another type, so that a function takes all it needs in one `let ...
+//! else`.
 
 use document::{ArrayRef, DocRef, ValueRef};
-use evaluation::{Error, Got, Growth};
+use evaluation::{Error, Evaluated, Growth};
 
 use super::Call;
 use crate::number::{to_f64, to_i64};
 
 impl<'c> Call<'c, '_> {
     /// The argument at this position; none if it is undefined or was not given.
-    pub(super) fn value(&self, at: usize) -> Option<ValueRef<'c>> {
-        self.args.get(at).and_then(Got::value)
+    pub(super) fn argument(&self, at: usize) -> Option<ValueRef<'c>> {
+        self.args.get(at).and_then(Evaluated::value)
     }
 
     /// Whether an argument stands at this position, undefined or not.
@@ -18,47 +20,48 @@ impl<'c> Call<'c, '_> {
     }
 
     /// A string.
-    pub(super) fn text(&self, at: usize) -> Option<&'c str> {
-        self.value(at).and_then(ValueRef::as_str)
+    pub(super) fn text_at(&self, at: usize) -> Option<&'c str> {
+        self.argument(at).and_then(ValueRef::as_str)
     }
 
     /// A number as a double.
-    pub(super) fn number(&self, at: usize) -> Option<f64> {
-        self.value(at).and_then(to_f64)
+    pub(super) fn number_at(&self, at: usize) -> Option<f64> {
+        self.argument(at).and_then(to_f64)
     }
 
     /// A whole number.
-    pub(super) fn integer(&self, at: usize) -> Option<i64> {
-        self.value(at).and_then(to_i64)
+    pub(super) fn integer_at(&self, at: usize) -> Option<i64> {
+        self.argument(at).and_then(to_i64)
     }
 
     /// An array.
-    pub(super) fn array(&self, at: usize) -> Option<ArrayRef<'c>> {
-        self.value(at).and_then(ValueRef::as_array)
+    pub(super) fn array_at(&self, at: usize) -> Option<ArrayRef<'c>> {
+        self.argument(at).and_then(ValueRef::as_array)
     }
 
     /// An object.
-    pub(super) fn object(&self, at: usize) -> Option<DocRef<'c>> {
-        self.value(at).and_then(ValueRef::as_document)
+    pub(super) fn object_at(&self, at: usize) -> Option<DocRef<'c>> {
+        self.argument(at).and_then(ValueRef::as_document)
     }
 
-    /// An optional boolean, false when it was not given.
-    pub(super) fn flag(&self, at: usize) -> Option<bool> {
-        if self.is_given(at) { self.value(at)?.as_bool() } else { Some(false) }
+    /// An optional boolean: false when it was not given, nothing when it is not a boolean.
+    pub(super) fn flag_at(&self, at: usize) -> Option<bool> {
+        if self.is_given(at) { self.argument(at)?.as_bool() } else { Some(false) }
     }
 
-    /// An optional whole number.
+    /// An optional whole number: `default` when it was not given, nothing when it is not a whole
+    /// number.
     pub(super) fn integer_or(&self, at: usize, default: i64) -> Option<i64> {
-        if self.is_given(at) { self.integer(at) } else { Some(default) }
+        if self.is_given(at) { self.integer_at(at) } else { Some(default) }
     }
 
-    /// What it is building: nothing yet.
-    pub(super) fn growth(&self) -> Growth<'c> {
-        Growth::beside(self.held, self.context)
+    /// The account of what the call is building, empty so far.
+    pub(super) fn new_growth(&self) -> Growth<'c> {
+        Growth::with_held(self.held, self.context)
     }
 
-    /// Work that the call does besides reading its arguments.
-    pub(super) fn charge(&self, units: usize) -> Result<(), Error> {
-        self.context.effort.charge(units)
+    /// Counts work that the call does beside reading its arguments.
+    pub(super) fn spend_work(&self, units: usize) -> Result<(), Error> {
+        self.context.budget.spend_bounded(units)
     }
 }

@@ -1,74 +1,77 @@
 //! Choosing among arguments, objects as arrays, and an item's own number.
 
 use document::{Document, Value, ValueRef};
-use evaluation::{Error, Got, Size};
+use evaluation::{Error, Evaluated, Size};
 
-use super::{ANY, Call, Function, UNDEFINED, glance, row};
-use crate::number::integer;
+use super::{ANY, Call, Function, UNDEFINED, row, row_at_a_glance};
+use crate::number::integer_value;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    glance("CHOOSE", 2..=ANY, choose),
-    glance("DOCUMENTID", 1..=1, document_id),
-    glance("IIF", 3..=3, iif),
+    row_at_a_glance("CHOOSE", 2..=ANY, choose),
+    row_at_a_glance("DOCUMENTID", 1..=1, document_id),
+    row_at_a_glance("IIF", 3..=3, iif),
     row("OBJECTTOARRAY", 1..=3, object_to_array),
 ];
 
 /// An argument as it is.
-fn argument<'a>(call: &Call<'_, 'a>, at: usize) -> Got<'a> {
-    call.args.get(at).cloned().unwrap_or(Got::Missing)
+fn argument_as_is<'a>(call: &Call<'_, 'a>, at: usize) -> Evaluated<'a> {
+    call.args.get(at).cloned().unwrap_or(Evaluated::Missing)
 }
 
-/// The argument at a position that counts from 1.
-fn choose<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let at = call.integer(0).filter(|at| 0 < *at).and_then(|at| usize::try_from(at).ok());
-    Ok(at.map_or(Got::Missing, |at| argument(call, at)))
+/// `CHOOSE(2, "a", "b")` is `"b"`: the argument at a position that counts from 1.
+fn choose<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let at = call.integer_at(0).filter(|at| 0 < *at).and_then(|at| usize::try_from(at).ok());
+    Ok(at.map_or(Evaluated::Missing, |at| argument_as_is(call, at)))
 }
 
-/// Only true is true.
-fn iif<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let is_true = matches!(call.value(0), Some(ValueRef::Bool(true)));
-    Ok(argument(call, if is_true { 1 } else { 2 }))
+/// `IIF(condition, yes, no)`: only true is true.
+fn iif<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let is_true = matches!(call.argument(0), Some(ValueRef::Bool(true)));
+    Ok(argument_as_is(call, if is_true { 1 } else { 2 }))
 }
 
-/// An array with an object for each property, of its name and its value.
-fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `OBJECTTOARRAY({"a": 1})` is `[{"k": "a", "v": 1}]`; two more arguments are other names for `k`
+/// and `v`. A name with a NUL cannot be stored, so the result is undefined then.
+fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let name = |at: usize, default: &'static str| {
-        if call.is_given(at) { call.text(at) } else { Some(default) }
+        if call.is_given(at) { call.text_at(at) } else { Some(default) }
     };
-    let (Some(object), Some(key), Some(value)) = (call.object(0), name(1, "k"), name(2, "v"))
+    let (Some(object), Some(key), Some(value)) = (call.object_at(0), name(1, "k"), name(2, "v"))
     else {
         return UNDEFINED;
     };
     if key == value || key.contains('\0') || value.contains('\0') {
         return UNDEFINED;
     }
-    let mut growth = call.growth();
+    let mut growth = call.new_growth();
     let mut pairs = Vec::new();
     for (field, held) in object.iter() {
-        growth.name(key)?;
-        growth.name(value)?;
-        growth.add(Size::of_text(field.len()))?;
+        growth.add_name(key)?;
+        growth.add_name(value)?;
+        growth.add_size(Size::of_text(field.len()))?;
         let mut pair = Document::new();
         pair.push(key, field);
-        pair.push(value, growth.copy(held)?);
+        pair.push(value, growth.copy_value(held)?);
         pairs.push(Value::Document(pair));
     }
-    Ok(Got::Own(Value::Array(pairs)))
+    Ok(Evaluated::Own(Value::Array(pairs)))
 }
 
 /// Where an item's number begins in its resource id.
 const NUMBER_AT: usize = 8;
 
-/// The number of an item: the last eight bytes of its resource id.
-fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let id = call.object(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
+/// The number of an item: the last eight bytes of its resource id. Undefined for anything that is
+/// not an item as a whole.
+fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let id = call.object_at(0).and_then(|item| item.get("_rid")).and_then(ValueRef::as_str);
     let bytes = id.and_then(resource_id);
     let number = bytes.as_deref().and_then(|bytes| bytes.get(NUMBER_AT..)?.try_into().ok());
     let number = number.and_then(|bytes| i64::try_from(u64::from_le_bytes(bytes)).ok());
-    Ok(number.map_or(Got::Missing, integer))
+    Ok(number.map_or(Evaluated::Missing, integer_value))
 }
 
-/// The bytes of a resource id: sixteen, in base 64 with a `-` in place of `/`.
+/// The bytes of a resource id: sixteen, in base 64 with a `-` in place of `/`. Decoded by hand, as
+/// it is the only base 64 that evaluation meets.
 fn resource_id(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_suffix("==").filter(|digits| digits.len() == 22)?;
     let mut bytes = Vec::with_capacity(16);

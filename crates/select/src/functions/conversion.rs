@@ -1,53 +1,57 @@
 //! Values to strings and back, by JSON's rules.
 
 use document::{Value, ValueRef, json};
-use evaluation::{Error, Got, Size, limits::MAX_VALUE_DEPTH};
+use evaluation::{Error, Evaluated, Size, limits::MAX_VALUE_DEPTH};
 
 use super::{Call, Function, UNDEFINED, row};
-use crate::number::number;
+use crate::number::number_or_nothing;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("STRINGTOARRAY", 1..=1, |call| parsed(call, |value| matches!(value, Value::Array(_)))),
-    row("STRINGTOBOOLEAN", 1..=1, |call| parsed(call, |value| matches!(value, Value::Bool(_)))),
-    row("STRINGTONULL", 1..=1, |call| parsed(call, |value| matches!(value, Value::Null))),
+    row("STRINGTOARRAY", 1..=1, |call| parse_as(call, |value| matches!(value, Value::Array(_)))),
+    row("STRINGTOBOOLEAN", 1..=1, |call| parse_as(call, |value| matches!(value, Value::Bool(_)))),
+    row("STRINGTONULL", 1..=1, |call| parse_as(call, |value| matches!(value, Value::Null))),
     row("STRINGTONUMBER", 1..=1, to_number),
-    row("STRINGTOOBJECT", 1..=1, |call| parsed(call, |value| matches!(value, Value::Document(_)))),
+    row("STRINGTOOBJECT", 1..=1, |call| {
+        parse_as(call, |value| matches!(value, Value::Document(_)))
+    }),
     row("TOSTRING", 1..=1, to_string),
 ];
 
-/// A string stays as it is; anything else becomes its JSON text.
-fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some(value) = call.value(0) else { return UNDEFINED };
+/// `TOSTRING`: a string stays as it is; anything else becomes its JSON text.
+fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some(value) = call.argument(0) else { return UNDEFINED };
     let text = match value {
         ValueRef::String(text) => text.to_owned(),
         value => {
-            call.charge(Size::of(value).memory)?;
+            call.spend_work(Size::of_value(value).memory)?;
             json::to_string(value)
         }
     };
-    call.growth().add(Size::of_text(text.len()))?;
-    Ok(Got::Own(Value::String(text)))
+    call.new_growth().add_size(Size::of_text(text.len()))?;
+    Ok(Evaluated::Own(Value::String(text)))
 }
 
-/// A whole number is one however it was written.
-fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let got = parsed(call, |value| value.as_ref().is_number())?;
+/// `STRINGTONUMBER`: the number that a JSON text is; a whole one is an integer however it was
+/// written.
+fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let got = parse_as(call, |value| value.as_ref().is_number())?;
     Ok(match got {
-        Got::Own(Value::Double(value)) => number(value),
+        Evaluated::Own(Value::Double(value)) => number_or_nothing(value),
         other => other,
     })
 }
 
-/// The value that a JSON text is, if it is one of a kind.
-fn parsed<'a>(call: &Call<'_, 'a>, fits: fn(&Value) -> bool) -> Result<Got<'a>, Error> {
-    let Some(text) = call.text(0) else { return UNDEFINED };
+/// The value that a JSON text is, if it is one of a kind. How much memory the value may take is
+/// estimated from the text before it is parsed.
+fn parse_as<'a>(call: &Call<'_, 'a>, fits: fn(&Value) -> bool) -> Result<Evaluated<'a>, Error> {
+    let Some(text) = call.text_at(0) else { return UNDEFINED };
     // No more values than there are characters that one can follow.
     let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count() + 1;
     let memory = values.saturating_mul(size_of::<(String, Value)>()).saturating_add(text.len());
-    call.growth().add(Size { bytes: 0, memory })?;
-    call.charge(memory)?;
+    call.new_growth().add_size(Size { bytes: 0, memory })?;
+    call.spend_work(memory)?;
     let value = json::parse(text.as_bytes(), MAX_VALUE_DEPTH).ok();
-    Ok(Got::from(value.filter(fits)))
+    Ok(Evaluated::from(value.filter(fits)))
 }
 
 #[cfg(test)]

@@ -1,42 +1,48 @@
 //! Arithmetic and bits of 64-bit integers: arguments have to be whole and in range, what overflows
 //! is undefined.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
-use crate::number::integer;
+use crate::number::integer_value;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("INTADD", 2..=2, |call| binary(call, i64::checked_add)),
-    row("INTBITAND", 2..=2, |call| binary(call, |a, b| Some(a & b))),
-    row("INTBITLEFTSHIFT", 2..=2, |call| shift(call, i64::checked_shl)),
-    row("INTBITNOT", 1..=1, not),
-    row("INTBITOR", 2..=2, |call| binary(call, |a, b| Some(a | b))),
-    row("INTBITRIGHTSHIFT", 2..=2, |call| shift(call, i64::checked_shr)),
-    row("INTBITXOR", 2..=2, |call| binary(call, |a, b| Some(a ^ b))),
-    row("INTDIV", 2..=2, |call| binary(call, i64::checked_div)),
-    row("INTMOD", 2..=2, |call| binary(call, i64::checked_rem)),
-    row("INTMUL", 2..=2, |call| binary(call, i64::checked_mul)),
-    row("INTSUB", 2..=2, |call| binary(call, i64::checked_sub)),
+    row("INTADD", 2..=2, |call| on_two_integers(call, i64::checked_add)),
+    row("INTBITAND", 2..=2, |call| on_two_integers(call, |a, b| Some(a & b))),
+    row("INTBITLEFTSHIFT", 2..=2, |call| shift_by(call, i64::checked_shl)),
+    row("INTBITNOT", 1..=1, bit_not),
+    row("INTBITOR", 2..=2, |call| on_two_integers(call, |a, b| Some(a | b))),
+    row("INTBITRIGHTSHIFT", 2..=2, |call| shift_by(call, i64::checked_shr)),
+    row("INTBITXOR", 2..=2, |call| on_two_integers(call, |a, b| Some(a ^ b))),
+    row("INTDIV", 2..=2, |call| on_two_integers(call, i64::checked_div)),
+    row("INTMOD", 2..=2, |call| on_two_integers(call, i64::checked_rem)),
+    row("INTMUL", 2..=2, |call| on_two_integers(call, i64::checked_mul)),
+    row("INTSUB", 2..=2, |call| on_two_integers(call, i64::checked_sub)),
 ];
 
-fn binary<'a>(
+/// A function of two whole numbers; undefined when it overflows or divides by zero.
+fn on_two_integers<'a>(
     call: &Call<'_, 'a>,
     function: fn(i64, i64) -> Option<i64>,
-) -> Result<Got<'a>, Error> {
-    let (Some(a), Some(b)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
-    Ok(function(a, b).map_or(Got::Missing, integer))
+) -> Result<Evaluated<'a>, Error> {
+    let (Some(a), Some(b)) = (call.integer_at(0), call.integer_at(1)) else { return UNDEFINED };
+    Ok(function(a, b).map_or(Evaluated::Missing, integer_value))
 }
 
 /// By 0 to 63 bits; bits that are shifted out are lost, the sign is kept to the right.
-fn shift<'a>(call: &Call<'_, 'a>, function: fn(i64, u32) -> Option<i64>) -> Result<Got<'a>, Error> {
-    let (Some(value), Some(bits)) = (call.integer(0), call.integer(1)) else { return UNDEFINED };
+fn shift_by<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(i64, u32) -> Option<i64>,
+) -> Result<Evaluated<'a>, Error> {
+    let (Some(value), Some(bits)) = (call.integer_at(0), call.integer_at(1)) else {
+        return UNDEFINED;
+    };
     let shifted = u32::try_from(bits).ok().and_then(|bits| function(value, bits));
-    Ok(shifted.map_or(Got::Missing, integer))
+    Ok(shifted.map_or(Evaluated::Missing, integer_value))
 }
 
-fn not<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.integer(0).map_or(Got::Missing, |value| integer(!value)))
+fn bit_not<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call.integer_at(0).map_or(Evaluated::Missing, |value| integer_value(!value)))
 }
 
 #[cfg(test)]

@@ -2,110 +2,120 @@
 //! exactly what they are.
 
 use document::ValueRef;
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
-use crate::number::{integer, number};
+use crate::number::{integer_value, number_or_nothing};
 
 /// Decimal places that rounding may be asked for.
 const MAX_PLACES: u64 = 15;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("ABS", 1..=1, abs),
-    row("CEILING", 1..=1, |call| whole(call, f64::ceil)),
-    row("EXP", 1..=1, |call| unary(call, f64::exp)),
-    row("FLOOR", 1..=1, |call| whole(call, f64::floor)),
+    row("CEILING", 1..=1, |call| unless_integer(call, f64::ceil)),
+    row("EXP", 1..=1, |call| on_number(call, f64::exp)),
+    row("FLOOR", 1..=1, |call| unless_integer(call, f64::floor)),
     row("LOG", 1..=2, log),
-    row("LOG10", 1..=1, |call| unary(call, f64::log10)),
-    row("NUMBERBIN", 1..=2, bin),
-    row("PI", 0..=0, |_| Ok(number(std::f64::consts::PI))),
-    row("POWER", 2..=2, |call| binary(call, f64::powf)),
-    row("RAND", 0..=0, |call| Ok(number(call.context.random.fraction()))),
+    row("LOG10", 1..=1, |call| on_number(call, f64::log10)),
+    row("NUMBERBIN", 1..=2, number_bin),
+    row("PI", 0..=0, |_| Ok(number_or_nothing(std::f64::consts::PI))),
+    row("POWER", 2..=2, |call| on_two_numbers(call, f64::powf)),
+    row("RAND", 0..=0, |call| Ok(number_or_nothing(call.context.random.next_fraction()))),
     row("ROUND", 1..=2, round),
     row("SIGN", 1..=1, sign),
-    row("SQRT", 1..=1, |call| unary(call, f64::sqrt)),
-    row("SQUARE", 1..=1, |call| unary(call, |value| value * value)),
-    row("TRUNC", 1..=1, |call| whole(call, f64::trunc)),
+    row("SQRT", 1..=1, |call| on_number(call, f64::sqrt)),
+    row("SQUARE", 1..=1, |call| on_number(call, |value| value * value)),
+    row("TRUNC", 1..=1, |call| unless_integer(call, f64::trunc)),
 ];
 
-/// A function of one number.
-pub(super) fn unary<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
-    Ok(call.number(0).map_or(Got::Missing, |value| number(function(value))))
+/// A function of one number, computed in doubles.
+pub(super) fn on_number<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(f64) -> f64,
+) -> Result<Evaluated<'a>, Error> {
+    Ok(call.number_at(0).map_or(Evaluated::Missing, |value| number_or_nothing(function(value))))
 }
 
-/// A function of two numbers.
-pub(super) fn binary<'a>(
+/// A function of two numbers, computed in doubles.
+pub(super) fn on_two_numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64, f64) -> f64,
-) -> Result<Got<'a>, Error> {
-    let (Some(a), Some(b)) = (call.number(0), call.number(1)) else { return UNDEFINED };
-    Ok(number(function(a, b)))
+) -> Result<Evaluated<'a>, Error> {
+    let (Some(a), Some(b)) = (call.number_at(0), call.number_at(1)) else { return UNDEFINED };
+    Ok(number_or_nothing(function(a, b)))
 }
 
 /// The argument where it is stored as a whole number.
 fn stored_integer(call: &Call<'_, '_>) -> Option<i64> {
-    match call.value(0)? {
+    match call.argument(0)? {
         ValueRef::Int32(value) => Some(i64::from(value)),
         ValueRef::Int64(value) => Some(value),
         _ => None,
     }
 }
 
-/// A function that whole numbers are left alone by.
-fn whole<'a>(call: &Call<'_, 'a>, function: fn(f64) -> f64) -> Result<Got<'a>, Error> {
+/// A function that leaves whole numbers alone: those stored as integers are returned exactly, as a
+/// double may not hold them.
+fn unless_integer<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(f64) -> f64,
+) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call) {
-        Some(value) => Ok(integer(value)),
-        None => unary(call, function),
+        Some(value) => Ok(integer_value(value)),
+        None => on_number(call, function),
     }
 }
 
-fn abs<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// The magnitude; that of the least integer is a double.
+fn abs<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     match stored_integer(call).and_then(i64::checked_abs) {
-        Some(value) => Ok(integer(value)),
-        None => unary(call, f64::abs),
+        Some(value) => Ok(integer_value(value)),
+        None => on_number(call, f64::abs),
     }
 }
 
-fn sign<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    unary(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
+/// -1, 0 or 1.
+fn sign<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    on_number(call, |value| if value == 0.0 { 0.0 } else { value.signum() })
 }
 
 /// The natural logarithm, or the one to a base.
-fn log<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn log<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
-        return unary(call, f64::ln);
+        return on_number(call, f64::ln);
     }
-    binary(call, |value, base| match base {
+    on_two_numbers(call, |value, base| match base {
         2.0 => value.log2(),
         10.0 => value.log10(),
         base => value.ln() / base.ln(),
     })
 }
 
-/// To the closest whole number, halves away from zero, or to so many decimal places.
-fn round<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `ROUND(2.5)` is `3`: halves go away from zero. With a second argument, to so many decimal
+/// places, or before the point when it is negative.
+fn round<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some(places) = call.integer_or(1, 0) else { return UNDEFINED };
     if places == 0 {
-        return whole(call, f64::round);
+        return unless_integer(call, f64::round);
     }
-    let Some(value) = call.number(0) else { return UNDEFINED };
+    let Some(value) = call.number_at(0) else { return UNDEFINED };
     if MAX_PLACES < places.unsigned_abs() {
         return UNDEFINED;
     }
     let scale = 10_f64.powi(i32::try_from(places.unsigned_abs()).unwrap_or(0));
-    Ok(number(if 0 < places {
+    Ok(number_or_nothing(if 0 < places {
         (value * scale).round() / scale
     } else {
         (value / scale).round() * scale
     }))
 }
 
-/// Down to a multiple of a size; a negative size makes it up.
-fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `NUMBERBIN(17, 5)` is `15`: down to a multiple of a size; a negative size makes it up.
+fn number_bin<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if !call.is_given(1) {
-        return whole(call, f64::floor);
+        return unless_integer(call, f64::floor);
     }
-    binary(call, |value, size| (value / size).floor() * size)
+    on_two_numbers(call, |value, size| (value / size).floor() * size)
 }
 
 #[cfg(test)]
@@ -197,7 +207,7 @@ mod tests {
     #[test]
     fn random_numbers_lie_below_one() {
         let context = evaluation::Context::default();
-        let random = super::super::find("rand").unwrap();
+        let random = super::super::find_function("rand").unwrap();
         let mut last = -1.0;
         for _ in 0..100 {
             let got = random.run(&[], &context, 0).unwrap();

@@ -1,5 +1,9 @@
-//! Built-in functions by name, one table; a family is one file. What is undefined or of a wrong
-//! type makes an answer undefined, not an error.
+//! Built-in functions by name, in one table; a family of functions is one file. An argument that is
+//! undefined or of a wrong type makes the result undefined, not an error: errors are limits and
+//! wrong patterns only.
+//!
+//! A new function is a row in the table of its family and a function from [`Call`] to a value. The
+//! binder finds it by the table, and so does the page of what is supported.
 
 mod array;
 mod array_search;
@@ -21,25 +25,25 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use document::Value;
-use evaluation::{Context, Error, Got, check_built, check_held, fitted};
+use evaluation::{Context, Error, Evaluated, check_built, check_held, without_spare_room};
 
-use crate::work::reading;
+use crate::work::work_of_reading;
 
 pub use names::{LATER, is_later};
 
-/// A call: arguments are evaluated already, one that is undefined is [`Got::Missing`].
+/// A call: arguments are evaluated already, one that is undefined is [`Evaluated::Missing`].
 #[derive(Debug)]
 pub struct Call<'c, 'a> {
     /// Arguments in order.
-    pub args: &'c [Got<'a>],
-    /// The operation: its instant, random numbers and effort.
+    pub args: &'c [Evaluated<'a>],
+    /// The operation: its instant, random numbers and budget.
     pub context: &'c Context,
     /// Bytes that are held around it, those of its arguments included.
     held: usize,
 }
 
-/// Evaluates a call; undefined is [`Got::Missing`].
-pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Got<'a>, Error>;
+/// Evaluates a call; undefined is [`Evaluated::Missing`].
+pub type Eval = for<'a> fn(&Call<'_, 'a>) -> Result<Evaluated<'a>, Error>;
 
 /// A function.
 #[derive(Debug)]
@@ -50,7 +54,8 @@ pub struct Function {
     pub args: RangeInclusive<usize>,
     /// What it does; [`Function::run`] also counts the work.
     pub eval: Eval,
-    /// Whether it looks at its arguments as a whole, and not at their types alone.
+    /// Whether it reads its arguments as a whole, and not their types alone; then the work of that
+    /// is counted before each call.
     pub reads: bool,
 }
 
@@ -58,35 +63,39 @@ pub struct Function {
 const CALL: usize = 128;
 
 impl Function {
-    /// Evaluates a call while so many bytes are held, counts what it reads and builds, and refuses
-    /// what is too large.
+    /// Evaluates a call while `held` bytes are held around it. Counts what the function reads and
+    /// builds, and refuses a result that is too large or too deep.
     pub fn run<'a>(
         &self,
-        args: &[Got<'a>],
+        args: &[Evaluated<'a>],
         context: &Context,
         held: usize,
-    ) -> Result<Got<'a>, Error> {
-        context.effort.charge(CALL)?;
+    ) -> Result<Evaluated<'a>, Error> {
+        context.budget.spend_bounded(CALL)?;
         if self.reads {
-            context.effort.charge(args.iter().filter_map(Got::value).map(reading).sum())?;
+            context.budget.spend_bounded(
+                args.iter().filter_map(Evaluated::value).map(work_of_reading).sum(),
+            )?;
         }
-        let got = fitted((self.eval)(&Call { args, context, held })?);
-        if let Got::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &got {
+        let got = without_spare_room((self.eval)(&Call { args, context, held })?);
+        if let Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) =
+            &got
+        {
             let size = check_built(value.as_ref())?;
-            context.effort.charge(size.memory)?;
+            context.budget.spend_bounded(size.memory)?;
             check_held(held.saturating_add(size.memory), &context.holding)?;
         }
         Ok(got)
     }
 }
 
-/// A row of a table.
+/// A row of a table: a function that reads its arguments.
 const fn row(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: true }
 }
 
-/// A row of a table: a function that does not look into its arguments.
-const fn glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
+/// A row of a table: a function that looks at types alone, and so costs the same for any argument.
+const fn row_at_a_glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> Function {
     Function { name, args, eval, reads: false }
 }
 
@@ -94,7 +103,7 @@ const fn glance(name: &'static str, args: RangeInclusive<usize>, eval: Eval) -> 
 const ANY: usize = usize::MAX;
 
 /// The undefined answer.
-const UNDEFINED: Result<Got<'static>, Error> = Ok(Got::Missing);
+const UNDEFINED: Result<Evaluated<'static>, Error> = Ok(Evaluated::Missing);
 
 /// All families.
 const FAMILIES: &[&[Function]] = &[
@@ -117,12 +126,12 @@ const FAMILIES: &[&[Function]] = &[
 ];
 
 /// Every function.
-pub fn all() -> impl Iterator<Item = &'static Function> {
+pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
-/// The function of this name or of the one it stands for; case does not count.
-pub fn find(name: &str) -> Option<&'static Function> {
-    let name = names::resolve(name);
-    all().find(|function| function.name.eq_ignore_ascii_case(name))
+/// The function of this name, or of the name that it stands for; case does not count.
+pub fn find_function(name: &str) -> Option<&'static Function> {
+    let name = names::resolve_alias(name);
+    all_functions().find(|function| function.name.eq_ignore_ascii_case(name))
 }

@@ -46,7 +46,7 @@ pub const LATER: &[&str] = &[
 ];
 
 /// The name that this one stands for, often itself.
-pub(super) fn resolve(name: &str) -> &str {
+pub(super) fn resolve_alias(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
     found.map_or(name, |(_, name)| name)
 }
@@ -60,28 +60,28 @@ pub fn is_later(name: &str) -> bool {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::{all, find};
+    use super::super::{all_functions, find_function};
     use super::*;
 
     #[test]
     fn a_name_occurs_once_and_every_alias_leads_somewhere() {
         let mut names = HashSet::new();
-        for function in all() {
+        for function in all_functions() {
             assert!(names.insert(function.name), "{} occurs twice", function.name);
             assert_eq!(function.name, function.name.to_uppercase());
             assert!(!is_later(function.name), "{}", function.name);
         }
         for (alias, name) in ALIASES {
             assert!(!names.contains(alias), "{alias}");
-            assert_eq!(find(&alias.to_lowercase()).map(|found| found.name), Some(*name));
+            assert_eq!(find_function(&alias.to_lowercase()).map(|found| found.name), Some(*name));
         }
     }
 
     #[test]
     fn names_are_found_in_any_case_and_unknown_ones_are_not() {
-        assert_eq!(find("StringEquals").map(|found| found.name), Some("STRINGEQUALS"));
-        assert!(find("NOPE").is_none());
-        assert!(find("COUNT").is_none());
+        assert_eq!(find_function("StringEquals").map(|found| found.name), Some("STRINGEQUALS"));
+        assert!(find_function("NOPE").is_none());
+        assert!(find_function("COUNT").is_none());
         assert!(is_later("VectorDistance") && is_later("st_within") && !is_later("ABS"));
     }
 }

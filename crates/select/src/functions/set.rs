@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use document::{ArrayRef, Value};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
-use crate::{order::InOrder, work::placing};
+use crate::{order::InOrder, work::work_of_placing};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("SETDIFFERENCE", 2..=2, difference),
-    row("SETEQUAL", 2..=2, same),
+    row("SETEQUAL", 2..=2, set_equal),
     row("SETINTERSECT", 2..=2, intersection),
     row("SETUNION", 2..=2, union),
 ];
@@ -18,73 +18,78 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Work of finding a value's place among others.
 pub(super) const PLACE: usize = 256;
 
+/// Values in their total order, borrowed from the arguments.
 pub(super) type Set<'v> = BTreeSet<InOrder<'v>>;
 
 /// Both arrays.
-fn sides<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
-    Some((call.array(0)?, call.array(1)?))
+fn both_arrays<'c>(call: &Call<'c, '_>) -> Option<(ArrayRef<'c>, ArrayRef<'c>)> {
+    Some((call.array_at(0)?, call.array_at(1)?))
 }
 
+/// The elements of an array as a set; the work of finding each one's place is counted.
 pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set<'v>, Error> {
     let mut set = Set::new();
     for value in array.iter() {
-        call.charge(PLACE.saturating_add(placing(value, set.len())))?;
+        call.spend_work(PLACE.saturating_add(work_of_placing(value, set.len())))?;
         set.insert(InOrder(value));
     }
     Ok(set)
 }
 
-/// The elements that a test takes, once each; the test may remember them.
-fn filtered<'v, 'a>(
+/// The elements of an array that a test takes; the test may remember them, so that each is taken
+/// once. `others` is how many values each is compared among.
+fn keep_elements<'v, 'a>(
     call: &Call<'_, '_>,
     array: ArrayRef<'v>,
     others: usize,
     mut takes: impl FnMut(InOrder<'v>) -> bool,
-) -> Result<Got<'a>, Error> {
-    let mut growth = call.growth();
+) -> Result<Evaluated<'a>, Error> {
+    let mut growth = call.new_growth();
     let mut taken = Vec::new();
     for value in array.iter() {
-        call.charge(PLACE.saturating_add(placing(value, others)))?;
+        call.spend_work(PLACE.saturating_add(work_of_placing(value, others)))?;
         if takes(InOrder(value)) {
-            taken.push(growth.copy(value)?);
+            taken.push(growth.copy_value(value)?);
         }
     }
-    Ok(Got::Own(Value::Array(taken)))
+    Ok(Evaluated::Own(Value::Array(taken)))
 }
 
-fn union<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((left, right)) = sides(call) else { return UNDEFINED };
-    let mut growth = call.growth();
+/// `SETUNION([1, 2], [2, 3])` is `[1, 2, 3]`.
+fn union<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
+    let mut growth = call.new_growth();
     let (mut seen, mut all) = (Set::new(), Vec::new());
     for value in left.iter().chain(right.iter()) {
-        call.charge(PLACE.saturating_add(placing(value, seen.len())))?;
+        call.spend_work(PLACE.saturating_add(work_of_placing(value, seen.len())))?;
         if seen.insert(InOrder(value)) {
-            all.push(growth.copy(value)?);
+            all.push(growth.copy_value(value)?);
         }
     }
-    Ok(Got::Own(Value::Array(all)))
+    Ok(Evaluated::Own(Value::Array(all)))
 }
 
-/// What both have, in the order of the second.
-fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((left, right)) = sides(call) else { return UNDEFINED };
+/// `SETINTERSECT`: what both have, in the order of the second.
+fn intersection<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let mut left = set_of(call, left)?;
     let others = left.len();
-    filtered(call, right, others, |value| left.remove(&value))
+    keep_elements(call, right, others, |value| left.remove(&value))
 }
 
-/// What only the first has.
-fn difference<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((left, right)) = sides(call) else { return UNDEFINED };
+/// `SETDIFFERENCE`: what only the first has.
+fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let mut seen = set_of(call, right)?;
     let others = seen.len().saturating_add(left.len());
-    filtered(call, left, others, |value| seen.insert(value))
+    keep_elements(call, left, others, |value| seen.insert(value))
 }
 
-fn same<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((left, right)) = sides(call) else { return UNDEFINED };
+/// `SETEQUAL`: whether both have the same values, in any order and any number.
+fn set_equal<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let same = set_of(call, left)? == set_of(call, right)?;
-    Ok(Got::Own(Value::Bool(same)))
+    Ok(Evaluated::Own(Value::Bool(same)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Calls written as text, for the tables of all families. Single quotes stand for double ones.
 
 use document::{Document, Value, ValueRef, json};
-use evaluation::{Context, Error, Got, Kind, limits::MAX_WORK};
+use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};
 
-use super::find;
+use super::find_function;
 
 /// 2024-10-14T14:20:30.666Z.
 const NOW_MS: i64 = 1_728_915_630_666;
@@ -25,8 +25,8 @@ fn parsed(call: &str) -> (&str, Vec<Value>) {
     }
 }
 
-fn run(name: &str, args: &[Got<'_>]) -> Result<String, Error> {
-    let function = find(name).unwrap_or_else(|| panic!("no function {name}"));
+fn run(name: &str, args: &[Evaluated<'_>]) -> Result<String, Error> {
+    let function = find_function(name).unwrap_or_else(|| panic!("no function {name}"));
     assert!(function.args.contains(&args.len()), "{name} takes {:?}", function.args);
     let context = Context { now_ms: NOW_MS, ..Context::default() };
     let got = function.run(args, &context, 0)?;
@@ -35,9 +35,11 @@ fn run(name: &str, args: &[Got<'_>]) -> Result<String, Error> {
 
 /// The answer of a call whose arguments are values of their own.
 fn evaluate_owned(name: &str, args: &[Value]) -> Result<String, Error> {
-    let args: Vec<Got<'_>> = args
+    let args: Vec<Evaluated<'_>> = args
         .iter()
-        .map(|value| if is_hole(value.as_ref()) { Got::Missing } else { Got::Own(value.clone()) })
+        .map(|value| {
+            if is_hole(value.as_ref()) { Evaluated::Missing } else { Evaluated::Own(value.clone()) }
+        })
         .collect();
     run(name, &args)
 }
@@ -50,9 +52,9 @@ pub(super) fn evaluate(call: &str) -> Result<String, Error> {
     stored.push("args", Value::Array(args));
     let stored = stored.to_buf();
     let parts = stored.get("args").unwrap().as_array().unwrap();
-    let parts: Vec<Got<'_>> = parts
+    let parts: Vec<Evaluated<'_>> = parts
         .iter()
-        .map(|value| if is_hole(value) { Got::Missing } else { Got::Ref(value) })
+        .map(|value| if is_hole(value) { Evaluated::Missing } else { Evaluated::Ref(value) })
         .collect();
     assert_eq!(run(name, &parts), answer, "{call}");
     answer
@@ -93,7 +95,7 @@ const ODD: &[&str] = &[
 
 #[test]
 fn odd_arguments_end_no_function_with_anything_but_an_answer() {
-    for function in super::all() {
+    for function in super::all_functions() {
         let (least, most) = (*function.args.start(), *function.args.end());
         for count in least..=most.min(least + 2).min(4) {
             for step in 0..ODD.len() * ODD.len() {
@@ -114,13 +116,16 @@ fn odd_arguments_end_no_function_with_anything_but_an_answer() {
 fn work_is_counted_and_bounded() {
     let (long, context) = (Value::from("a".repeat(10_000)), Context::default());
     let read = |context: &Context| {
-        let args = [Got::Ref(long.as_ref())];
-        find("LENGTH").unwrap().run(&args, context, 0)?;
-        find("LOWER").unwrap().run(&args, context, 0)
+        let args = [Evaluated::Ref(long.as_ref())];
+        find_function("LENGTH").unwrap().run(&args, context, 0)?;
+        find_function("LOWER").unwrap().run(&args, context, 0)
     };
     read(&context).unwrap();
-    assert!(40_000 < context.effort.done(), "{}", context.effort.done());
-    context.effort.charge(usize::try_from(MAX_WORK - context.effort.done()).unwrap()).unwrap();
+    assert!(40_000 < context.budget.spent(), "{}", context.budget.spent());
+    context
+        .budget
+        .spend_bounded(usize::try_from(MAX_WORK - context.budget.spent()).unwrap())
+        .unwrap();
     assert_eq!(read(&context).unwrap_err().kind, Kind::TooLarge);
 }
 
@@ -146,10 +151,11 @@ fn large_values_cost_what_is_looked_at() {
     ] {
         let work = |first: ValueRef<'_>| {
             let context = Context::default();
-            let rest = rest.iter().map(|value| Got::Ref(value.as_ref()));
-            let args: Vec<Got<'_>> = std::iter::once(Got::Ref(first)).chain(rest).collect();
-            find(name).unwrap().run(&args, &context, 0).unwrap();
-            context.effort.done()
+            let rest = rest.iter().map(|value| Evaluated::Ref(value.as_ref()));
+            let args: Vec<Evaluated<'_>> =
+                std::iter::once(Evaluated::Ref(first)).chain(rest).collect();
+            find_function(name).unwrap().run(&args, &context, 0).unwrap();
+            context.budget.spent()
         };
         for first in [list.as_ref(), raw.get("list").unwrap()] {
             assert!(list_costs.contains(&work(first)), "{name} of a list: {}", work(first));

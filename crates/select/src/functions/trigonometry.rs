@@ -2,21 +2,21 @@
 
 use super::{
     Function,
-    math::{binary, unary},
+    math::{on_number, on_two_numbers},
     row,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("ACOS", 1..=1, |call| unary(call, f64::acos)),
-    row("ASIN", 1..=1, |call| unary(call, f64::asin)),
-    row("ATAN", 1..=1, |call| unary(call, f64::atan)),
-    row("ATN2", 2..=2, |call| binary(call, f64::atan2)),
-    row("COS", 1..=1, |call| unary(call, f64::cos)),
-    row("COT", 1..=1, |call| unary(call, |angle| 1.0 / angle.tan())),
-    row("DEGREES", 1..=1, |call| unary(call, f64::to_degrees)),
-    row("RADIANS", 1..=1, |call| unary(call, f64::to_radians)),
-    row("SIN", 1..=1, |call| unary(call, f64::sin)),
-    row("TAN", 1..=1, |call| unary(call, f64::tan)),
+    row("ACOS", 1..=1, |call| on_number(call, f64::acos)),
+    row("ASIN", 1..=1, |call| on_number(call, f64::asin)),
+    row("ATAN", 1..=1, |call| on_number(call, f64::atan)),
+    row("ATN2", 2..=2, |call| on_two_numbers(call, f64::atan2)),
+    row("COS", 1..=1, |call| on_number(call, f64::cos)),
+    row("COT", 1..=1, |call| on_number(call, |angle| 1.0 / angle.tan())),
+    row("DEGREES", 1..=1, |call| on_number(call, f64::to_degrees)),
+    row("RADIANS", 1..=1, |call| on_number(call, f64::to_radians)),
+    row("SIN", 1..=1, |call| on_number(call, f64::sin)),
+    row("TAN", 1..=1, |call| on_number(call, f64::tan)),
 ];
 
 #[cfg(test)]

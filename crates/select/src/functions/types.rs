@@ -1,31 +1,38 @@
 //! Questions about the type of a value; all of them have an answer for what is undefined.
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
-use super::{Call, Function, date, glance, row};
+use super::{Call, Function, date, row, row_at_a_glance};
 use crate::number::{to_f64, to_i64};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    glance("IS_ARRAY", 1..=1, |call| is(call, |value| value.as_array().is_some())),
-    glance("IS_BOOL", 1..=1, |call| is(call, |value| value.as_bool().is_some())),
+    row_at_a_glance("IS_ARRAY", 1..=1, |call| check_type(call, |value| value.as_array().is_some())),
+    row_at_a_glance("IS_BOOL", 1..=1, |call| check_type(call, |value| value.as_bool().is_some())),
     row("IS_DATETIME", 1..=1, |call| {
-        is(call, |value| value.as_str().is_some_and(|text| date::parse(text).is_some()))
+        check_type(call, |value| value.as_str().is_some_and(|text| date::parse_iso(text).is_some()))
     }),
-    glance("IS_DEFINED", 1..=1, |call| is(call, |_| true)),
-    glance("IS_FINITE_NUMBER", 1..=1, |call| {
-        is(call, |value| to_f64(value).is_some_and(f64::is_finite))
+    row_at_a_glance("IS_DEFINED", 1..=1, |call| check_type(call, |_| true)),
+    row_at_a_glance("IS_FINITE_NUMBER", 1..=1, |call| {
+        check_type(call, |value| to_f64(value).is_some_and(f64::is_finite))
     }),
-    glance("IS_INTEGER", 1..=1, |call| is(call, |value| to_i64(value).is_some())),
-    glance("IS_NULL", 1..=1, |call| is(call, |value| matches!(value, ValueRef::Null))),
-    glance("IS_NUMBER", 1..=1, |call| is(call, |value| value.is_number())),
-    glance("IS_OBJECT", 1..=1, |call| is(call, |value| value.as_document().is_some())),
-    glance("IS_PRIMITIVE", 1..=1, |call| is(call, is_primitive)),
-    glance("IS_STRING", 1..=1, |call| is(call, |value| value.as_str().is_some())),
+    row_at_a_glance("IS_INTEGER", 1..=1, |call| check_type(call, |value| to_i64(value).is_some())),
+    row_at_a_glance("IS_NULL", 1..=1, |call| {
+        check_type(call, |value| matches!(value, ValueRef::Null))
+    }),
+    row_at_a_glance("IS_NUMBER", 1..=1, |call| check_type(call, |value| value.is_number())),
+    row_at_a_glance("IS_OBJECT", 1..=1, |call| {
+        check_type(call, |value| value.as_document().is_some())
+    }),
+    row_at_a_glance("IS_PRIMITIVE", 1..=1, |call| check_type(call, is_primitive)),
+    row_at_a_glance("IS_STRING", 1..=1, |call| check_type(call, |value| value.as_str().is_some())),
 ];
 
-fn is<'a>(call: &Call<'_, 'a>, test: fn(ValueRef<'_>) -> bool) -> Result<Got<'a>, Error> {
-    Ok(Got::Own(Value::Bool(call.value(0).is_some_and(test))))
+fn check_type<'a>(
+    call: &Call<'_, 'a>,
+    test: fn(ValueRef<'_>) -> bool,
+) -> Result<Evaluated<'a>, Error> {
+    Ok(Evaluated::Own(Value::Bool(call.argument(0).is_some_and(test))))
 }
 
 /// Whether it is a string, a number, a boolean or null.

@@ -9,7 +9,7 @@ use crate::{functions::Function, like::Like};
 /// The slot of the stored document; other slots are the binder's to give.
 pub const DOCUMENT: usize = 0;
 
-/// An expression.
+/// An expression. Every variant evaluates to a value or to nothing (undefined).
 #[derive(Debug)]
 pub enum Expr {
     /// A constant.
@@ -18,7 +18,8 @@ pub enum Expr {
     Undefined,
     /// What a name of FROM, a group's key or an aggregate stands for.
     Slot(usize),
-    /// A property inside what a slot holds, name by name.
+    /// A property inside what a slot holds, name by name. It saves a `Step` for each name, and is
+    /// what indexes can use.
     Path(usize, Vec<String>),
     /// A property by name or an element by position.
     Step(Box<Expr>, Box<Expr>),
@@ -32,7 +33,7 @@ pub enum Expr {
     And(Vec<Expr>),
     /// Any of these.
     Or(Vec<Expr>),
-    /// Operators from left to right.
+    /// Operators from left to right. They are all of one precedence.
     Chain(Box<Expr>, Vec<(Binary, Expr)>),
     /// An operator in front.
     Unary(Unary, Box<Expr>),
@@ -42,7 +43,8 @@ pub enum Expr {
     Between(Box<[Expr; 3]>),
     /// Whether a value is among these.
     In(Box<Expr>, Vec<Expr>),
-    /// Whether a value is among these constants.
+    /// Whether a value is among these constants. Made of [`Expr::In`] where all items are
+    /// constants.
     Among(Box<Expr>, Box<Set>),
     /// LIKE a pattern that is known.
     Like(Box<Expr>, Like),
@@ -52,7 +54,7 @@ pub enum Expr {
     Coalesce(Vec<Expr>),
     /// `?:`
     Conditional(Box<[Expr; 3]>),
-    /// A function.
+    /// A function. Arguments are evaluated from left to right before it is called.
     Call(&'static Function, Vec<Expr>),
     /// A query inside.
     Subquery(Subquery, Box<Select>),

@@ -1,21 +1,37 @@
-//! Derives the condition for indexes from WHERE: what has to hold where an expression is true, and
-//! where it is false. Nothing (undefined) is neither, so that both say something about types.
+//! Derives the condition that indexes may use from WHERE.
+//!
+//! For every expression two things are asked: what is implied of the document where the expression
+//! is true, and what where it is false. `NOT` swaps the two; `AND` is a conjunction where it is
+//! true and a disjunction where it is false, and `OR` the other way round. Since undefined is
+//! neither true nor false, both sides say something about types: `NOT (c.a < 5)` implies that `c.a`
+//! is a number of at least 5.
+//!
+//! Whatever has no rule implies nothing (`Sarg::All`). That is always correct, and only slower.
+//!
+//! ```text
+//! NOT (c.a < 5 OR c.b = "x")
+//!   false(c.a < 5)    ->  Test([a], Range { lower: 5 (included) })
+//!   false(c.b = "x")  ->  Test([b], Defined)
+//!   NOT of OR         ->  And of both
+//! ```
 
 use document::Value;
 
 use crate::{
     order::simple_class,
     plan::{Binary, Clauses, DOCUMENT, Expr, Input, Source, Subquery},
-    sarg::{Bound, PathSteps, Sarg, Step, Test},
+    sarg::{Bound, PathStep, PathSteps, Sarg, ValueTest},
 };
 
-/// Which paths of the stored document the slots hold.
+/// Which paths of the stored document the slots hold, the newest binding last.
 #[derive(Default)]
 struct Paths(Vec<(usize, PathSteps)>);
 
 impl Sarg {
-    /// What is implied by the WHERE of these clauses.
-    pub(crate) fn of(clauses: &Clauses) -> Self {
+    /// The condition that the WHERE of these clauses implies. A query whose FROM is not the
+    /// document itself, such as one over the results of another query, implies nothing of stored
+    /// documents.
+    pub(crate) fn from_clauses(clauses: &Clauses) -> Self {
         let rooted = matches!(
             clauses.from.first().map(|source| &source.input),
             Some(Input::Root | Input::Value(_) | Input::Elements(_))
@@ -23,137 +39,158 @@ impl Sarg {
         let Some(filter) = clauses.filter.as_ref().filter(|_| rooted) else { return Self::All };
         let mut paths = Paths(vec![(DOCUMENT, Vec::new())]);
         for source in &clauses.from {
-            paths.add(source);
+            paths.add_source(source);
         }
-        paths.truth(filter, true)
+        paths.implied_by_truth(filter, true)
     }
 }
 
 impl Paths {
-    /// The slot of a source, when it is known where it leads; what is then known of the document.
-    fn add(&mut self, source: &Source) -> Sarg {
+    /// Notes where the slot of a source leads, when that is a path of the document. Returns what
+    /// the source itself implies: a row exists only where the path has a value.
+    fn add_source(&mut self, source: &Source) -> Sarg {
         let (path, elements) = match &source.input {
-            Input::Value(expr) => (self.path(expr), false),
-            Input::Elements(expr) => (self.path(expr), true),
+            Input::Value(expr) => (self.path_of(expr), false),
+            Input::Elements(expr) => (self.path_of(expr), true),
             _ => (None, false),
         };
         let Some(mut path) = path else { return Sarg::All };
         if elements {
-            path.push(Step::Elements);
+            path.push(PathStep::Elements);
         }
         self.0.push((source.slot, path.clone()));
-        Sarg::Test(path, Test::Defined)
+        Sarg::Test(path, ValueTest::Defined)
     }
 
-    /// The path that an expression is.
-    fn path(&self, expr: &Expr) -> Option<PathSteps> {
+    /// The path that an expression is, when it is a slot or a path inside one whose place in the
+    /// document is known.
+    fn path_of(&self, expr: &Expr) -> Option<PathSteps> {
         let (slot, names) = match expr {
             Expr::Slot(slot) => (slot, &[][..]),
             Expr::Path(slot, names) => (slot, names.as_slice()),
             _ => return None,
         };
         let (_, start) = self.0.iter().rev().find(|(known, _)| known == slot)?;
-        let names = names.iter().cloned().map(Step::Property);
+        let names = names.iter().cloned().map(PathStep::Property);
         Some(start.iter().cloned().chain(names).collect())
     }
 
-    /// That a test holds at the path that an expression is.
-    fn test(&self, expr: &Expr, test: Test) -> Sarg {
-        self.path(expr).map_or(Sarg::All, |path| Sarg::Test(path, test))
+    /// That a test holds at the path that an expression is; nothing is known when it is not a path.
+    fn test_at(&self, expr: &Expr, test: ValueTest) -> Sarg {
+        self.path_of(expr).map_or(Sarg::All, |path| Sarg::Test(path, test))
     }
 
-    /// That an expression is something.
-    fn defined(&self, expr: &Expr) -> Sarg {
+    /// That an expression is not undefined.
+    fn is_defined(&self, expr: &Expr) -> Sarg {
         match expr {
             Expr::Undefined => Sarg::Never,
-            other => self.test(other, Test::Defined),
+            other => self.test_at(other, ValueTest::Defined),
         }
     }
 
-    /// What holds where an expression is true, or where it is false.
-    fn truth(&self, expr: &Expr, truth: bool) -> Sarg {
+    /// What is implied where an expression is `truth`.
+    fn implied_by_truth(&self, expr: &Expr, truth: bool) -> Sarg {
         match expr {
             Expr::Constant(Value::Bool(held)) if *held == truth => Sarg::All,
             Expr::Constant(_) | Expr::Undefined => Sarg::Never,
-            Expr::Slot(_) | Expr::Path(..) => self.test(expr, Test::Equal(Value::Bool(truth))),
-            Expr::And(items) => joined(truth, items.iter().map(|item| self.truth(item, truth))),
-            Expr::Or(items) => joined(!truth, items.iter().map(|item| self.truth(item, truth))),
-            Expr::Not(inner) => self.truth(inner, !truth),
+            Expr::Slot(_) | Expr::Path(..) => {
+                self.test_at(expr, ValueTest::Equal(Value::Bool(truth)))
+            }
+            Expr::And(items) => {
+                join_all_or_any(truth, items.iter().map(|item| self.implied_by_truth(item, truth)))
+            }
+            Expr::Or(items) => {
+                join_all_or_any(!truth, items.iter().map(|item| self.implied_by_truth(item, truth)))
+            }
+            Expr::Not(inner) => self.implied_by_truth(inner, !truth),
             Expr::Chain(left, rest) => match rest.as_slice() {
-                [(operator, right)] => self.decided(*operator, left, right, truth),
+                [(operator, right)] => self.implied_by_comparison(*operator, left, right, truth),
                 _ => Sarg::All,
             },
             Expr::Between(parts) => {
                 let [value, low, high] = parts.as_ref();
                 let bounds = [(Binary::GreaterOrEqual, low), (Binary::LessOrEqual, high)];
-                let bounds =
-                    bounds.map(|(operator, end)| self.decided(operator, value, end, truth));
-                joined(truth, bounds)
+                let bounds = bounds
+                    .map(|(operator, end)| self.implied_by_comparison(operator, value, end, truth));
+                join_all_or_any(truth, bounds)
             }
-            Expr::Among(value, _) | Expr::In(value, _) if !truth => self.defined(value),
+            Expr::Among(value, _) | Expr::In(value, _) if !truth => self.is_defined(value),
             Expr::Like(value, _) | Expr::LikeAny(value, _, _) if !truth => {
-                self.test(value, Test::Text)
+                self.test_at(value, ValueTest::Text)
             }
-            other if truth => self.positive(other),
+            other if truth => self.implied_when_true(other),
             _ => Sarg::All,
         }
     }
 
-    /// What holds where an expression is true that says little where it is false.
-    fn positive(&self, expr: &Expr) -> Sarg {
+    /// What is implied by expressions that say something only where they are true.
+    fn implied_when_true(&self, expr: &Expr) -> Sarg {
         match expr {
-            Expr::Coalesce(items) => Sarg::or(items.iter().map(|item| self.truth(item, true))),
+            Expr::Coalesce(items) => {
+                Sarg::any_of(items.iter().map(|item| self.implied_by_truth(item, true)))
+            }
             Expr::Among(value, set) => {
                 let simple = |value: &Value| simple_class(value.as_ref()).is_some();
                 let test = if set.values().iter().all(simple) {
-                    Test::In(set.values().to_vec())
+                    ValueTest::In(set.values().to_vec())
                 } else {
-                    Test::Defined
+                    ValueTest::Defined
                 };
-                self.test(value, test)
+                self.test_at(value, test)
             }
-            Expr::In(value, _) => self.defined(value),
+            Expr::In(value, _) => self.is_defined(value),
             Expr::Like(value, like) => {
-                let (prefix, _) = like.prefix();
-                let test = match like.exact() {
-                    Some(text) => Test::Equal(Value::String(text.to_owned())),
-                    None if prefix.is_empty() => Test::Text,
-                    None => Test::Prefix(prefix),
+                let (prefix, _) = like.required_prefix();
+                let test = match like.only_match() {
+                    Some(text) => ValueTest::Equal(Value::String(text.to_owned())),
+                    None if prefix.is_empty() => ValueTest::Text,
+                    None => ValueTest::Prefix(prefix),
                 };
-                self.test(value, test)
+                self.test_at(value, test)
             }
-            Expr::LikeAny(value, pattern, _) => {
-                Sarg::and([self.test(value, Test::Text), self.test(pattern, Test::Text)])
-            }
-            Expr::Call(function, args) => self.called(function.name, args),
-            Expr::Subquery(Subquery::Exists, select) => self.exists(select.clauses()),
+            Expr::LikeAny(value, pattern, _) => Sarg::all_of([
+                self.test_at(value, ValueTest::Text),
+                self.test_at(pattern, ValueTest::Text),
+            ]),
+            Expr::Call(function, args) => self.implied_by_function(function.name, args),
+            Expr::Subquery(Subquery::Exists, select) => self.implied_by_exists(select.clauses()),
             _ => Sarg::All,
         }
     }
 
-    /// What holds where a comparison is true, or where it is false.
-    fn decided(&self, operator: Binary, left: &Expr, right: &Expr, truth: bool) -> Sarg {
-        let operator = if truth { Some(operator) } else { opposite(operator) };
-        operator.map_or(Sarg::All, |operator| self.compared(operator, left, right))
+    /// What is implied where a comparison is `truth`: one that is false is the opposite comparison,
+    /// as types are the same either way.
+    fn implied_by_comparison(
+        &self,
+        operator: Binary,
+        left: &Expr,
+        right: &Expr,
+        truth: bool,
+    ) -> Sarg {
+        let operator = if truth { Some(operator) } else { opposite_comparison(operator) };
+        operator
+            .map_or(Sarg::All, |operator| self.implied_by_true_comparison(operator, left, right))
     }
 
-    /// What holds where a comparison is true.
-    fn compared(&self, operator: Binary, left: &Expr, right: &Expr) -> Sarg {
-        let both = Sarg::and([self.defined(left), self.defined(right)]);
+    /// What is implied by a comparison that is true. One with a constant of a simple type is an
+    /// equality or a range on the path; one with an array or an object is never true for `<` and
+    /// its like.
+    fn implied_by_true_comparison(&self, operator: Binary, left: &Expr, right: &Expr) -> Sarg {
+        let both = Sarg::all_of([self.is_defined(left), self.is_defined(right)]);
         let (path, operator, value) = match (left, right) {
             (Expr::Constant(_), Expr::Constant(_)) => return Sarg::All,
             (path, Expr::Constant(value)) => (path, operator, value),
-            (Expr::Constant(value), path) => (path, turned(operator), value),
+            (Expr::Constant(value), path) => (path, swapped_comparison(operator), value),
             _ => return if is_comparison(operator) { both } else { Sarg::All },
         };
         let simple = simple_class(value.as_ref()).is_some();
         let bound = |inclusive| Some((value.clone(), inclusive));
         let range = |lower: Bound, upper: Bound| match simple {
-            true => self.test(path, Test::Range { lower, upper }),
+            true => self.test_at(path, ValueTest::Range { lower, upper }),
             false => Sarg::Never,
         };
         match operator {
-            Binary::Equal if simple => self.test(path, Test::Equal(value.clone())),
+            Binary::Equal if simple => self.test_at(path, ValueTest::Equal(value.clone())),
             Binary::Equal | Binary::NotEqual => both,
             Binary::Less => range(None, bound(false)),
             Binary::LessOrEqual => range(None, bound(true)),
@@ -163,72 +200,79 @@ impl Paths {
         }
     }
 
-    /// What holds where a function answers true.
-    fn called(&self, name: &str, args: &[Expr]) -> Sarg {
+    /// What is implied where a function returns true.
+    fn implied_by_function(&self, name: &str, args: &[Expr]) -> Sarg {
         let Some(path) = args.first() else { return Sarg::All };
         let text = |at: usize| match args.get(at) {
             Some(Expr::Constant(Value::String(text))) => Some(text.clone()),
             _ => None,
         };
         // The argument that makes a function less exact.
+        // The third argument makes these functions ignore case, or match parts of objects: then the
+        // constant need not stand in the document as it is.
         let plain = matches!(args.get(2), None | Some(Expr::Constant(Value::Bool(false))));
         match name {
             "STARTSWITH" => match text(1).filter(|text| plain && !text.is_empty()) {
-                Some(prefix) => self.test(path, Test::Prefix(prefix)),
-                None => self.test(path, Test::Text),
+                Some(prefix) => self.test_at(path, ValueTest::Prefix(prefix)),
+                None => self.test_at(path, ValueTest::Text),
             },
             "STRINGEQUALS" => match text(1).filter(|_| plain) {
-                Some(text) => self.test(path, Test::Equal(Value::String(text))),
-                None => self.test(path, Test::Text),
+                Some(text) => self.test_at(path, ValueTest::Equal(Value::String(text))),
+                None => self.test_at(path, ValueTest::Text),
             },
-            "CONTAINS" | "ENDSWITH" | "REGEXMATCH" | "IS_STRING" => self.test(path, Test::Text),
+            "CONTAINS" | "ENDSWITH" | "REGEXMATCH" | "IS_STRING" => {
+                self.test_at(path, ValueTest::Text)
+            }
             "ARRAY_CONTAINS" => {
-                let Some(mut steps) = self.path(path) else { return Sarg::All };
-                steps.push(Step::Elements);
+                let Some(mut steps) = self.path_of(path) else { return Sarg::All };
+                steps.push(PathStep::Elements);
                 let test = match args.get(1) {
                     Some(Expr::Constant(value))
                         if plain && simple_class(value.as_ref()).is_some() =>
                     {
-                        Test::Equal(value.clone())
+                        ValueTest::Equal(value.clone())
                     }
-                    _ => Test::Defined,
+                    _ => ValueTest::Defined,
                 };
                 Sarg::Test(steps, test)
             }
-            "IS_NULL" => self.test(path, Test::Equal(Value::Null)),
-            "IS_BOOL" => self.test(path, Test::In(vec![Value::Bool(false), Value::Bool(true)])),
+            "IS_NULL" => self.test_at(path, ValueTest::Equal(Value::Null)),
+            "IS_BOOL" => {
+                self.test_at(path, ValueTest::In(vec![Value::Bool(false), Value::Bool(true)]))
+            }
             "IS_DEFINED" | "IS_NUMBER" | "IS_ARRAY" | "IS_OBJECT" | "IS_PRIMITIVE"
-            | "IS_INTEGER" | "IS_FINITE_NUMBER" => self.test(path, Test::Defined),
+            | "IS_INTEGER" | "IS_FINITE_NUMBER" => self.test_at(path, ValueTest::Defined),
             _ => Sarg::All,
         }
     }
 
-    /// What holds where a query inside has a result.
-    fn exists(&self, clauses: &Clauses) -> Sarg {
+    /// What is implied where a query inside has a result: its sources have values and its WHERE is
+    /// true for some of them.
+    fn implied_by_exists(&self, clauses: &Clauses) -> Sarg {
         if clauses.group.is_some() {
             return Sarg::All;
         }
         let mut inner = Self(self.0.clone());
         let mut parts = Vec::new();
         for source in &clauses.from {
-            parts.push(inner.add(source));
+            parts.push(inner.add_source(source));
         }
-        parts.extend(clauses.filter.iter().map(|filter| inner.truth(filter, true)));
-        Sarg::and(parts)
+        parts.extend(clauses.filter.iter().map(|filter| inner.implied_by_truth(filter, true)));
+        Sarg::all_of(parts)
     }
 }
 
 /// All of these, or one of them.
-fn joined(all: bool, sargs: impl IntoIterator<Item = Sarg>) -> Sarg {
-    if all { Sarg::and(sargs) } else { Sarg::or(sargs) }
+fn join_all_or_any(all: bool, sargs: impl IntoIterator<Item = Sarg>) -> Sarg {
+    if all { Sarg::all_of(sargs) } else { Sarg::any_of(sargs) }
 }
 
 fn is_comparison(operator: Binary) -> bool {
-    opposite(operator).is_some()
+    opposite_comparison(operator).is_some()
 }
 
-/// The comparison that is true where this one is false.
-fn opposite(operator: Binary) -> Option<Binary> {
+/// The comparison that is true where this one is false, for operands of one type.
+fn opposite_comparison(operator: Binary) -> Option<Binary> {
     Some(match operator {
         Binary::Equal => Binary::NotEqual,
         Binary::NotEqual => Binary::Equal,
@@ -240,8 +284,8 @@ fn opposite(operator: Binary) -> Option<Binary> {
     })
 }
 
-/// The comparison with its operands turned round.
-fn turned(operator: Binary) -> Binary {
+/// The comparison with its operands exchanged: `5 < c.a` is `c.a > 5`.
+fn swapped_comparison(operator: Binary) -> Binary {
     match operator {
         Binary::Less => Binary::Greater,
         Binary::LessOrEqual => Binary::GreaterOrEqual,
@@ -265,9 +309,9 @@ mod tests {
             Binary::Greater,
             Binary::GreaterOrEqual,
         ] {
-            assert_eq!(opposite(operator).and_then(opposite), Some(operator));
-            assert_eq!(turned(turned(operator)), operator);
+            assert_eq!(opposite_comparison(operator).and_then(opposite_comparison), Some(operator));
+            assert_eq!(swapped_comparison(swapped_comparison(operator)), operator);
         }
-        assert_eq!(opposite(Binary::Add), None);
+        assert_eq!(opposite_comparison(Binary::Add), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::sarg::Sarg;
 /// Names of the properties that the system adds to a stored document.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];
 
-/// What the parts of a query say.
+/// The clauses of a query, bound: names are slots and parameters are constants.
 #[derive(Debug, Default)]
 pub struct Clauses {
     /// How many slots the expressions use, those of queries inside included.
@@ -103,7 +103,7 @@ pub struct Window {
 
 impl Window {
     /// The number of the first result that is not wanted any more.
-    pub(crate) fn end(self) -> u64 {
+    pub(crate) fn end_of_results(self) -> u64 {
         match self.take {
             None => u64::MAX,
             Some(0) => 0,
@@ -112,7 +112,7 @@ impl Window {
     }
 }
 
-/// A bound query.
+/// A bound query: its clauses, and the condition for indexes that its WHERE implies.
 #[derive(Debug)]
 pub struct Select {
     clauses: Clauses,
@@ -120,13 +120,13 @@ pub struct Select {
 }
 
 impl Select {
-    /// The query of these parts.
+    /// Makes a query of its clauses and derives the condition for indexes.
     pub fn new(clauses: Clauses) -> Self {
-        let sarg = Sarg::of(&clauses);
+        let sarg = Sarg::from_clauses(&clauses);
         Self { clauses, sarg }
     }
 
-    /// Its parts.
+    /// Its clauses.
     pub fn clauses(&self) -> &Clauses {
         &self.clauses
     }

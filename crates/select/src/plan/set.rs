@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use document::Value;
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use crate::identity::identity_of;
 
@@ -16,9 +16,11 @@ pub struct Set {
 }
 
 impl Set {
-    /// These constants; `has_nothing` when one of the list was nothing.
+    /// A set of these constants. `has_nothing` says that the list had an undefined item, which
+    /// leaves the result open for values that are not found.
     pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
-        let keys = values.iter().map(|value| identity_of(&Got::Ref(value.as_ref()))).collect();
+        let keys =
+            values.iter().map(|value| identity_of(&Evaluated::Ref(value.as_ref()))).collect();
         Self { values, keys, has_nothing }
     }
 
@@ -27,8 +29,9 @@ impl Set {
         &self.values
     }
 
-    /// Whether a value is among them; nothing when that is not known.
-    pub(crate) fn has(&self, value: &Got<'_>) -> Option<bool> {
+    /// Whether a value is among the constants; nothing when the value is nothing, or when it is not
+    /// found and an item was nothing.
+    pub(crate) fn contains(&self, value: &Evaluated<'_>) -> Option<bool> {
         value.value()?;
         let has = self.keys.contains(&identity_of(value));
         if has { Some(true) } else { (!self.has_nothing).then_some(false) }

@@ -1,4 +1,6 @@
-//! A look beyond a full page: whether anything is left for a next one.
+//! A look beyond a full page: whether anything is left for a next one. Rows that come in the order
+//! of results need no memory, so a run does not know what follows; it reads on for a few rows
+//! ([`LOOK_AHEAD`]) so that the last page of a query is rarely followed by an empty one.
 
 use super::{Flow, Resume};
 use crate::limits::LOOK_AHEAD;
@@ -13,29 +15,32 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
+    /// A page is full and ended at `resume`.
     pub(super) fn new(resume: Option<Resume>) -> Self {
         Self { resume, rows: 0, found: false }
     }
 
-    /// There is a result behind the page.
-    pub(super) fn find(&mut self) -> Flow {
+    /// Notes that there is a result after the page.
+    pub(super) fn found_result(&mut self) -> Flow {
         self.found = true;
         Flow::Enough
     }
 
-    /// A row was looked at.
-    pub(super) fn row(&mut self) -> Flow {
+    /// Counts a row that was looked at; enough when the question is decided or too many rows were
+    /// looked at.
+    pub(super) fn count_row(&mut self) -> Flow {
         self.rows += 1;
         // The row that filled the page is the first one.
         if self.found || LOOK_AHEAD < self.rows { Flow::Enough } else { Flow::More }
     }
 
-    /// Whether there is nothing more to look at.
+    /// Whether looking at more rows changes nothing.
     pub(super) fn is_over(&self) -> bool {
         self.found || LOOK_AHEAD < self.rows
     }
 
-    /// Where the next page begins; `all` says that no row is left, and so none may have a result.
+    /// Where the next page begins. `all` says that no row is left; then there is a next page only
+    /// when a result was found. Otherwise one is promised, since there may be.
     pub(super) fn resume(self, all: bool) -> Option<Resume> {
         self.resume.filter(|_| self.found || !all)
     }

@@ -1,7 +1,13 @@
 //! Running a query over rows that come in any order: results and groups are kept until all rows
 //! came, no more of them than the page may need.
+//!
+//! ```text
+//! row -> keep_result  -> kept     (by place, cut to what the page needs)
+//!     -> firsts           (DISTINCT with an ORDER BY of its own)
+//!     -> join_group   -> groups   (by key, cut likewise) -> keep_result
+//! ```
 
-use evaluation::{Context, Error, Got, Kind, Size};
+use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED};
 
 use super::{Flow, Output, Run};
 use crate::{
@@ -11,22 +17,27 @@ use crate::{
 };
 
 impl Run {
-    /// How many results the page may need, and whether none of them is passed over.
-    pub(super) fn need(&self) -> (usize, bool) {
+    /// How many results the page may need, and whether none of them is passed over by OFFSET. One
+    /// more than the page is kept, which says whether there is a next page.
+    pub(super) fn needed_results(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
         // What stands before a mark that was cut is only known when all is there.
+        // Only its beginning is known: results with the same beginning may come before it or after
+        // it.
         if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
             return (usize::MAX, false);
         }
         let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
         let most = skip.saturating_add(items).saturating_add(1);
-        let most = most.min(window.end().saturating_sub(self.done));
+        let most = most.min(window.end_of_results().saturating_sub(self.done));
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
-    /// Keeps a result that may be in the page.
-    pub(super) fn keep<'a>(
+    /// Keeps the result that the row in the environment makes, if it may be in the page. Whether it
+    /// can be is decided by its place before the result is made, wherever the place does not depend
+    /// on the result.
+    pub(super) fn keep_result<'a>(
         &mut self,
         clauses: &'a Clauses,
         env: &mut Env<'a>,
@@ -34,61 +45,65 @@ impl Run {
         ordinal: u64,
     ) -> Result<(), Error> {
         let mut place = Vec::new();
-        env.keep()?;
+        env.spend_keeping()?;
         clauses.order_key(env, &mut place)?;
         let by_value = clauses.distinct;
-        let (most, none_passed_over) = self.need();
+        let (most, none_passed_over) = self.needed_results();
         if !by_value {
             clauses.push_position(position, &mut place);
             if self.is_outside(&place, ordinal, most) {
                 return Ok(());
             }
         }
-        env.complete();
-        let value = clauses.projection.of(env)?;
+        env.complete_document();
+        let value = clauses.projection.project_row(env)?;
         if value.value().is_none() {
             return Ok(());
         }
+        // The same value may come again at an earlier place: all values have to be kept, by value.
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
-            env.identity(&value, &mut key)?;
+            env.append_identity(&value, &mut key)?;
             clauses.push_position(position, &mut place);
-            let Some(value) = Output::new(value) else { return Ok(()) };
-            self.firsts.add(key, place, ordinal, value);
-            return self.hold();
+            let Some(value) = Output::from_evaluated(value) else { return Ok(()) };
+            self.firsts.add_value(key, place, ordinal, value);
+            return self.count_held();
         }
+        // The place of a distinct value is the value: it has no position and no ordinal.
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
-            env.identity(&value, &mut place)?;
-            if self.is_outside(&place, 0, most) || self.kept.has(&place, &value) {
+            env.append_identity(&value, &mut place)?;
+            if self.is_outside(&place, 0, most) || self.kept.merge_form(&place, &value) {
                 return Ok(());
             }
         }
-        let Some(value) = Output::new(value) else { return Ok(()) };
-        env.charge(self.kept.add(place, ordinal, value))?;
-        self.kept.shrink(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
-        self.hold()
+        let Some(value) = Output::from_evaluated(value) else { return Ok(()) };
+        env.spend_bytes(self.kept.add_result(place, ordinal, value))?;
+        self.kept.shrink_to(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
+        self.count_held()
     }
 
-    /// Fails when the run holds more than it may, or than is left for it.
-    fn hold(&mut self) -> Result<(), Error> {
-        let kept = self.kept.memory().saturating_add(self.firsts.memory());
-        let held = kept.saturating_add(self.groups.bytes()).saturating_add(self.finishing);
+    /// Counts what the run holds; fails when that is more than it may, or than is left for it.
+    fn count_held(&mut self) -> Result<(), Error> {
+        let kept = self.kept.memory_bytes().saturating_add(self.firsts.memory_bytes());
+        let held = kept.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
         if MAX_RUN_BYTES < held {
             let text = format!(
                 "the query holds more memory than allowed: more than {MAX_RUN_BYTES} bytes"
             );
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         Ok(self.held.set(held)?)
     }
 
+    /// Whether a place is before the page or after all results that it may need.
     fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
         self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
             || self.kept.is_behind(place, most)
     }
 
+    /// Lets the row in the environment join its group, unless the group cannot be in the page.
     pub(super) fn join_group<'a>(
         &mut self,
         clauses: &'a Clauses,
@@ -99,29 +114,31 @@ impl Run {
         let plain = clauses.order.is_empty() && !clauses.distinct;
         // A group may come to nothing, so that more of them may be needed than there are results.
         let certain = plain && matches!(clauses.projection, Projection::Fields(_));
-        let most = if certain { self.need().0 } else { usize::MAX };
+        let most = if certain { self.needed_results().0 } else { usize::MAX };
+        // With an ORDER BY or DISTINCT the key of a group is not its place, so no group can be left
+        // out.
         let resume = self.resume.as_ref().filter(|_| plain);
         let groups = &mut self.groups;
         let mut behind = false;
         let before = |key: &[u8]| resume.is_some_and(|resume| !resume.may_be_behind(key, 0));
         if most != usize::MAX {
-            env.keep()?;
+            env.spend_keeping()?;
             let mut key = Vec::new();
             for (expr, _) in &group.keys {
                 let value = expr.eval(env)?;
-                env.identity(&value, &mut key)?;
+                env.append_identity(&value, &mut key)?;
             }
             behind = groups.is_behind(&key, most);
         }
         if !behind {
-            groups.add(group, env, position, |key| !before(key))?;
-            groups.shrink(most);
+            groups.add_row(group, env, position, |key| !before(key))?;
+            groups.shrink_to(most);
         }
-        self.hold()
+        self.count_held()
     }
 
-    /// The groups make results.
-    pub(super) fn grouped(
+    /// Makes results of the groups when all rows have come.
+    pub(super) fn finish_groups(
         &mut self,
         plan: &Select,
         group: &Group,
@@ -133,35 +150,35 @@ impl Run {
         }
         let groups = std::mem::take(&mut self.groups);
         // They are there until all of them have become results.
-        self.finishing = groups.bytes();
+        self.finishing = groups.held_bytes();
         let mut env = Env::new(clauses.slots, context);
-        groups.finish(group, &mut env, |key, env| {
-            self.keep(clauses, env, key, 0)?;
+        groups.visit_groups(group, &mut env, |key, env| {
+            self.keep_result(clauses, env, key, 0)?;
             Ok(Flow::More)
         })?;
         self.finishing = 0;
         Ok(())
     }
 
-    /// What FROM collects, or the one row of a query without FROM, makes rows.
-    pub(super) fn collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
+    /// Makes rows of what FROM collected, or the one row of a query without FROM.
+    pub(super) fn run_collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
         let Some(inner) = self.inner.take() else {
-            if !plan.scans() && !self.full {
-                self.take(plan, &mut Env::new(clauses.slots, context), b"")?;
+            if !plan.scans_documents() && !self.full {
+                self.take_row(plan, &mut Env::new(clauses.slots, context), b"")?;
             }
             return Ok(());
         };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
-        let collected = inner.finish(true)?;
+        let collected = inner.finish_page(true)?;
         // Until all of them have become rows.
         let _held = collected.held;
         for (at, value) in (0_u64..).zip(collected.values) {
             let mut env = Env::new(clauses.slots, context);
             let value = value.into_value();
-            env.charge(Size::of(value.as_ref()).bytes)?;
-            env.fill(slot, Got::Own(value))?;
-            if self.take(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
+            env.spend_bytes(Size::of_value(value.as_ref()).bytes)?;
+            env.fill_slot(slot, Evaluated::Own(value))?;
+            if self.take_row(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
                 break;
             }
         }

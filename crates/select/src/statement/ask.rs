@@ -1,21 +1,23 @@
-//! What a driver asks a bound query before it scans.
+//! What a driver asks a bound query before it scans: whether an index gives its order, whether it
+//! only counts, which properties of the system it reads, whether it can stop at any row.
 
 use document::{DocRef, ValueRef};
-use evaluation::{Context, Error, Got};
+use evaluation::{Context, Error, Evaluated};
 
-use super::{Flow, source::expand};
+use super::{Flow, source::expand_rows};
 use crate::{
-    aggregate::Kind,
+    aggregate::AggregateKind,
     eval::Env,
     plan::{DOCUMENT, Expr, Input, Projection, SYSTEM_PROPERTIES, Select, Window},
 };
 
 impl Select {
-    /// The paths of the stored document that ORDER BY consists of, each with whether it descends;
-    /// none when it is absent or orders by anything else.
+    /// The paths of the stored document by which ORDER BY orders, each with whether it descends.
+    /// Nothing when there is no ORDER BY, or when it orders by anything but such paths: an index
+    /// cannot give that order.
     pub fn order_paths(&self) -> Option<Vec<(Vec<String>, bool)>> {
         let clauses = self.clauses();
-        let whole = clauses.group.is_none() && self.scans() && !clauses.order.is_empty();
+        let whole = clauses.group.is_none() && self.scans_documents() && !clauses.order.is_empty();
         let paths = clauses.order.iter().map(|order| match &order.by {
             Expr::Path(DOCUMENT, names) => Some((names.clone(), order.descending)),
             _ => None,
@@ -33,52 +35,55 @@ impl Select {
             && group.keys.is_empty()
             && clauses.order.is_empty()
             && clauses.window == Window::default();
-        let counts = aggregate.kind == Kind::Count && matches!(aggregate.of, Expr::Constant(_));
+        let counts =
+            aggregate.kind == AggregateKind::Count && matches!(aggregate.of, Expr::Constant(_));
         let value = matches!(&clauses.projection,
             Projection::Value(Expr::Slot(slot)) if *slot == aggregate.slot);
         plain && counts && value
     }
 
-    /// Where it reads the stored document as a whole or one of the properties that the system adds;
-    /// elsewhere the driver may leave those away.
-    pub fn system(&self) -> System {
+    /// Where the query reads the stored document as a whole, or one of the properties that the
+    /// system adds. Elsewhere the driver may leave those away, which saves making them for every
+    /// row.
+    pub fn system_reads(&self) -> SystemReads {
         let clauses = self.clauses();
         let collects = clauses.from.iter().any(|from| matches!(from.input, Input::Collected(_)));
         let throughout = collects || clauses.group.is_some();
-        if needs_system(|see| self.reads_rows(see))
-            || (throughout && needs_system(|see| self.reads(see)))
+        if needs_system(|see| self.visit_row_reads(see))
+            || (throughout && needs_system(|see| self.visit_reads(see)))
         {
-            System::Everywhere
-        } else if needs_system(|see| clauses.projection.reads(see)) {
-            System::InResults
+            SystemReads::Everywhere
+        } else if needs_system(|see| clauses.projection.visit_reads(see)) {
+            SystemReads::InResults
         } else {
-            System::Nowhere
+            SystemReads::Nowhere
         }
     }
 
-    /// Whether a document makes a row that WHERE keeps: the query as a condition on one document.
-    pub fn keeps(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
+    /// Whether a document makes a row that WHERE keeps: the query as a condition on one document,
+    /// as a patch has it.
+    pub fn keeps_document(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         let clauses = self.clauses();
         let mut env = Env::new(clauses.slots, context);
-        env.set(DOCUMENT, Got::Ref(ValueRef::Document(document)));
-        let flow = expand(&clauses.from, &mut env, &mut |env| {
-            Ok(if clauses.keeps(env)? { Flow::Enough } else { Flow::More })
+        env.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
+        let flow = expand_rows(&clauses.from, &mut env, &mut |env| {
+            Ok(if clauses.where_keeps(env)? { Flow::Enough } else { Flow::More })
         })?;
         Ok(flow == Flow::Enough)
     }
 
     /// Whether it reads documents at all: it has a FROM, which is not about a query without one.
-    pub fn scans(&self) -> bool {
+    pub fn scans_documents(&self) -> bool {
         match self.clauses().from.first().map(|source| &source.input) {
             None => false,
-            Some(Input::Collected(inner)) => inner.scans(),
+            Some(Input::Collected(inner)) => inner.scans_documents(),
             Some(_) => true,
         }
     }
 
-    /// Whether rows become results one by one, in the order of row keys: a driver that feeds them
-    /// in that order may stop at any row.
-    pub fn streams(&self) -> bool {
+    /// Whether rows become results one by one, in the order of row keys. A driver that feeds them
+    /// in that order may stop at any row, and nothing but the page is held.
+    pub fn streams_rows(&self) -> bool {
         let clauses = self.clauses();
         clauses.order.is_empty()
             && clauses.group.is_none()
@@ -92,7 +97,7 @@ impl Select {
 
 /// Where a query reads properties that the system adds to a stored document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
+pub enum SystemReads {
     /// Nowhere.
     Nowhere,
     /// Only in what rows become.
@@ -101,6 +106,7 @@ pub enum System {
     Everywhere,
 }
 
+/// Whether any of these reads is of the whole document or of a property of the system.
 fn needs_system(reads: impl FnOnce(&mut dyn FnMut(usize, &[String]))) -> bool {
     let mut needs = false;
     reads(&mut |slot, names| {

@@ -1,19 +1,21 @@
-//! Groups under construction: keys and what the aggregates have come to.
+//! Groups under construction, in the order of their keys: what their keys were and what their
+//! aggregates have come to.
 
 use std::collections::BTreeMap;
 
 use document::Value;
-use evaluation::{Error, Got, memory, owned};
+use evaluation::{Error, Evaluated, memory_of, owned_bytes};
 
-use crate::{aggregate::State, eval::Env, form::precedes, plan::Group};
+use crate::{aggregate::AggregateState, eval::Env, form::takes_precedence, plan::Group};
 
 /// About what a group holds beside its values.
 const GROUP_BYTES: usize = 256;
 
+/// One group: the values of its keys and the states of its aggregates.
 #[derive(Debug)]
 struct Rows {
     keys: Vec<Option<Value>>,
-    states: Vec<State>,
+    states: Vec<AggregateState>,
     bytes: usize,
 }
 
@@ -25,9 +27,9 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The row that the environment holds, which has this position, joins its group, if `wanted`
-    /// wants that key.
-    pub(super) fn add<'a>(
+    /// Lets the row in the environment join its group, if `wanted` takes the key. `position` is the
+    /// row's place in the canonical order.
+    pub(super) fn add_row<'a>(
         &mut self,
         group: &'a Group,
         env: &mut Env<'a>,
@@ -39,27 +41,27 @@ impl Groups {
         let mut held = 0;
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
-            env.identity(&value, &mut key)?;
-            let more = owned(&value);
-            env.hold(more)?;
+            env.append_identity(&value, &mut key)?;
+            let more = owned_bytes(&value);
+            env.hold_bytes(more)?;
             held += more;
             values.push(value);
         }
-        env.release(held);
-        env.keep()?;
-        env.charge(key.len())?;
+        env.release_bytes(held);
+        env.spend_keeping()?;
+        env.spend_bytes(key.len())?;
         if !wanted(&key) {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
             Some(rows) => {
                 rows.take_forms(&values);
-                rows.add(group, env, position)?
+                rows.add_row_values(group, env, position)?
             }
             None => {
-                let held: usize = values.iter().filter_map(Got::value).map(memory).sum();
+                let held: usize = values.iter().filter_map(Evaluated::value).map(memory_of).sum();
                 let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
-                rows.add(group, env, position)?;
+                rows.add_row_values(group, env, position)?;
                 let bytes = rows.bytes;
                 self.groups.insert(key, rows);
                 bytes
@@ -69,14 +71,15 @@ impl Groups {
         Ok(())
     }
 
-    /// Whether a key would be behind all of so many groups.
+    /// Whether a key comes after `most` groups that are there already.
     pub(super) fn is_behind(&self, key: &[u8], most: usize) -> bool {
         most <= self.groups.len()
             && self.groups.last_key_value().is_some_and(|(last, _)| last.as_slice() < key)
     }
 
-    /// Forgets the last groups above this number.
-    pub(super) fn shrink(&mut self, most: usize) {
+    /// Forgets the last groups beyond this number. It is right only where the key of a group is its
+    /// place.
+    pub(super) fn shrink_to(&mut self, most: usize) {
         while most < self.groups.len() {
             let last = self.groups.pop_last();
             self.bytes -= last.map_or(0, |(_, rows)| rows.bytes).min(self.bytes);
@@ -84,12 +87,13 @@ impl Groups {
     }
 
     /// About the bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Calls `visit` for each group in order: its keys and results stand in their slots.
-    pub(super) fn finish<'a>(
+    /// Calls `visit` for each group in order, with its keys and results in their slots. Without
+    /// keys there is one group even when no row came: `COUNT` of nothing is 0.
+    pub(super) fn visit_groups<'a>(
         mut self,
         group: &'a Group,
         env: &mut Env<'a>,
@@ -99,12 +103,12 @@ impl Groups {
             self.groups.insert(Vec::new(), Rows::new(group, Vec::new(), GROUP_BYTES));
         }
         for (key, rows) in self.groups {
-            env.step()?;
+            env.spend_step()?;
             for ((_, slot), value) in group.keys.iter().zip(rows.keys) {
-                env.set(*slot, value.into());
+                env.set_slot(*slot, value.into());
             }
             for (aggregate, state) in group.aggregates.iter().zip(rows.states) {
-                env.set(aggregate.slot, state.result());
+                env.set_slot(aggregate.slot, state.into_value());
             }
             if visit(&key, env)? == super::Flow::Enough {
                 break;
@@ -115,23 +119,27 @@ impl Groups {
 }
 
 impl Rows {
-    fn new(group: &Group, keys: Vec<Got<'_>>, bytes: usize) -> Self {
-        let states = group.aggregates.iter().map(|aggregate| State::new(aggregate.kind)).collect();
-        Self { keys: keys.into_iter().map(Got::into_value).collect(), states, bytes }
+    fn new(group: &Group, keys: Vec<Evaluated<'_>>, bytes: usize) -> Self {
+        let states =
+            group.aggregates.iter().map(|aggregate| AggregateState::new(aggregate.kind)).collect();
+        Self { keys: keys.into_iter().map(Evaluated::into_value).collect(), states, bytes }
     }
 
-    /// The same keys may come in forms that are taken in place of the ones before.
-    fn take_forms(&mut self, keys: &[Got<'_>]) {
+    /// Takes over forms of the same keys that precede the ones known so far (`1` for `1.0`), so
+    /// that results do not depend on the order of rows.
+    fn take_forms(&mut self, keys: &[Evaluated<'_>]) {
         for (known, key) in self.keys.iter_mut().zip(keys) {
             if let (Some(known), Some(key)) = (known, key.value())
-                && precedes(key, known.as_ref())
+                && takes_precedence(key, known.as_ref())
             {
                 *known = key.to_value();
             }
         }
     }
 
-    fn add<'a>(
+    /// Adds the row in the environment to every aggregate, and returns about how many bytes more
+    /// are held.
+    fn add_row_values<'a>(
         &mut self,
         group: &'a Group,
         env: &mut Env<'a>,
@@ -140,10 +148,10 @@ impl Rows {
         let mut more = 0;
         for (aggregate, state) in group.aggregates.iter().zip(&mut self.states) {
             let value = aggregate.of.eval(env)?;
-            if state.reads() {
-                env.key(&value)?;
+            if state.reads_whole_values() {
+                env.spend_keying(&value)?;
             }
-            more += state.add(&value, position);
+            more += state.add_row(&value, position);
         }
         self.bytes = self.bytes.saturating_add(more);
         Ok(more)

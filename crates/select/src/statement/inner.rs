@@ -1,36 +1,43 @@
-//! Queries inside a query: all their results at once, in memory. Rows keep the order they come in;
-//! groups come in the order of their keys.
+//! Queries inside a query: all their results at once, in memory. They have no pages and no marks.
+//! Rows keep the order they come in, groups come in the order of their keys, and ORDER BY sorts
+//! what was found.
+//!
+//! The memory of the results is counted in the environment of the query around; whoever uses the
+//! results gives it back.
 
 use std::collections::HashSet;
 
 use document::key::{TypeOrder, encode};
-use evaluation::{Error, Got, memory};
+use evaluation::{Error, Evaluated, memory_of};
 
-use super::{Flow, groups::Groups, source::expand};
+use super::{Flow, groups::Groups, source::expand_rows};
 use crate::{
     eval::{Env, building},
     plan::{Clauses, Projection, Select},
 };
 
 /// What has been found so far.
-struct Found<'a> {
-    values: Vec<(Vec<u8>, Got<'a>)>,
+struct FoundResults<'a> {
+    /// Results with their sort keys, which are empty without ORDER BY.
+    values: Vec<(Vec<u8>, Evaluated<'a>)>,
+    /// Keys of the values that were taken, for DISTINCT.
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     held: usize,
+    /// Results so far, those that OFFSET passes over included; not counted with ORDER BY.
     passed: u64,
     most: usize,
 }
 
 impl Select {
-    /// All results, or the first `most`; and the memory that the environment holds for them.
-    pub(crate) fn results<'a>(
+    /// All results, or the first `most` of them, and how many bytes the environment holds for them.
+    pub(crate) fn all_results<'a>(
         &'a self,
         env: &mut Env<'a>,
         most: usize,
-    ) -> Result<(Vec<Got<'a>>, usize), Error> {
+    ) -> Result<(Vec<Evaluated<'a>>, usize), Error> {
         let clauses = self.clauses();
         let ordered = !clauses.order.is_empty();
-        let mut found = Found {
+        let mut found = FoundResults {
             values: Vec::new(),
             seen: HashSet::default(),
             held: 0,
@@ -42,24 +49,24 @@ impl Select {
         }
         match &clauses.group {
             None => {
-                expand(&clauses.from, env, &mut |env| match clauses.keeps(env)? {
-                    true => found.offer(clauses, env),
+                expand_rows(&clauses.from, env, &mut |env| match clauses.where_keeps(env)? {
+                    true => found.offer_row(clauses, env),
                     false => Ok(Flow::More),
                 })?;
             }
             Some(group) => {
                 let mut groups = Groups::default();
                 let mut held = 0;
-                expand(&clauses.from, env, &mut |env| {
-                    if clauses.keeps(env)? {
-                        groups.add(group, env, b"", |_| true)?;
-                        env.hold(groups.bytes() - held)?;
-                        held = groups.bytes();
+                expand_rows(&clauses.from, env, &mut |env| {
+                    if clauses.where_keeps(env)? {
+                        groups.add_row(group, env, b"", |_| true)?;
+                        env.hold_bytes(groups.held_bytes() - held)?;
+                        held = groups.held_bytes();
                     }
                     Ok(Flow::More)
                 })?;
-                groups.finish(group, env, |_, env| found.offer(clauses, env))?;
-                env.release(held);
+                groups.visit_groups(group, env, |_, env| found.offer_row(clauses, env))?;
+                env.release_bytes(held);
             }
         }
         if ordered {
@@ -74,52 +81,55 @@ impl Select {
     }
 }
 
-impl<'a> Found<'a> {
-    fn offer(&mut self, clauses: &'a Clauses, env: &mut Env<'a>) -> Result<Flow, Error> {
-        let value = clauses.projection.of(env)?;
+impl<'a> FoundResults<'a> {
+    /// Adds the result of the row in the environment, unless it is undefined, was there already
+    /// (DISTINCT) or is passed over (OFFSET). Enough when no more results are needed.
+    fn offer_row(&mut self, clauses: &'a Clauses, env: &mut Env<'a>) -> Result<Flow, Error> {
+        let value = clauses.projection.project_row(env)?;
         if value.value().is_none() {
             return Ok(Flow::More);
         }
-        let mut bytes = size_of::<Got<'_>>();
-        if let Got::Own(value) = &value {
-            bytes += memory(value.as_ref());
+        let mut bytes = size_of::<Evaluated<'_>>();
+        if let Evaluated::Own(value) = &value {
+            bytes += memory_of(value.as_ref());
         }
         if clauses.distinct {
             let mut key = Vec::new();
-            env.identity(&value, &mut key)?;
+            env.append_identity(&value, &mut key)?;
             let held = key.len() + size_of::<Vec<u8>>();
             if !self.seen.insert(key) {
                 return Ok(Flow::More);
             }
-            env.hold(held)?;
+            env.hold_bytes(held)?;
             self.held += held;
         }
         let mut key = Vec::new();
         if !clauses.order.is_empty() {
-            env.keep()?;
+            env.spend_keeping()?;
             clauses.order_key(env, &mut key)?;
             bytes += key.len();
         } else if self.passed < clauses.window.skip {
             self.passed += 1;
             return Ok(Flow::More);
         }
-        env.hold(bytes)?;
+        env.hold_bytes(bytes)?;
         self.held += bytes;
         self.values.push((key, value));
         self.passed += 1;
         let full = self.values.len() >= self.most
-            || (clauses.order.is_empty() && clauses.window.end() <= self.passed);
+            || (clauses.order.is_empty() && clauses.window.end_of_results() <= self.passed);
         Ok(if full { Flow::Enough } else { Flow::More })
     }
 }
 
 impl Clauses {
-    /// Whether WHERE keeps the row that the environment holds.
-    pub(super) fn keeps<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
-        self.filter.as_ref().map_or(Ok(true), |filter| filter.holds(env))
+    /// Whether WHERE keeps the row in the environment; it does so only where the condition is true.
+    pub(super) fn where_keeps<'a>(&'a self, env: &mut Env<'a>) -> Result<bool, Error> {
+        self.filter.as_ref().map_or(Ok(true), |filter| filter.is_true(env))
     }
 
-    /// Appends the sort key of the row that the environment holds.
+    /// Appends the sort key of the row in the environment to `out`: bytes that compare as ORDER BY
+    /// does.
     pub(super) fn order_key<'a>(
         &'a self,
         env: &mut Env<'a>,
@@ -127,21 +137,21 @@ impl Clauses {
     ) -> Result<(), Error> {
         for order in &self.order {
             let value = order.by.eval(env)?;
-            env.key(&value)?;
+            env.spend_keying(&value)?;
             encode(value.operand(), TypeOrder::Json, order.descending, out);
-            env.room(out.len())?;
+            env.check_room(out.len())?;
         }
-        env.charge(out.len())
+        env.spend_bytes(out.len())
     }
 }
 
 impl Projection {
-    /// What becomes of the row that the environment holds.
-    pub(super) fn of<'a>(&'a self, env: &mut Env<'a>) -> Result<Got<'a>, Error> {
+    /// What SELECT makes of the row in the environment.
+    pub(super) fn project_row<'a>(&'a self, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         match self {
-            Self::Star(slot) => env.slot(*slot),
+            Self::Star(slot) => env.slot_value(*slot),
             Self::Value(expr) => expr.eval(env),
-            Self::Fields(fields) => building::object(fields, env),
+            Self::Fields(fields) => building::build_object(fields, env),
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use evaluation::Got;
+use evaluation::Evaluated;
 
 use super::Output;
-use crate::form::precedes;
+use crate::form::takes_precedence;
 
 /// About what a result holds beside its value and its place.
 const ENTRY_BYTES: usize = 128;
 
-/// Results by place and ordinal.
+/// Results by place, and by ordinal within a place. Only as many are kept as the page needs: a
+/// query that sorts a million rows for a page of a hundred holds about a hundred.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     results: BTreeMap<(Vec<u8>, u64), Output>,
@@ -18,38 +19,39 @@ pub(super) struct Kept {
     bytes: usize,
     /// Bytes that values, places and what is around take in memory.
     memory: usize,
-    /// Whether results were forgotten that come behind these.
+    /// Whether results were forgotten, which come after these: then there is a next page.
     more: bool,
 }
 
 impl Kept {
-    /// Whether a place would be behind all of so many results.
+    /// Whether a place comes after `most` results that are there already.
     pub(super) fn is_behind(&self, place: &[u8], most: usize) -> bool {
         most <= self.results.len()
             && self.results.last_key_value().is_some_and(|((last, _), _)| last.as_slice() < place)
     }
 
     /// About the bytes held.
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         self.memory
     }
 
-    /// One more result, at a place of its own; answers its bytes.
-    pub(super) fn add(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
-        let size = value.size();
+    /// Adds a result at a place of its own, and returns its bytes.
+    pub(super) fn add_result(&mut self, place: Vec<u8>, ordinal: u64, value: Output) -> usize {
+        let size = value.size_of_result();
         self.bytes = self.bytes.saturating_add(size.bytes);
         self.memory = self.memory.saturating_add(size.memory + place.len() + ENTRY_BYTES);
         self.results.insert((place, ordinal), value);
         size.bytes
     }
 
-    /// Whether there is a result at this place of values; this one may take over its form.
-    pub(super) fn has(&mut self, place: &[u8], value: &Got<'_>) -> bool {
+    /// Whether the result at this place is there already. The value may take over its form if it
+    /// precedes it, so that the form does not depend on the order of rows.
+    pub(super) fn merge_form(&mut self, place: &[u8], value: &Evaluated<'_>) -> bool {
         let Some(known) = self.results.get_mut(&(place.to_vec(), 0)) else { return false };
-        if value.value().is_some_and(|value| precedes(value, known.as_ref()))
-            && let Some(value) = Output::new(value.clone())
+        if value.value().is_some_and(|value| takes_precedence(value, known.as_ref()))
+            && let Some(value) = Output::from_evaluated(value.clone())
         {
-            let (before, size) = (known.size(), value.size());
+            let (before, size) = (known.size_of_result(), value.size_of_result());
             self.bytes = self.bytes.saturating_sub(before.bytes).saturating_add(size.bytes);
             self.memory = self.memory.saturating_sub(before.memory).saturating_add(size.memory);
             *known = value;
@@ -57,10 +59,11 @@ impl Kept {
         true
     }
 
-    /// Forgets the last results above this number, or without which there are still so many bytes.
-    pub(super) fn shrink(&mut self, most: usize, bytes: usize) {
+    /// Forgets the last results beyond `most`, and those without which there are still `bytes`
+    /// bytes.
+    pub(super) fn shrink_to(&mut self, most: usize, bytes: usize) {
         while let Some(last) = self.results.last_entry() {
-            let size = last.get().size();
+            let size = last.get().size_of_result();
             let without = self.bytes.saturating_sub(size.bytes);
             if self.results.len() <= most && without < bytes {
                 break;

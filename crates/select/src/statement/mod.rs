@@ -5,6 +5,7 @@ mod any_order;
 mod ask;
 mod firsts;
 mod groups;
+mod in_order;
 mod inner;
 mod kept;
 mod mark;
@@ -12,7 +13,7 @@ mod page;
 mod run;
 mod source;
 
-pub use ask::System;
+pub use ask::SystemReads;
 pub use mark::Resume;
 pub use page::{Flow, Output, Page, PageLimit};
 pub use run::Run;

@@ -1,12 +1,12 @@
 //! A page of results, and how large it may be.
 
 use document::{DocBuf, Value, ValueRef};
-use evaluation::{Got, Size};
+use evaluation::{Evaluated, Size};
 use memory::Share;
 
 use super::Resume;
 
-/// Whether there is a use for more rows.
+/// Whether more rows are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
@@ -34,9 +34,11 @@ pub enum Output {
 }
 
 impl Output {
-    pub(super) fn new(value: Got<'_>) -> Option<Self> {
+    /// The result that a value makes; nothing when it is undefined. A part of the stored document
+    /// is copied as raw bytes, without a tree.
+    pub(super) fn from_evaluated(value: Evaluated<'_>) -> Option<Self> {
         match value {
-            Got::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
+            Evaluated::Ref(ValueRef::Document(document)) => Some(Self::Raw(document.to_buf())),
             other => other.into_value().map(Self::Value),
         }
     }
@@ -57,13 +59,14 @@ impl Output {
         }
     }
 
-    pub(super) fn size(&self) -> Size {
+    /// How large it is: as a part of the answer, and in memory.
+    pub(super) fn size_of_result(&self) -> Size {
         match self {
             Self::Raw(document) => {
                 let bytes = document.bytes().len();
                 Size { bytes, memory: bytes + size_of::<Self>() }
             }
-            Self::Value(value) => Size::of(value.as_ref()),
+            Self::Value(value) => Size::of_value(value.as_ref()),
         }
     }
 }

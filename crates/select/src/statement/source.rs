@@ -1,7 +1,7 @@
 //! FROM and JOIN: the rows that a document, or what is inside it, makes.
 
 use document::ValueRef;
-use evaluation::{Error, Got, owned};
+use evaluation::{Error, Evaluated, owned_bytes};
 
 use super::Flow;
 use crate::{
@@ -9,63 +9,67 @@ use crate::{
     plan::{Input, Source},
 };
 
-/// Calls `visit` for each row of these sources, until it has enough.
-pub(super) fn expand<'a>(
+/// Calls `visit` for each row that these sources make, until it has enough. Each source is a loop
+/// inside the one before it: its slot is filled, and the remaining sources are expanded.
+pub(super) fn expand_rows<'a>(
     sources: &'a [Source],
     env: &mut Env<'a>,
     visit: &mut dyn FnMut(&mut Env<'a>) -> Result<Flow, Error>,
 ) -> Result<Flow, Error> {
     let Some((source, rest)) = sources.split_first() else {
-        env.step()?;
+        env.spend_step()?;
         return visit(env);
     };
     match &source.input {
-        Input::Root | Input::Collected(_) => expand(rest, env, visit),
+        Input::Root | Input::Collected(_) => expand_rows(rest, env, visit),
         Input::Value(expr) => {
             let value = expr.eval(env)?;
             if value.value().is_none() {
                 return Ok(Flow::More);
             }
-            env.fill(source.slot, value)?;
-            expand(rest, env, visit)
+            env.fill_slot(source.slot, value)?;
+            expand_rows(rest, env, visit)
         }
         Input::Elements(expr) => match expr.eval(env)? {
-            Got::Ref(ValueRef::Array(values)) => {
-                let values = values.iter().map(Got::Ref);
-                each(values, source.slot, rest, env, visit)
+            Evaluated::Ref(ValueRef::Array(values)) => {
+                let values = values.iter().map(Evaluated::Ref);
+                expand_each(values, source.slot, rest, env, visit)
             }
-            got @ Got::Own(document::Value::Array(_)) => {
-                let held = owned(&got);
-                env.hold(held)?;
-                let Got::Own(document::Value::Array(values)) = got else { return Ok(Flow::More) };
-                let values = values.into_iter().map(Got::Own);
-                let flow = each(values, source.slot, rest, env, visit);
-                env.release(held);
+            got @ Evaluated::Own(document::Value::Array(_)) => {
+                let held = owned_bytes(&got);
+                env.hold_bytes(held)?;
+                let Evaluated::Own(document::Value::Array(values)) = got else {
+                    return Ok(Flow::More);
+                };
+                let values = values.into_iter().map(Evaluated::Own);
+                let flow = expand_each(values, source.slot, rest, env, visit);
+                env.release_bytes(held);
                 flow
             }
             _ => Ok(Flow::More),
         },
         Input::Results(select) => {
-            let (values, held) = select.results(env, usize::MAX)?;
-            let flow = each(values.into_iter(), source.slot, rest, env, visit);
-            env.release(held);
+            let (values, held) = select.all_results(env, usize::MAX)?;
+            let flow = expand_each(values.into_iter(), source.slot, rest, env, visit);
+            env.release_bytes(held);
             flow
         }
     }
 }
 
-fn each<'a>(
-    values: impl Iterator<Item = Got<'a>>,
+/// The loop of one source: fills its slot with each value in turn.
+fn expand_each<'a>(
+    values: impl Iterator<Item = Evaluated<'a>>,
     slot: usize,
     rest: &'a [Source],
     env: &mut Env<'a>,
     visit: &mut dyn FnMut(&mut Env<'a>) -> Result<Flow, Error>,
 ) -> Result<Flow, Error> {
     for value in values {
-        env.step()?;
-        value.value().map_or(Ok(()), |value| env.touch(value))?;
-        env.set(slot, value);
-        if expand(rest, env, visit)? == Flow::Enough {
+        env.spend_step()?;
+        value.value().map_or(Ok(()), |value| env.spend_touching(value))?;
+        env.set_slot(slot, value);
+        if expand_rows(rest, env, visit)? == Flow::Enough {
             return Ok(Flow::Enough);
         }
     }

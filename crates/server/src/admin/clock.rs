@@ -1,6 +1,6 @@
 //! The database clock over HTTP: to read it, to move a manual one, to accept a step of the machine's.
 
-use ::clock::{Instant, Mode, Refused};
+use ::clock::{ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     let now = jiff::Timestamp::from_millisecond(status.now.ms)
         .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
     Ok(Json(json!({
-        "mode": match status.mode { Mode::System => "system", Mode::Manual => "manual" },
+        "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
         "now": now,
         "now_ms": status.now.ms,
     })))
@@ -59,13 +59,13 @@ pub(crate) async fn move_clock(
         _ => return Err(Error::bad_request("give advance_seconds or set")),
     };
     shared.engine.move_clock(to).await.map_err(|refused| match refused {
-        Refused::SystemClock => {
+        ClockRefusal::SystemClock => {
             Error::conflict("the clock can only be moved on a server started with --clock manual")
         }
-        Refused::Backwards { now } => {
+        ClockRefusal::Backwards { now } => {
             Error::conflict(format!("the clock never goes back; it stands at {now}"))
         }
-        Refused::OtherMode => Error::conflict("the clock is of the other kind"),
+        ClockRefusal::OtherMode => Error::conflict("the clock is of the other kind"),
     })?;
     clock_body(&shared)
 }

@@ -1,43 +1,41 @@
-//! Errors of the admin address: `{"error": {"code", "message"}}`. Those of the portal's own routes
-//! are in the crate `portal`, in the same form.
+//! Errors of the server's own routes at the admin address. Their form is the portal's, which has the
+//! same address.
 
 use axum::{
-    Json,
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use serde_json::json;
 
 /// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
-pub(crate) struct Error {
-    status: StatusCode,
-    code: &'static str,
-    message: String,
-}
+pub(crate) struct Error(portal::Error);
 
 /// What routes return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self(portal::Error::new(status, code, message))
+    }
+
     /// Returns 400: the request itself is wrong.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code: "BadRequest", message: message.into() }
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
     /// Returns 409: the request is fine, but not in this state of the server.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::CONFLICT, code: "Conflict", message: message.into() }
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
     /// Returns 500: the server could not do it.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, code: "Failed", message: message.into() }
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
     /// Returns 404: what it names does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, code: "NotFound", message: message.into() }
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
     }
 }
 
@@ -65,13 +63,12 @@ impl From<engine::Error> for Error {
             Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
         };
-        Self { status, code, message: error.message }
+        Self::new(status, code, error.message)
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let body = json!({ "error": { "code": self.code, "message": self.message } });
-        (self.status, Json(body)).into_response()
+        self.0.into_response()
     }
 }

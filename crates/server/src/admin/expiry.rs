@@ -9,7 +9,7 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, Steps,
+    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, SeriesSteps,
     Unreaped,
 };
 use serde::Deserialize;
@@ -36,8 +36,8 @@ pub(crate) struct Asked {
 impl Asked {
     /// Returns the steps, 24 of an hour where nothing else is asked for. The engine refuses steps that
     /// are too many or too long.
-    fn parse_steps(&self) -> Result<Steps> {
-        Ok(Steps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
+    fn parse_steps(&self) -> Result<SeriesSteps> {
+        Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
     }
 }
 
@@ -94,7 +94,7 @@ fn unreaped_json(unreaped: Unreaped) -> Value {
 /// ```text
 /// {"now_ms": .., "step_seconds": 3600, "steps": [{"documents": 3, "bytes": 310}, ..], "exact": true}
 /// ```
-fn series_json(series: &Series, steps: Steps) -> Value {
+fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     json!({
         "now_ms": series.now.ms,
         "step_seconds": steps.seconds(),

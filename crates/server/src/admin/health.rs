@@ -8,7 +8,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use clock::Mode;
+use clock::ClockMode;
 use serde_json::json;
 use store::Health;
 
@@ -70,7 +70,7 @@ pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
         "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
         "clock": {
-            "mode": match clock.mode { Mode::System => "system", Mode::Manual => "manual" },
+            "mode": match clock.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
             "now_ms": clock.now.ms,
             "offset_ms": clock.offset_ms,
             "unconfirmed": clock.unconfirmed,

@@ -83,7 +83,7 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
         bytes,
     );
     if let Some(area) = &shared.temporary {
-        let bytes = ConstGauge::new(i64::try_from(area.bytes()).unwrap_or(i64::MAX));
+        let bytes = ConstGauge::new(i64::try_from(area.used_bytes()).unwrap_or(i64::MAX));
         registry.register_with_unit("temporary", "Bytes of temporary files", Unit::Bytes, bytes);
     }
     let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));

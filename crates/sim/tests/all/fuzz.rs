@@ -286,7 +286,7 @@ fn queries_are_refused_or_run() {
             check(edit.apply(of, None, &context).map(|outcome| outcome.document));
         }
         if let Ok(expression) = expression::parse(ValueRef::Document(query)) {
-            let _ = expression.eval(&Env::new(of, &context));
+            let _ = expression.evaluate(&Env::new(of, &context));
         }
     });
 }
@@ -306,11 +306,11 @@ fn pipelines_are_refused_or_run() {
         let Ok(stages) = parse_stages(stages) else { return };
         let mut exec = Exec::new(stages, std::sync::Arc::new(Context::default()));
         for _ in 0..3 {
-            if exec.offer(Row::made(sample(rng))).is_err() {
+            if exec.offer_row(Row::not_stored(sample(rng))).is_err() {
                 return;
             }
         }
-        exec.finish();
+        exec.finish_input();
         for _ in 0..1_000 {
             match exec.next() {
                 Ok(Next::Pause) => {}

@@ -1,6 +1,6 @@
 //! The engine keeps the law of the product over random histories.
 //!
-//! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` so many of them.
+//! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` this many of them.
 
 use engine::Rules;
 

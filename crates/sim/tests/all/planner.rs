@@ -166,7 +166,7 @@ impl Case<'_> {
         found
     }
 
-    /// Answers whether an index was read.
+    /// Returns whether an index was read.
     fn check(&self, hint: Hint, seed: u64, indexes: &[IndexSpec]) -> bool {
         let mut plan = Plan { hint: hint.clone(), ..Plan::new(self.parsed.clone()) };
         if let Some(sort) = &self.sort {
@@ -193,7 +193,7 @@ impl Case<'_> {
     }
 }
 
-/// Answers how many cases there were and how many read an index that the planner chose.
+/// Returns how many cases there were and how many read an index that the planner chose.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);

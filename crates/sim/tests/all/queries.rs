@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    BirthOrder, Collection, DefaultTtl, Definition, Error, Flow, IndexSpec, Item, ItemAction,
-    ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace, Partition,
-    Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
+    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
+    ItemAction, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace,
+    Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
 use evaluation::Context;
 use select::{
     plan::Select,
-    sarg::Step,
+    sarg::PathStep,
     statement::{PageLimit, Resume, Run},
 };
 use test_kit::{Kit, ready};
@@ -31,15 +31,17 @@ struct Feed(Run, bool, ScanOrder);
 impl ItemSink for Feed {
     fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
         self.2 = comes;
-        self.0.begin();
+        self.0.start_over();
         self.0.set_sorted(comes == ScanOrder::AsAsked || self.1);
         Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
         match self.2 {
-            ScanOrder::ByBirth => Ok(self.0.row(&item.birth.to_be_bytes(), item.document())?),
-            _ => Ok(self.0.row(&item.key, item.document())?),
+            ScanOrder::ByBirth => {
+                Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?)
+            }
+            _ => Ok(self.0.feed_row(&item.key, item.document())?),
         }
     }
 }
@@ -54,7 +56,7 @@ type Answer = Result<Vec<String>, Kind>;
 impl Shelf {
     fn new(indexes: Vec<IndexSpec>) -> Self {
         let kit = Kit::default();
-        let definition = Definition {
+        let definition = ContainerDefinition {
             default: DefaultTtl::Off,
             partition: Partition { hash_bytes: 1, values: 1 },
             indexes,
@@ -76,10 +78,11 @@ impl Shelf {
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// All pages of a query; answers whether an index was read too.
+    /// All pages of a query; returns whether an index was read too.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
-        let mut births = if select.streams() { BirthOrder::WhereFew } else { BirthOrder::Never };
+        let mut births =
+            if select.streams_rows() { BirthOrder::WhereFew } else { BirthOrder::Never };
         loop {
             let limit = PageLimit { items, bytes: usize::MAX };
             let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
@@ -88,11 +91,11 @@ impl Shelf {
                 after: run.start_after(),
                 births,
                 order: select.order_paths().unwrap_or_default(),
-                seek: run.seek(),
+                seek: run.seek_place(),
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
-            let mut feed = Feed(run, select.streams(), ScanOrder::ByKey);
+            let mut feed = Feed(run, select.streams_rows(), ScanOrder::ByKey);
             let context = Context::default();
             let scanned =
                 ready(self.kit.engine.scan_items(&self.container, &scan, &context, &mut feed));
@@ -104,7 +107,7 @@ impl Shelf {
                 } else {
                     BirthOrder::Never
                 };
-                Ok(feed.0.finish(scanned.ended)?)
+                Ok(feed.0.finish_page(scanned.ended)?)
             });
             match page {
                 Err(error) => return (Err(error.kind), used),
@@ -256,7 +259,7 @@ fn order(random: &mut fastrand::Rng) -> String {
 
 fn indexes(random: &mut fastrand::Rng) -> Vec<IndexSpec> {
     let rule = |steps: &[&str], below, included| PolicyRule {
-        steps: steps.iter().map(|name| Step::Property((*name).to_owned())).collect(),
+        steps: steps.iter().map(|name| PathStep::Property((*name).to_owned())).collect(),
         below,
         included,
     };

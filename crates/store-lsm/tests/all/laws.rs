@@ -102,7 +102,7 @@ impl store::DropPredicate for DropAll {
 /// What a compaction dropped may come back from the journal as long as that is there, so it does not
 /// count before, although it does not come back.
 #[tokio::test]
-async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
+async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
     let store = LsmStore::open(&LsmOptions::new(directory.path()), time.timepiece()).unwrap();
@@ -140,7 +140,7 @@ async fn what_was_dropped_counts_as_judged_once_no_journal_holds_it() {
 }
 
 /// Damage in the middle of the journal looks like a torn tail to the tree; it is told from one by
-/// what is behind it.
+/// what is after it.
 #[tokio::test]
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();

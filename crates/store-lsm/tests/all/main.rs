@@ -2,4 +2,4 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod laws;
-mod measured;
+mod metrics;

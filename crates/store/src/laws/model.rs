@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Bench, commits::put};
 use crate::{
     commit::{Commit, Condition, Mutation, Outcome},
-    contract::{Direction, Limit, Range, Snapshot, Store},
+    contract::{Direction, KeyRange, Limit, Snapshot, Store},
     space::Space,
 };
 
@@ -67,7 +67,7 @@ pub(super) async fn random_histories_agree_with_a_map(bench: &mut impl Bench, se
         views.push((store.snapshot(), map.clone()));
         for (snapshot, want) in &views {
             let limit = Limit { rows: 100, bytes: 1 << 20 };
-            let page = snapshot.scan(ROWS, &Range::all(), Direction::Forward, limit).await;
+            let page = snapshot.scan(ROWS, &KeyRange::all(), Direction::Forward, limit).await;
             let rows = page.expect("a page").rows;
             let got: Map = rows.iter().map(|(k, v)| (k.to_vec(), v.to_vec())).collect();
             assert_eq!(&got, want, "{context}");

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     commit::{Commit, Mutation, Outcome},
-    contract::{Direction, DropFilter, DropPredicate, Limit, Range, Snapshot, Store},
+    contract::{Direction, DropFilter, DropPredicate, KeyRange, Limit, Snapshot, Store},
     space::Space,
 };
 
@@ -30,7 +30,7 @@ async fn fill(store: &impl Store, count: u32) {
 /// All rows of a range, read page by page.
 async fn read_all(
     snapshot: &impl Snapshot,
-    range: Range,
+    range: KeyRange,
     direction: Direction,
     limit: Limit,
 ) -> Vec<(Bytes, Bytes)> {
@@ -52,7 +52,7 @@ pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Benc
     fill(&store, 40).await;
     let snapshot = store.snapshot();
     for (start, end) in [(0, Some(100)), (0, None), (3, Some(41)), (4, Some(40)), (9, Some(9))] {
-        let range = Range { start: key(start), end: end.map(key) };
+        let range = KeyRange { start: key(start), end: end.map(key) };
         let want: Vec<Vec<u8>> = (0..40_u32)
             .map(|n| n * 2)
             .filter(|n| start <= *n && end.is_none_or(|end| *n < end))
@@ -88,7 +88,7 @@ pub(super) async fn snapshots_do_not_move(bench: &mut impl Bench) {
     }
     drop(snapshot);
     let limit = Limit { rows: 3, bytes: 1 << 20 };
-    let rows = read_all(&copy, Range::all(), Direction::Forward, limit).await;
+    let rows = read_all(&copy, KeyRange::all(), Direction::Forward, limit).await;
     let want: Vec<_> = (0..10).map(|n| (Bytes::from(key(n * 2)), Bytes::from(key(n)))).collect();
     assert_eq!(rows, want);
     assert_eq!(get(&store, &key(2)).await, None);
@@ -145,7 +145,7 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
         }
         for direction in [Direction::Forward, Direction::Backward] {
             let all = Limit { rows: 10, bytes: usize::MAX };
-            let found = store.snapshot().scan(space, &Range::all(), direction, all).await;
+            let found = store.snapshot().scan(space, &KeyRange::all(), direction, all).await;
             let rows = found.expect("a scan").rows;
             let values: Vec<_> = rows.iter().map(|(_, value)| value.clone()).collect();
             assert_eq!(values, vec![own.clone(); 3], "round {round}, {direction:?}");

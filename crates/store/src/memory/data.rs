@@ -9,12 +9,16 @@ use crate::space::Space;
 
 /// What a key, and each version of it, takes beside its bytes, about.
 const KEY: usize = 128;
+/// Of one version.
 const VERSION: usize = 64;
 
+/// By `seq`, ascending; `None` is a deletion.
 pub(super) type Versions = Vec<(u64, Option<Bytes>)>;
 
+/// All spaces, with the versions of keys that an open snapshot may read.
 #[derive(Debug, Default)]
 pub(super) struct MemoryData {
+    /// In the order of keys.
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
     /// Open snapshots by `seq`.
     pub(super) open: BTreeMap<u64, usize>,
@@ -28,6 +32,7 @@ pub(super) struct MemoryData {
 }
 
 impl MemoryData {
+    /// Adds a version, and lets those go that nobody reads.
     pub(super) fn put_version(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
         let oldest = self.open.keys().next().copied();
         let keys = self.spaces.entry(space).or_default();
@@ -44,6 +49,7 @@ impl MemoryData {
         }
     }
 
+    /// The value that a snapshot of this `seq` sees.
     pub(super) fn visible_at(&self, space: Space, key: &[u8], seq: u64) -> Option<Bytes> {
         visible_version(self.spaces.get(&space)?.get(key)?, seq)
     }
@@ -61,13 +67,13 @@ impl MemoryData {
     }
 
     /// Takes out what the filter drops.
-    pub(super) fn drop_filtered(&mut self, space: Space, judge: &dyn Fn(&[u8], &[u8]) -> bool) {
+    pub(super) fn drop_filtered(&mut self, space: Space, drops: &dyn Fn(&[u8], &[u8]) -> bool) {
         let Some(keys) = self.spaces.get_mut(&space) else { return };
         let bytes = &mut self.bytes;
         keys.retain(|key, versions| {
             *bytes = bytes.saturating_sub(weight_of_key(key, versions));
             for (_, value) in versions.iter_mut() {
-                value.take_if(|value| judge(key, value));
+                value.take_if(|value| drops(key, value));
             }
             let kept = versions.iter().any(|(_, value)| value.is_some());
             *bytes += if kept { weight_of_key(key, versions) } else { 0 };
@@ -92,10 +98,12 @@ impl MemoryData {
     }
 }
 
+/// The value of the last version up to this `seq`.
 pub(super) fn visible_version(versions: &Versions, seq: u64) -> Option<Bytes> {
     versions.iter().rev().find(|(version, _)| *version <= seq).and_then(|(_, value)| value.clone())
 }
 
+/// Bytes that a key takes with its versions, about.
 fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
     let values = versions.iter().map(|(_, value)| VERSION + value.as_ref().map_or(0, Bytes::len));
     if versions.is_empty() { 0 } else { KEY + key.len() + values.sum::<usize>() }
@@ -103,6 +111,7 @@ fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
 
 /// Keeps what the oldest snapshot sees and everything later.
 fn forget_before(versions: &mut Versions, oldest: u64) {
+    // The last version up to the oldest snapshot is what that one sees.
     let seen = versions.iter().rposition(|(version, _)| *version <= oldest).unwrap_or(0);
     versions.drain(..seen);
 }
@@ -111,6 +120,7 @@ fn forget_before(versions: &mut Versions, oldest: u64) {
 /// that somebody sees who will go.
 fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };
+    // Deleted, and no older version is kept for anybody.
     if let [(_, None)] = versions.as_slice() {
         keys.remove(key);
         return false;

@@ -1,5 +1,7 @@
 //! A store that keeps nothing: versions of keys in an ordered map (`data.rs`). Its drop predicate
 //! looks at no snapshot, as that of the embedded engine, so that tests meet the same danger.
+//! Commits are visible at once, unless a test holds them between stamp and publication with the
+//! [`Gate`].
 
 mod data;
 
@@ -16,7 +18,7 @@ use data::{MemoryData, Versions, visible_version};
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        Capabilities, Direction, DropPredicate, Limit, Page, Range, Snapshot, Store, Timepiece,
+        Capabilities, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store, Timepiece,
     },
     error::{Error, Kind},
     health::Health,
@@ -25,6 +27,7 @@ use crate::{
     space::Space,
 };
 
+/// As in the embedded store.
 const MAX_KEY_BYTES: usize = 65_535;
 
 /// Holds commits between their stamp and their publication, for tests.
@@ -46,6 +49,7 @@ impl Gate {
         self.opened.notify_waiters();
     }
 
+    /// Waits while it is shut.
     async fn pass_through(&self) {
         loop {
             let opened = self.opened.notified();
@@ -57,7 +61,8 @@ impl Gate {
     }
 }
 
-struct Shared {
+/// What all clones and snapshots share.
+struct MemoryShared {
     data: Mutex<MemoryData>,
     sequencer: tokio::sync::Mutex<Sequencer>,
     time: Arc<dyn Timepiece>,
@@ -72,7 +77,7 @@ struct Shared {
 /// The memory store. Clones share their data, so a clone outlives a "restart" of its user.
 #[derive(Clone)]
 pub struct MemoryStore {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
 }
 
 impl std::fmt::Debug for MemoryStore {
@@ -97,7 +102,7 @@ impl MemoryStore {
     }
 
     fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
-        let shared = Shared {
+        let shared = MemoryShared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
             time,
@@ -148,6 +153,7 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
+    /// Makes a batch visible.
     fn publish_ordered(&self, ordered: OrderedBatch) {
         let mut data = lock(&self.shared.data);
         let Some(last) = ordered.last else { return };
@@ -155,6 +161,7 @@ impl MemoryStore {
         for ((space, key), by) in ordered.sums {
             let held =
                 data.visible_at(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
+            // A pair that is zero again is removed, as the contract says.
             let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
             data.put_version(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
         }
@@ -173,7 +180,7 @@ impl MemoryStore {
 
 /// A still view of a memory store.
 pub struct MemorySnapshot {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
     seq: u64,
 }
 
@@ -210,7 +217,7 @@ impl Snapshot for MemorySnapshot {
     async fn scan(
         &self,
         space: Space,
-        range: &Range,
+        range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
@@ -234,6 +241,7 @@ impl Snapshot for MemorySnapshot {
     }
 }
 
+/// The first rows, within the limit: at least one where there is one.
 fn page_within(rows: impl Iterator<Item = (Bytes, Bytes)>, limit: Limit) -> Page {
     let mut page = Page::default();
     let mut bytes = 0;
@@ -257,6 +265,7 @@ impl Store for MemoryStore {
 
     fn snapshot(&self) -> MemorySnapshot {
         let mut data = lock(&self.shared.data);
+        // Under the lock of the data, so that what this snapshot may read is not let go meanwhile.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
         MemorySnapshot { shared: Arc::clone(&self.shared), seq }
@@ -274,6 +283,7 @@ impl Store for MemoryStore {
         self.check_limit(commits.iter().all(|commit| commit.frees))?;
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut commits = commits;
+        // Held until the last batch is visible: commits of other callers wait for their turn here.
         let mut sequencer = self.shared.sequencer.lock().await;
         while !commits.is_empty() {
             self.shared
@@ -284,6 +294,7 @@ impl Store for MemoryStore {
             commits = std::mem::take(&mut ordered.rest);
             outcomes.append(&mut ordered.outcomes);
             let fence = ordered.fence.take();
+            // Stamped and not visible: what tests look at.
             self.shared.gate.pass_through().await;
             self.publish_ordered(ordered);
             if let Some((fence, outcome)) = fence {
@@ -321,10 +332,10 @@ impl Store for MemoryStore {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
         };
         let seq = self.published();
-        let judge = predicate.filter_for(space);
+        let drops = predicate.filter_for(space);
         let mut data = lock(&self.shared.data);
         data.filtered.insert(space, seq);
-        data.drop_filtered(space, &judge);
+        data.drop_filtered(space, &drops);
         Ok(())
     }
 

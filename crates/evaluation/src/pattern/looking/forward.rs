@@ -9,7 +9,10 @@ use super::{
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::PATTERN_REFUSED,
+};
 
 /// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
@@ -40,11 +43,11 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
         return Ok(());
     }
     let text = "Regular expression is invalid: regular expression is too large";
-    Err(Error::new(Kind::TooLarge, 51091, text))
+    Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
 /// A walk forward.
-struct Walk<'a> {
+struct ForwardWalk<'a> {
     machine: &'a Machine,
     bytes: &'a [u8],
     aheads: &'a [Positions],
@@ -58,7 +61,7 @@ pub(super) fn run(
     begin: usize,
     steps: &Steps<'_>,
 ) -> Result<Option<Slots>, Error> {
-    let walk = Walk { machine, bytes: text.as_bytes(), aheads };
+    let walk = ForwardWalk { machine, bytes: text.as_bytes(), aheads };
     let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
     let (mut now, mut next) = (ways(), ways());
     let mut slots = vec![None; machine.nfa.group_info().slot_len()];
@@ -92,7 +95,7 @@ pub(super) fn run(
     Ok(found)
 }
 
-impl Walk<'_> {
+impl ForwardWalk<'_> {
     /// Adds all states that are reached without reading, in their order.
     fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
         let mut left = vec![Left::Go(from)];

@@ -8,7 +8,10 @@ use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures}
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::ParserBuilder;
 
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::PATTERN_REFUSED,
+};
 
 /// Largest form of one part of a pattern, bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -34,7 +37,7 @@ pub(super) struct Machine {
 
 fn too_large() -> Error {
     let text = "Regular expression is invalid: regular expression is too large";
-    Error::new(Kind::TooLarge, 51091, text)
+    Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
 }
 
 impl Machine {

@@ -19,7 +19,10 @@ use super::{
     program,
     syntax::{Ahead, Flags},
 };
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},
+};
 use backward::Positions;
 use machine::Machine;
 
@@ -50,7 +53,7 @@ pub(super) struct Looking {
 
 /// What is known of a text before a match is looked for.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownPositions {
     aheads: Vec<Positions>,
     begins: Positions,
 }
@@ -78,7 +81,7 @@ impl Looking {
     pub(super) fn new(main: &str, aheads: &[Ahead], flags: Flags) -> Result<(Self, usize), Error> {
         if MAX_AHEADS < aheads.len() {
             let text = "Regular expression is not supported: it has too many look-aheads";
-            return Err(Error::new(Kind::Unsupported, 51091, text));
+            return Err(Error::new(Kind::Unsupported, PATTERN_REFUSED, text));
         }
         let wanted: Vec<bool> = aheads.iter().map(|ahead| ahead.wanted).collect();
         let parts = aheads.iter().map(|ahead| Machine::new(&ahead.pattern, flags, &wanted));
@@ -96,11 +99,11 @@ impl Looking {
     }
 
     /// Looks at a text.
-    pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<Known, Error> {
+    pub(super) fn know(&self, text: &str, count: Count<'_>) -> Result<KnownPositions, Error> {
         let states: u64 = self.aheads.iter().chain([&self.main]).map(|it| it.len() as u64).sum();
         if MAX_STEPS < states.saturating_mul(text.len() as u64 + 1) {
             let text = "a regular expression with look-ahead takes more steps than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         let steps = Steps { count, done: Cell::new(COUNTED) };
         let mut known = Vec::with_capacity(self.aheads.len());
@@ -109,7 +112,7 @@ impl Looking {
             known.push(begins);
         }
         let begins = backward::begins(&self.main, text, &known, &steps)?;
-        Ok(Known { aheads: known, begins })
+        Ok(KnownPositions { aheads: known, begins })
     }
 
     /// Whether a text has a match.
@@ -121,7 +124,7 @@ impl Looking {
     pub(super) fn find_at(
         &self,
         text: &str,
-        known: &Known,
+        known: &KnownPositions,
         from: usize,
         count: Count<'_>,
     ) -> Result<Option<Spans>, Error> {
@@ -144,5 +147,5 @@ impl Looking {
 
 /// Takes what compiled machines hold.
 pub(super) fn hold(bytes: usize) -> Result<memory::Share, Error> {
-    program::spend(bytes)
+    program::take_bytes(bytes)
 }

@@ -12,7 +12,7 @@ fn free(_: usize) -> Result<(), Error> {
 /// All matches of a pattern, each with its groups, divided by `|`.
 fn found(pattern: &str, options: &str, text: &str) -> String {
     let pattern = Pattern::with_look_ahead(pattern, options).unwrap();
-    let finder = pattern.finder(text, &free).unwrap();
+    let finder = pattern.find_matches(text, &free).unwrap();
     let (mut all, mut from) = (Vec::new(), 0);
     while let Some(spans) = finder.find_at(from, &free).unwrap() {
         let part = |span: &Option<(usize, usize)>| span.map_or("-", |(a, b)| &text[a..b]);

@@ -64,7 +64,7 @@ fn outcome(expression: &str, document: &Document) -> String {
     // Evaluated over raw bytes and over a tree: both have to agree.
     let raw = document.to_buf();
     let outcomes = [raw.as_ref(), DocRef::Tree(document)].map(|root| {
-        match expr.eval(&Env::new(root, &context)) {
+        match expr.evaluate(&Env::new(root, &context)) {
             Ok(Some(value)) => text_of(value.as_ref()),
             Ok(None) => "missing".to_owned(),
             Err(error) => format!("error {}: {}", error.number, error.message),
@@ -132,7 +132,7 @@ fn random_numbers_follow_the_seed() {
         let random = evaluation::Random::new(seed);
         let context = Context { random, ..Context::default() };
         let env = Env::new(DocRef::Tree(&document), &context);
-        [expr.eval(&env).unwrap(), expr.eval(&env).unwrap()]
+        [expr.evaluate(&env).unwrap(), expr.evaluate(&env).unwrap()]
     };
     assert_eq!(draw(1), draw(1));
     assert_ne!(draw(1)[0], draw(1)[1]);

@@ -24,7 +24,7 @@ fn texts_have_room_in_a_document() {
         let parsed = crate::expression::parse(crate::shell_text::value(&text).as_ref()).unwrap();
         let (nothing, context) = (document::Document::new(), evaluation::Context::default());
         let env = pipeline::Env::new(document::DocRef::Tree(&nothing), &context);
-        let number = parsed.eval(&env).err().map(|error| error.number);
+        let number = parsed.evaluate(&env).err().map(|error| error.number);
         assert_eq!(number, *want, "{expression}");
     }
 }

@@ -41,7 +41,8 @@ fn run(
     input: Vec<DocBuf>,
     others: &[DocBuf],
 ) -> Result<Vec<DocBuf>, evaluation::Error> {
-    let made = |documents: Vec<DocBuf>| documents.into_iter().map(Row::made).collect::<Vec<_>>();
+    let made =
+        |documents: Vec<DocBuf>| documents.into_iter().map(Row::not_stored).collect::<Vec<_>>();
     let rows = run_rows(stages, context, made(input), &made(others.to_vec()))?;
     Ok(rows.into_iter().map(|row| row.document).collect())
 }
@@ -60,8 +61,8 @@ fn run_rows(
         match exec.next()? {
             Next::Row(row) => rows.push(row),
             Next::NeedInput => match input.next() {
-                Some(row) => exec.offer(row)?,
-                None => exec.finish(),
+                Some(row) => exec.offer_row(row)?,
+                None => exec.finish_input(),
             },
             Next::Want(request) => exec.supply(serve(request, others)?)?,
             Next::Pause => {}
@@ -143,8 +144,8 @@ fn a_satisfied_limit_ends_the_input() {
     let mut exec = Exec::new(stages, Arc::default());
     let document = collection().swap_remove(0);
     let origin = Some(Box::from([7_u8].as_slice()));
-    let source = Source::stored(origin.clone());
-    exec.offer(Row { document, source }).unwrap();
+    let source = Source::stored_at(origin.clone());
+    exec.offer_row(Row { document, source }).unwrap();
     match exec.next().unwrap() {
         Next::Row(row) => assert_eq!(row.source.origin, origin),
         other => panic!("{other:?}"),

@@ -28,7 +28,7 @@ impl Place {
     }
 
     fn context(&self) -> Arc<Context> {
-        let (holding, spill) = (Holding::of(&self.account), Spill::To(self.area.clone()));
+        let (holding, spill) = (Holding::from_account(&self.account), Spill::To(self.area.clone()));
         Arc::new(Context { holding, spill, now_ms: 1000, ..Context::default() })
     }
 }
@@ -60,7 +60,7 @@ fn rows(count: usize) -> Vec<Row> {
         fields.push("text", "x".repeat(next(3000) as usize));
         Row {
             document: fields.to_buf(),
-            source: Source::stored(Some((at as u64).to_be_bytes().into())),
+            source: Source::stored_at(Some((at as u64).to_be_bytes().into())),
         }
     };
     (0..count).map(row).collect()
@@ -74,7 +74,7 @@ fn texts(rows: Vec<Row>) -> Vec<String> {
 /// The rows without every third stored document.
 fn without(rows: Vec<Row>) -> Vec<String> {
     let dead = |origin: &[u8]| origin.last().is_some_and(|last| last % 3 == 0);
-    texts(rows.into_iter().filter_map(|row| row.without(&dead).unwrap()).collect())
+    texts(rows.into_iter().filter_map(|row| row.without_dead(&dead).unwrap()).collect())
 }
 
 /// Whether the groups come in an order that nobody promised.
@@ -138,7 +138,7 @@ fn the_answer_is_the_same() {
         let [plain, spilled] = &judged;
         assert!(plain == spilled, "{pipeline}");
         drop(context);
-        assert_eq!((place.area.files(), place.area.bytes()), (0, 0), "{pipeline}");
+        assert_eq!((place.area.open_files(), place.area.used_bytes()), (0, 0), "{pipeline}");
         assert_eq!(place.account.used_bytes(), 0, "{pipeline}");
     }
 }
@@ -185,5 +185,5 @@ fn where_there_is_no_place_the_refusal_says_why() {
         assert_eq!(error.number, number);
         assert!(error.message.contains(part), "{error}");
     }
-    assert_eq!((full.area.files(), full.area.bytes()), (0, 0));
+    assert_eq!((full.area.open_files(), full.area.used_bytes()), (0, 0));
 }

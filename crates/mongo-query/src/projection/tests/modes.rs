@@ -22,7 +22,7 @@ fn pure_inclusions_name_their_paths() {
         ("{}", None),
     ] {
         let parsed = parse_find(document(projection).to_buf().as_ref()).unwrap();
-        let found = parsed.needs().map(|paths| paths.join(" "));
+        let found = parsed.paths_needed().map(|paths| paths.join(" "));
         assert_eq!(found.as_deref(), expected, "{projection}");
     }
 }

@@ -164,8 +164,8 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
 fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {
-        clock::Mode::System => "system",
-        clock::Mode::Manual => "manual",
+        clock::ClockMode::System => "system",
+        clock::ClockMode::Manual => "manual",
     };
     doc! {
         "mode": mode,

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Path, Value, ValueRef};
-use evaluation::{Context, memory};
+use evaluation::{Context, memory_of};
 
-use super::{Join, Joins, Source, Step, Unwind, set, value_at};
+use super::{Join, Joins, RowStep, Source, Unwind, set_at_path, value_at};
 use crate::exec::{
     Stage,
-    spilling::bytes::{Bytes, put, put_number, put_optional},
+    spilling::bytes::{RecordBytes, put_bytes, put_number, put_optional},
 };
 
 /// How many of those kept last are looked at for one that is the same.
@@ -43,17 +43,17 @@ impl Kept {
     }
 
     /// About the bytes it holds: the operation may be there for this row alone.
-    fn weight(&self) -> usize {
+    fn weight_of_kept(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
-        let held = constants.map(|(name, value)| name.len() + memory(value.as_ref()));
+        let held = constants.map(|(name, value)| name.len() + memory_of(value.as_ref()));
         size_of::<Self>() + size_of::<Context>() + held.sum::<usize>()
     }
 }
 
 impl Shared {
     /// Adds a source's bytes; answers by how many bytes it holds more itself.
-    pub(in crate::exec) fn write(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
+    pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
             put_number(0, out);
@@ -61,85 +61,85 @@ impl Shared {
         };
         // One more than there are: 0 says that nothing was joined.
         put_number(joins.steps.len() + 1, out);
-        put(joins.base.bytes(), out);
+        put_bytes(joins.base.bytes(), out);
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
-    fn write_step(&mut self, step: &Step, out: &mut Vec<u8>) -> usize {
+    fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
-            Step::Join(join) => {
+            RowStep::Join(join) => {
                 out.push(JOIN);
                 self.write_join(join, out)
             }
-            Step::Each(stages, at, context) => {
+            RowStep::Each(stages, at, context) => {
                 out.push(EACH);
-                self.keep(Kept::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
+                self.write_kept(Kept::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
             }
-            Step::Take { unwind, at, of, context } => {
+            RowStep::Take { unwind, at, of, context } => {
                 out.push(TAKE);
                 put_place(*at, out);
                 put_place(*of, out);
-                self.keep(Kept::Take(Arc::clone(unwind), Arc::clone(context)), out)
+                self.write_kept(Kept::Take(Arc::clone(unwind), Arc::clone(context)), out)
             }
         }
     }
 
     /// Where only one element matters, the others are not written: they are those of other rows.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
-        put(join.path.as_str().as_bytes(), out);
+        put_bytes(join.path.as_str().as_bytes(), out);
         put_place(join.only.map(|_| 0), out);
-        match join.only.and_then(|only| single(join, only)) {
-            Some(joined) => put(joined.bytes(), out),
-            None => put(join.joined.bytes(), out),
+        match join.only.and_then(|only| only_element(join, only)) {
+            Some(joined) => put_bytes(joined.bytes(), out),
+            None => put_bytes(join.joined.bytes(), out),
         }
-        put_number(join.sources().count(), out);
-        join.sources().map(|(_, source)| self.write(source, out)).sum()
+        put_number(join.relevant_sources().count(), out);
+        join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
-    fn keep(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
+    fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
         put_number(same.unwrap_or(self.0.len()), out);
         if same.is_some() {
             return 0;
         }
-        let weight = kept.weight();
+        let weight = kept.weight_of_kept();
         self.0.push(kept);
         weight
     }
 
     /// The source that was written; none where the bytes are not one.
-    pub(in crate::exec) fn read(&self, bytes: &mut Bytes<'_>) -> Option<Source> {
-        let origin = bytes.optional()?.map(Into::into);
-        let Some(count) = bytes.number()?.checked_sub(1) else {
+    pub(in crate::exec) fn read_source(&self, bytes: &mut RecordBytes<'_>) -> Option<Source> {
+        let origin = bytes.read_optional()?.map(Into::into);
+        let Some(count) = bytes.read_number()?.checked_sub(1) else {
             return Some(Source { origin, joins: None });
         };
-        let base = document(bytes)?;
+        let base = read_document(bytes)?;
         let steps = (0..count).map(|_| self.read_step(bytes)).collect::<Option<_>>()?;
         Some(Source { origin, joins: Some(Box::new(Joins { base, steps })) })
     }
 
-    fn read_step(&self, bytes: &mut Bytes<'_>) -> Option<Step> {
-        match bytes.byte()? {
+    fn read_step(&self, bytes: &mut RecordBytes<'_>) -> Option<RowStep> {
+        match bytes.read_byte()? {
             JOIN => {
-                let path = Path::new(std::str::from_utf8(bytes.bytes()?).ok()?);
-                let (only, joined) = (place(bytes)?, document(bytes)?);
-                let count = bytes.number()?;
-                let from = (0..count).map(|_| self.read(bytes)).collect::<Option<_>>()?;
-                Some(Step::Join(Join { joined, path, from, only }))
+                let path = Path::new(std::str::from_utf8(bytes.read_bytes()?).ok()?);
+                let (only, joined) = (read_place(bytes)?, read_document(bytes)?);
+                let count = bytes.read_number()?;
+                let from = (0..count).map(|_| self.read_source(bytes)).collect::<Option<_>>()?;
+                Some(RowStep::Join(Join { joined, path, from, only }))
             }
-            EACH => match self.0.get(bytes.number()?)? {
+            EACH => match self.0.get(bytes.read_number()?)? {
                 Kept::Each(stages, at, context) => {
-                    Some(Step::Each(Arc::clone(stages), *at, Arc::clone(context)))
+                    Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
                 Kept::Take(..) => None,
             },
             TAKE => {
-                let (at, of) = (place(bytes)?, place(bytes)?);
-                match self.0.get(bytes.number()?)? {
+                let (at, of) = (read_place(bytes)?, read_place(bytes)?);
+                match self.0.get(bytes.read_number()?)? {
                     Kept::Take(unwind, context) => {
                         let (unwind, context) = (Arc::clone(unwind), Arc::clone(context));
-                        Some(Step::Take { unwind, at, of, context })
+                        Some(RowStep::Take { unwind, at, of, context })
                     }
                     Kept::Each(..) => None,
                 }
@@ -150,15 +150,15 @@ impl Shared {
 }
 
 /// A document with nothing but the array at the join's path, and in it the one element.
-fn single(join: &Join, only: usize) -> Option<DocBuf> {
+fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     let array = value_at(join.joined.as_ref(), &join.path)?.as_array()?;
     let element = array.get(only).map(ValueRef::to_value);
     let empty = document::DocBuilder::new().finish();
-    set(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
+    set_at_path(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
 }
 
-fn document(bytes: &mut Bytes<'_>) -> Option<DocBuf> {
-    Some(DocBuf::from_trusted(bytes.bytes()?.to_vec()))
+fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
+    Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }
 
 /// A place in an array; one more than it is, so that 0 is none.
@@ -166,6 +166,6 @@ fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }
 
-fn place(bytes: &mut Bytes<'_>) -> Option<Option<usize>> {
-    Some(bytes.number()?.checked_sub(1))
+fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
+    Some(bytes.read_number()?.checked_sub(1))
 }

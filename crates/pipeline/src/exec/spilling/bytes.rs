@@ -1,7 +1,7 @@
 //! Numbers and lengths in the records of temporary files.
 
 /// Adds bytes behind their length.
-pub(in crate::exec) fn put(bytes: &[u8], out: &mut Vec<u8>) {
+pub(in crate::exec) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     put_number(bytes.len(), out);
     out.extend_from_slice(bytes);
 }
@@ -24,19 +24,19 @@ pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
 
 /// The rest of a record. What is read of it is none where the record is not what was written.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::exec) struct Bytes<'a>(pub(in crate::exec) &'a [u8]);
+pub(in crate::exec) struct RecordBytes<'a>(pub(in crate::exec) &'a [u8]);
 
-impl<'a> Bytes<'a> {
-    pub(in crate::exec) fn byte(&mut self) -> Option<u8> {
+impl<'a> RecordBytes<'a> {
+    pub(in crate::exec) fn read_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
-    pub(in crate::exec) fn number(&mut self) -> Option<usize> {
+    pub(in crate::exec) fn read_number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..usize::BITS).step_by(7) {
-            let byte = self.byte()?;
+            let byte = self.read_byte()?;
             number |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Some(number);
@@ -45,19 +45,19 @@ impl<'a> Bytes<'a> {
         None
     }
 
-    pub(in crate::exec) fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = self.number()?;
-        self.take(length)
+    pub(in crate::exec) fn read_bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.read_number()?;
+        self.take_bytes(length)
     }
 
-    pub(in crate::exec) fn optional(&mut self) -> Option<Option<&'a [u8]>> {
-        match self.number()?.checked_sub(1) {
-            Some(length) => self.take(length).map(Some),
+    pub(in crate::exec) fn read_optional(&mut self) -> Option<Option<&'a [u8]>> {
+        match self.read_number()?.checked_sub(1) {
+            Some(length) => self.take_bytes(length).map(Some),
             None => Some(None),
         }
     }
 
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
@@ -73,25 +73,25 @@ mod tests {
         let mut out = Vec::new();
         let numbers = [0, 1, 127, 128, 300, 1 << 31, usize::MAX];
         numbers.iter().for_each(|number| put_number(*number, &mut out));
-        put(b"abc", &mut out);
+        put_bytes(b"abc", &mut out);
         put_optional(Some(b""), &mut out);
         put_optional(None, &mut out);
-        let mut bytes = Bytes(&out);
+        let mut bytes = RecordBytes(&out);
         for number in numbers {
-            assert_eq!(bytes.number(), Some(number));
+            assert_eq!(bytes.read_number(), Some(number));
         }
-        assert_eq!(bytes.bytes(), Some(&b"abc"[..]));
-        assert_eq!(bytes.optional(), Some(Some(&b""[..])));
-        assert_eq!(bytes.optional(), Some(None));
-        assert_eq!(bytes.number(), None);
+        assert_eq!(bytes.read_bytes(), Some(&b"abc"[..]));
+        assert_eq!(bytes.read_optional(), Some(Some(&b""[..])));
+        assert_eq!(bytes.read_optional(), Some(None));
+        assert_eq!(bytes.read_number(), None);
     }
 
     #[test]
     fn what_is_cut_off_is_none() {
         let mut out = Vec::new();
-        put(&[7; 200], &mut out);
+        put_bytes(&[7; 200], &mut out);
         for length in 0..out.len() {
-            assert_eq!(Bytes(&out[..length]).bytes(), None, "{length}");
+            assert_eq!(RecordBytes(&out[..length]).read_bytes(), None, "{length}");
         }
     }
 }

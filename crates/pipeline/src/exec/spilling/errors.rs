@@ -1,31 +1,31 @@
 //! Failures of temporary files as failures of an operation.
 
-use evaluation::{Error, Kind, SHORT, Spill};
+use evaluation::{Error, Kind, Spill, numbers::BUSY};
 
 use crate::limits::MAX_STAGE_BYTES;
 
 /// MongoDB's number for a device without space.
 const FULL: i32 = 14031;
 /// MongoDB's number for an operation that may go well later.
-const AGAIN: i32 = SHORT;
+const AGAIN: i32 = BUSY;
 
 /// What an operation says when a temporary file fails.
-pub(in crate::exec) fn failed(error: spill::Error) -> Error {
+pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
     match error {
-        spill::Error::Busy => Error::new(Kind::Short, SHORT, text),
+        spill::Error::Busy => Error::new(Kind::Short, BUSY, text),
         spill::Error::Full => Error::new(Kind::Full, FULL, text),
         spill::Error::Device(_) | spill::Error::Damaged => Error::new(Kind::Device, AGAIN, text),
     }
 }
 
 /// A record is not what was written, although its checksum is right.
-pub(in crate::exec) fn damaged() -> Error {
-    failed(spill::Error::Damaged)
+pub(in crate::exec) fn damaged_record() -> Error {
+    file_failed(spill::Error::Damaged)
 }
 
 /// A stage holds more than it may. The number and the texts of a refused one are MongoDB's.
-pub(in crate::exec) fn exceeded(spill: &Spill, stage: &str) -> Error {
+pub(in crate::exec) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
     let text = match (spill, stage) {
         (Spill::Refused, "$sort") => format!(
             "Sort exceeded memory limit of {MAX_STAGE_BYTES} bytes, but did not opt in to \

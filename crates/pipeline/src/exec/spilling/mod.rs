@@ -6,7 +6,7 @@ mod errors;
 pub(super) mod partitions;
 mod sorter;
 
-pub(super) use errors::{damaged, exceeded, failed};
+pub(super) use errors::{damaged_record, file_failed, stage_exceeded};
 pub(super) use sorter::{Entry, Sorter};
 
 use evaluation::Context;
@@ -16,5 +16,5 @@ const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// Whether so many bytes are worth being written, and there is a place for them.
 pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
-    LEAST_WRITTEN <= bytes && context.spill.area().is_some()
+    LEAST_WRITTEN <= bytes && context.spill.temporary_area().is_some()
 }

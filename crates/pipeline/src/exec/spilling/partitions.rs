@@ -8,8 +8,8 @@ use spill::{Reader, Run, TempFile, Writer};
 use std::hash::BuildHasher;
 
 use super::{
-    bytes::{Bytes, put},
-    damaged, exceeded, failed,
+    bytes::{RecordBytes, put_bytes},
+    damaged_record, file_failed, stage_exceeded,
 };
 use crate::exec::Meter;
 
@@ -65,17 +65,19 @@ impl Partitions {
         behind: Option<&Reading>,
         spill: &Spill,
     ) -> Result<Self, Error> {
-        let (file, level) = match (behind, spill.area()) {
-            (Some(reading), _) if MAX_LEVEL <= reading.level => return Err(exceeded(spill, stage)),
+        let (file, level) = match (behind, spill.temporary_area()) {
+            (Some(reading), _) if MAX_LEVEL <= reading.level => {
+                return Err(stage_exceeded(spill, stage));
+            }
             (Some(reading), _) => (reading.file.clone(), reading.level + 1),
-            (None, Some(area)) => (area.file().map_err(failed)?, 0),
-            (None, None) => return Err(exceeded(spill, stage)),
+            (None, Some(area)) => (area.create_file().map_err(file_failed)?, 0),
+            (None, None) => return Err(stage_exceeded(spill, stage)),
         };
         Ok(Self { file, level, writers: Default::default(), record: Vec::new() })
     }
 
     /// The partition of a key.
-    pub(in crate::exec) fn of(&self, key: &[u8]) -> usize {
+    pub(in crate::exec) fn partition_of(&self, key: &[u8]) -> usize {
         let hash = FixedState::with_seed(0).hash_one(key);
         usize::try_from(hash >> (self.level * BITS)).unwrap_or(0) % PARTITIONS
     }
@@ -86,19 +88,19 @@ impl Partitions {
     }
 
     /// Groups of this partition are no longer in memory.
-    pub(in crate::exec) fn write(&mut self, partition: usize) {
+    pub(in crate::exec) fn write_from_now(&mut self, partition: usize) {
         if let Some(writer) = self.writers.get_mut(partition) {
-            writer.get_or_insert_with(|| self.file.writer());
+            writer.get_or_insert_with(|| self.file.start_run());
         }
     }
 
     /// Bytes that are held beside the groups in memory.
-    pub(in crate::exec) fn memory(&self) -> usize {
+    pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.writers.iter().flatten().count() * Writer::MEMORY
     }
 
     /// Writes a group as it is.
-    pub(in crate::exec) fn group(
+    pub(in crate::exec) fn write_group(
         &mut self,
         partition: usize,
         id: Value,
@@ -108,23 +110,23 @@ impl Partitions {
         let mut fields = Document::new();
         fields.push("", id);
         states.into_iter().for_each(|state| fields.push("", state));
-        self.append(partition, STATE, fields.to_buf().bytes(), context)
+        self.append_record(partition, STATE, fields.to_buf().bytes(), context)
     }
 
     /// Writes a row of a group that was written.
-    pub(in crate::exec) fn row(
+    pub(in crate::exec) fn write_row(
         &mut self,
         partition: usize,
         row: DocRef<'_>,
         context: &Context,
     ) -> Result<(), Error> {
         match row {
-            DocRef::Raw(bytes) => self.append(partition, ROW, bytes, context),
-            DocRef::Tree(_) => self.append(partition, ROW, row.to_buf().bytes(), context),
+            DocRef::Raw(bytes) => self.append_record(partition, ROW, bytes, context),
+            DocRef::Tree(_) => self.append_record(partition, ROW, row.to_buf().bytes(), context),
         }
     }
 
-    fn append(
+    fn append_record(
         &mut self,
         partition: usize,
         kind: u8,
@@ -134,17 +136,17 @@ impl Partitions {
         let Some(Some(writer)) = self.writers.get_mut(partition) else { return Ok(()) };
         self.record.clear();
         self.record.push(kind);
-        put(document, &mut self.record);
-        context.effort.pass(self.record.len())?;
-        context.effort.may_wait();
-        writer.append(&self.record).map_err(failed)
+        put_bytes(document, &mut self.record);
+        context.budget.spend(self.record.len())?;
+        context.budget.before_waiting();
+        writer.append_record(&self.record).map_err(file_failed)
     }
 
     /// What was written.
-    pub(in crate::exec) fn finish(self) -> Result<Vec<Partition>, Error> {
+    pub(in crate::exec) fn finish_partitions(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
-            let run = writer.finish().map_err(failed)?;
+            let run = writer.finish_run().map_err(file_failed)?;
             Ok(Partition { run, file: file.clone(), level })
         };
         writers.into_iter().flatten().map(partition).collect()
@@ -153,28 +155,31 @@ impl Partitions {
 
 impl Partition {
     /// Reads it; the meter has room for that.
-    pub(in crate::exec) fn read(self, meter: &mut Meter) -> Result<Reading, Error> {
-        let memory = self.run.memory();
-        meter.set(memory)?;
-        Ok(Reading { reader: self.run.read(), memory, file: self.file, level: self.level })
+    pub(in crate::exec) fn read_with(self, meter: &mut Meter) -> Result<Reading, Error> {
+        let memory = self.run.reader_memory();
+        meter.set_held(memory)?;
+        Ok(Reading { reader: self.run.into_reader(), memory, file: self.file, level: self.level })
     }
 }
 
 impl Reading {
     /// Bytes that are held while it is read.
-    pub(in crate::exec) fn memory(&self) -> usize {
+    pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.memory
     }
 
     /// The next record; none behind the last.
-    pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Record>, Error> {
-        context.effort.may_wait();
-        let Some(record) = self.reader.next_record().map_err(failed)? else { return Ok(None) };
-        context.effort.pass(record.len())?;
-        let mut bytes = Bytes(record);
-        let read = |bytes: &mut Bytes<'_>| {
-            let kind = bytes.byte()?;
-            let document = DocBuf::from_trusted(bytes.bytes()?.to_vec());
+    pub(in crate::exec) fn next_record(
+        &mut self,
+        context: &Context,
+    ) -> Result<Option<Record>, Error> {
+        context.budget.before_waiting();
+        let Some(record) = self.reader.next_record().map_err(file_failed)? else { return Ok(None) };
+        context.budget.spend(record.len())?;
+        let mut bytes = RecordBytes(record);
+        let read = |bytes: &mut RecordBytes<'_>| {
+            let kind = bytes.read_byte()?;
+            let document = DocBuf::from_trusted(bytes.read_bytes()?.to_vec());
             match kind {
                 ROW => Some(Record::Row(document)),
                 STATE => {
@@ -185,6 +190,6 @@ impl Reading {
                 _ => None,
             }
         };
-        read(&mut bytes).ok_or_else(damaged).map(Some)
+        read(&mut bytes).ok_or_else(damaged_record).map(Some)
     }
 }

@@ -2,12 +2,12 @@
 //! at the end. Rows that are equal in the order stay in the order in which they came.
 
 use document::{DocBuf, Document, Value};
-use evaluation::{Context, Error, Holding, Kind, memory};
+use evaluation::{Context, Error, Holding, Kind, memory_of};
 use spill::{Reader, Run, TempFile, Writer};
 
 use super::{
-    bytes::{Bytes, put},
-    can_write, damaged, failed,
+    bytes::{RecordBytes, put_bytes},
+    can_write, damaged_record, file_failed,
 };
 use crate::{
     exec::{Meter, Row, joins::Shared},
@@ -32,9 +32,9 @@ pub(in crate::exec) struct Entry {
 }
 
 impl Entry {
-    fn weight(&self) -> usize {
-        let key = self.key.0.iter().map(|value| memory(value.as_ref())).sum::<usize>();
-        key + self.row.weight()
+    fn weight_of_entry(&self) -> usize {
+        let key = self.key.0.iter().map(|value| memory_of(value.as_ref())).sum::<usize>();
+        key + self.row.memory_bytes()
     }
 }
 
@@ -90,7 +90,7 @@ impl Sorter {
     }
 
     /// The order.
-    pub(in crate::exec) fn sort(&self) -> &Sort {
+    pub(in crate::exec) fn sort_order(&self) -> &Sort {
         &self.sort
     }
 
@@ -100,33 +100,37 @@ impl Sorter {
     }
 
     /// Adds an entry.
-    pub(in crate::exec) fn add(&mut self, entry: Entry, context: &Context) -> Result<(), Error> {
-        let bytes = entry.weight();
+    pub(in crate::exec) fn add_entry(
+        &mut self,
+        entry: Entry,
+        context: &Context,
+    ) -> Result<(), Error> {
+        let bytes = entry.weight_of_entry();
         if self.meter.is_scarce() && can_write(self.bytes, context) {
             // The rest is for those who cannot write what they hold.
             self.write_out(context)?;
         }
-        if let Err(error) = self.meter.add(bytes) {
+        if let Err(error) = self.meter.add_bytes(bytes) {
             self.make_room(error, context)?;
-            self.meter.add(bytes)?;
+            self.meter.add_bytes(bytes)?;
         }
         self.bytes += bytes;
         self.held.push(entry);
         // With a limit, only about twice as many rows as wanted are ever held.
         if self.most.is_some_and(|most| most.saturating_mul(2).max(64) <= self.held.len()) {
-            self.settle(context)?;
+            self.sort_held(context)?;
         }
         Ok(())
     }
 
     /// All entries have been added.
-    pub(in crate::exec) fn finish(&mut self, context: &Context) -> Result<(), Error> {
-        self.settle(context)?;
+    pub(in crate::exec) fn finish_input(&mut self, context: &Context) -> Result<(), Error> {
+        self.sort_held(context)?;
         if self.spilled.is_none() {
             self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
-        context.effort.may_wait();
+        context.budget.before_waiting();
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
         loop {
@@ -137,50 +141,53 @@ impl Sorter {
             spilled.merge_last((surplus + 1).min(fan_in), &self.sort, self.most, context)?;
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
-        self.meter.add(runs.iter().map(needed).sum())?;
+        self.meter.add_bytes(runs.iter().map(merge_bytes).sum())?;
         let left = self.most.unwrap_or(usize::MAX);
         self.out = Out::Files(Merge::new(runs, &self.sort)?, left);
         Ok(())
     }
 
     /// The next entry in order, once it is finished.
-    pub(in crate::exec) fn next(&mut self, context: &Context) -> Result<Option<Entry>, Error> {
+    pub(in crate::exec) fn next_entry(
+        &mut self,
+        context: &Context,
+    ) -> Result<Option<Entry>, Error> {
         if matches!(self.out, Out::Files(..)) {
-            context.effort.may_wait();
+            context.budget.before_waiting();
         }
         let entry = match &mut self.out {
             Out::Unfinished | Out::Files(_, 0) => None,
             Out::Memory(entries) => entries.next().inspect(|entry| {
-                self.meter.free(entry.weight());
+                self.meter.free_bytes(entry.weight_of_entry());
             }),
-            Out::Files(merge, left) => match (merge.next(&self.sort)?, &self.spilled) {
+            Out::Files(merge, left) => match (merge.next_head(&self.sort)?, &self.spilled) {
                 (Some(head), Some(spilled)) => {
                     *left -= 1;
-                    context.effort.pass(head.record.len())?;
-                    let row = spilled.row(&head.record).ok_or_else(damaged)?;
+                    context.budget.spend(head.record.len())?;
+                    let row = spilled.row_of_record(&head.record).ok_or_else(damaged_record)?;
                     Some(Entry { key: head.key, row })
                 }
                 _ => None,
             },
         };
         if entry.is_none() {
-            self.meter.clear();
+            self.meter.clear_held();
         }
         Ok(entry)
     }
 
     /// Puts the held entries in order and drops those beyond the limit.
-    fn settle(&mut self, context: &Context) -> Result<(), Error> {
+    fn sort_held(&mut self, context: &Context) -> Result<(), Error> {
         if LONG_ORDER <= self.bytes {
-            context.effort.may_wait();
+            context.budget.before_waiting();
         }
-        context.effort.pass(self.bytes / 8)?;
+        context.budget.spend(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));
         if let Some(most) = self.most.filter(|most| *most < self.held.len()) {
-            let dropped: usize = self.held.drain(most..).map(|entry| entry.weight()).sum();
+            let dropped: usize = self.held.drain(most..).map(|entry| entry.weight_of_entry()).sum();
             self.bytes = self.bytes.saturating_sub(dropped);
-            self.meter.free(dropped);
+            self.meter.free_bytes(dropped);
         }
         Ok(())
     }
@@ -188,22 +195,23 @@ impl Sorter {
     /// Writes what is held, because of this failure to hold more.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         // At the limit of the stage even little is written: another part of a `$facet` may hold the rest.
-        let little =
-            error.kind == Kind::TooLarge && 0 < self.bytes && context.spill.area().is_some();
+        let little = error.kind == Kind::TooLarge
+            && 0 < self.bytes
+            && context.spill.temporary_area().is_some();
         if little || can_write(self.bytes, context) {
             return self.write_out(context);
         }
-        Err(self.meter.refusal(error, &context.spill))
+        Err(self.meter.refusal_of(error, &context.spill))
     }
 
     /// Writes what is held as a run.
     fn write_out(&mut self, context: &Context) -> Result<(), Error> {
-        if let (None, Some(area)) = (&self.spilled, context.spill.area()) {
-            let file = area.file().map_err(failed)?;
+        if let (None, Some(area)) = (&self.spilled, context.spill.temporary_area()) {
+            let file = area.create_file().map_err(file_failed)?;
             let (runs, shared) = (Vec::new(), Shared::default());
             self.spilled = Some(Spilled { file, runs, shared, kept: 0 });
         }
-        self.settle(context)?;
+        self.sort_held(context)?;
         self.write_run(context)
     }
 
@@ -211,11 +219,11 @@ impl Sorter {
         let Some(spilled) = self.spilled.as_mut().filter(|_| !self.held.is_empty()) else {
             return Ok(());
         };
-        let run = spilled.write(self.held.drain(..), context)?;
+        let run = spilled.write_entries(self.held.drain(..), context)?;
         self.held = Vec::new();
         self.bytes = 0;
-        self.meter.clear();
-        self.meter.add(spilled.kept)?;
+        self.meter.clear_held();
+        self.meter.add_bytes(spilled.kept)?;
         spilled.runs.push((0, run));
         let full = |runs: &[(u32, Run)]| {
             let fan_in = fan_in(runs);
@@ -231,32 +239,32 @@ impl Sorter {
 }
 
 /// What is held for a run while it is merged.
-fn needed(run: &Run) -> usize {
-    run.memory() + run.largest() * COPIES
+fn merge_bytes(run: &Run) -> usize {
+    run.reader_memory() + run.largest_record() * COPIES
 }
 
 /// How many of these runs can be merged at once.
 fn fan_in(runs: &[(u32, Run)]) -> usize {
-    let largest = runs.iter().map(|(_, run)| needed(run)).max().unwrap_or(1);
+    let largest = runs.iter().map(|(_, run)| merge_bytes(run)).max().unwrap_or(1);
     (MERGE_BYTES / largest.max(1)).clamp(2, FAN_IN)
 }
 
 impl Spilled {
-    fn write(
+    fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,
         context: &Context,
     ) -> Result<Run, Error> {
-        let mut writer = self.file.writer();
+        let mut writer = self.file.start_run();
         let mut record = Vec::new();
         for Entry { key, row } in entries {
             record.clear();
-            put(key_bytes(key).bytes(), &mut record);
-            put(row.document.bytes(), &mut record);
-            self.kept += self.shared.write(&row.source, &mut record);
-            append(&mut writer, &record, context)?;
+            put_bytes(key_bytes(key).bytes(), &mut record);
+            put_bytes(row.document.bytes(), &mut record);
+            self.kept += self.shared.write_source(&row.source, &mut record);
+            append_record(&mut writer, &record, context)?;
         }
-        writer.finish().map_err(failed)
+        writer.finish_run().map_err(file_failed)
     }
 
     /// One run in place of the last ones.
@@ -270,30 +278,30 @@ impl Spilled {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
-        let mut writer = self.file.writer();
+        let mut writer = self.file.start_run();
         let mut left = most.unwrap_or(usize::MAX);
         while 0 < left
-            && let Some(head) = merge.next(sort)?
+            && let Some(head) = merge.next_head(sort)?
         {
-            append(&mut writer, &head.record, context)?;
+            append_record(&mut writer, &head.record, context)?;
             left -= 1;
         }
-        self.runs.push((level + 1, writer.finish().map_err(failed)?));
+        self.runs.push((level + 1, writer.finish_run().map_err(file_failed)?));
         Ok(())
     }
 
     /// The row of a record.
-    fn row(&self, record: &[u8]) -> Option<Row> {
-        let mut bytes = Bytes(record);
-        bytes.bytes()?;
-        let document = DocBuf::from_trusted(bytes.bytes()?.to_vec());
-        Some(Row { document, source: self.shared.read(&mut bytes)? })
+    fn row_of_record(&self, record: &[u8]) -> Option<Row> {
+        let mut bytes = RecordBytes(record);
+        bytes.read_bytes()?;
+        let document = DocBuf::from_trusted(bytes.read_bytes()?.to_vec());
+        Some(Row { document, source: self.shared.read_source(&mut bytes)? })
     }
 }
 
-fn append(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
-    context.effort.pass(record.len())?;
-    writer.append(record).map_err(failed)
+fn append_record(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
+    context.budget.spend(record.len())?;
+    writer.append_record(record).map_err(file_failed)
 }
 
 fn key_bytes(key: SortKey) -> DocBuf {
@@ -303,7 +311,7 @@ fn key_bytes(key: SortKey) -> DocBuf {
 }
 
 fn key_of(record: &[u8]) -> Option<SortKey> {
-    let key = DocBuf::from_trusted(Bytes(record).bytes()?.to_vec());
+    let key = DocBuf::from_trusted(RecordBytes(record).read_bytes()?.to_vec());
     let values: Vec<Value> = key.as_ref().iter().map(|(_, value)| value.to_value()).collect();
     Some(SortKey(values))
 }
@@ -326,26 +334,26 @@ struct Merge {
 impl Merge {
     fn new(runs: Vec<Run>, sort: &Sort) -> Result<Self, Error> {
         let count = runs.len();
-        let runs = runs.into_iter().map(|run| (run.read(), None)).collect();
+        let runs = runs.into_iter().map(|run| (run.into_reader(), None)).collect();
         let mut merge = Self { runs, order: Vec::with_capacity(count) };
         for at in 0..count {
-            merge.advance(at, sort)?;
+            merge.advance_run(at, sort)?;
         }
         Ok(merge)
     }
 
-    fn next(&mut self, sort: &Sort) -> Result<Option<Head>, Error> {
+    fn next_head(&mut self, sort: &Sort) -> Result<Option<Head>, Error> {
         let Some(at) = self.order.pop() else { return Ok(None) };
         let head = self.runs.get_mut(at).and_then(|(_, head)| head.take());
-        self.advance(at, sort)?;
+        self.advance_run(at, sort)?;
         Ok(head)
     }
 
     /// Reads the next record of a run and puts the run into its place.
-    fn advance(&mut self, at: usize, sort: &Sort) -> Result<(), Error> {
+    fn advance_run(&mut self, at: usize, sort: &Sort) -> Result<(), Error> {
         let Some((reader, head)) = self.runs.get_mut(at) else { return Ok(()) };
-        let Some(record) = reader.next_record().map_err(failed)? else { return Ok(()) };
-        let key = key_of(record).ok_or_else(damaged)?;
+        let Some(record) = reader.next_record().map_err(file_failed)? else { return Ok(()) };
+        let key = key_of(record).ok_or_else(damaged_record)?;
         *head = Some(Head { key, record: record.to_vec() });
         let key = |at: usize| self.runs.get(at).and_then(|(_, head)| Some(&head.as_ref()?.key));
         let behind = |other: &usize| match (key(*other), key(at)) {

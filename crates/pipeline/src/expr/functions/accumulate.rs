@@ -3,41 +3,46 @@
 use document::{Value, ValueRef};
 use evaluation::Error;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::{
     Function, In, Param,
     Takes::{Any, Named},
-    need, row,
+    required, row,
 };
 use crate::{
-    accumulate::{Deviation, Extreme, Mean, Sum, count_of, pick_n},
-    failure::{fail, mismatch},
+    accumulate::{Extreme, Mean, StandardDeviation, Sum, parse_count, pick_n},
+    failure::{invalid_request, type_mismatch},
 };
 
-const N: &[Param] = &[need("input"), need("n")];
+const N: &[Param] = &[required("input"), required("n")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$avg", Any, avg, "mean of the numbers"),
-    row("$max", Any, |c| extreme(c, true), "greatest value"),
-    row("$min", Any, |c| extreme(c, false), "least value"),
-    row("$stdDevPop", Any, |c| deviation(c, false), "deviation of a population"),
-    row("$stdDevSamp", Any, |c| deviation(c, true), "deviation of a sample"),
+    row("$max", Any, |c| extreme_of(c, true), "greatest value"),
+    row("$min", Any, |c| extreme_of(c, false), "least value"),
+    row("$stdDevPop", Any, |c| deviation_of(c, false), "deviation of a population"),
+    row("$stdDevSamp", Any, |c| deviation_of(c, true), "deviation of a sample"),
     row("$sum", Any, sum, "sum of the numbers"),
     row("$firstN", Named(N), |c| some_of(c, "$firstN"), "first elements"),
     row("$lastN", Named(N), |c| some_of(c, "$lastN"), "last elements"),
     row("$maxN", Named(N), |c| some_of(c, "$maxN"), "greatest elements"),
     row("$minN", Named(N), |c| some_of(c, "$minN"), "least elements"),
-    row("$median", Named(&[need("input"), need("method")]), median, "middle of the numbers"),
+    row(
+        "$median",
+        Named(&[required("input"), required("method")]),
+        median,
+        "middle of the numbers",
+    ),
     row(
         "$percentile",
-        Named(&[need("input"), need("p"), need("method")]),
+        Named(&[required("input"), required("p"), required("method")]),
         percentile,
         "percentiles of the numbers",
     ),
 ];
 
 /// Every value: the elements of an only argument that is an array, else the arguments.
-fn each(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
+fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
         [only] => match only.value() {
             Some(ValueRef::Array(values)) => values.iter().for_each(take),
@@ -48,48 +53,48 @@ fn each(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     }
 }
 
-fn sum(call: &In<'_>) -> Answer {
+fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
-    each(call, |value| sum.add(value));
-    Ok(Some(sum.value()))
+    each_value(call, |value| sum.add_number(value));
+    Ok(Some(sum.sum_value()))
 }
 
-fn avg(call: &In<'_>) -> Answer {
+fn avg(call: &In<'_>) -> OptionalValue {
     let mut mean = Mean::default();
-    each(call, |value| mean.add(value));
-    Ok(Some(mean.value()))
+    each_value(call, |value| mean.add_number(value));
+    Ok(Some(mean.mean_value()))
 }
 
-fn extreme(call: &In<'_>, greatest: bool) -> Answer {
+fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
-    each(call, |value| {
-        extreme.add(value);
+    each_value(call, |value| {
+        extreme.add_value(value);
     });
-    Ok(Some(extreme.value()))
+    Ok(Some(extreme.into_extreme()))
 }
 
-fn deviation(call: &In<'_>, sample: bool) -> Answer {
-    let mut deviation = Deviation::new(sample);
-    each(call, |value| deviation.add(value));
-    Ok(Some(deviation.value()))
+fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
+    let mut deviation = StandardDeviation::new(sample);
+    each_value(call, |value| deviation.add_number(value));
+    Ok(Some(deviation.into_deviation()))
 }
 
-fn some_of(call: &In<'_>, name: &str) -> Answer {
-    let Some(ValueRef::Array(values)) = call.arg(0).value() else {
-        return Err(mismatch(5_788_200, "Input must be an array"));
+fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
+    let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
+        return Err(type_mismatch(5_788_200, "Input must be an array"));
     };
-    let count = count_of(call.arg(1).or_null())?;
+    let count = parse_count(call.arg_at(1).or_null())?;
     Ok(Some(Value::Array(pick_n(name, values, count))))
 }
 
-fn numbers(call: &In<'_>) -> Vec<f64> {
+fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
         if let Some(number) = document::Number::of(value).filter(|number| !number.is_nan()) {
             found.push(number.to_f64());
         }
     };
-    match call.value(0) {
+    match call.value_at(0) {
         ValueRef::Array(values) => values.iter().for_each(&mut take),
         value => take(value),
     }
@@ -97,15 +102,15 @@ fn numbers(call: &In<'_>) -> Vec<f64> {
     found
 }
 
-fn median(call: &In<'_>) -> Answer {
-    check_method(call.value(1))?;
-    Ok(Some(crate::accumulate::percentile_of(&numbers(call), 0.5)))
+fn median(call: &In<'_>) -> OptionalValue {
+    check_method(call.value_at(1))?;
+    Ok(Some(crate::accumulate::percentile_of(&sorted_numbers(call), 0.5)))
 }
 
-fn percentile(call: &In<'_>) -> Answer {
-    check_method(call.value(2))?;
-    let wanted = crate::accumulate::percentages(call.value(1))?;
-    let sorted = numbers(call);
+fn percentile(call: &In<'_>) -> OptionalValue {
+    check_method(call.value_at(2))?;
+    let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;
+    let sorted = sorted_numbers(call);
     Ok(Some(Value::Array(
         wanted.into_iter().map(|p| crate::accumulate::percentile_of(&sorted, p)).collect(),
     )))
@@ -115,5 +120,5 @@ fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());
     }
-    Err(fail(2, "Currently only 'approximate' can be used as percentile 'method'."))
+    Err(invalid_request(2, "Currently only 'approximate' can be used as percentile 'method'."))
 }

@@ -3,7 +3,7 @@
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::{
     Function, In,
     Takes::{Any, Exactly},
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     accumulate::Sum,
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -28,36 +28,40 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The only argument as a number; `None` for null.
-pub(super) fn unary(call: &In<'_>) -> Result<Option<Number>, Error> {
-    if call.arg(0).is_nullish() {
+pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
+    if call.arg_at(0).is_nullish() {
         return Ok(None);
     }
-    match Number::of(call.value(0)) {
+    match Number::of(call.value_at(0)) {
         Some(number) => Ok(Some(number)),
-        None => Err(mismatch(
+        None => Err(type_mismatch(
             28765,
-            format!("{} only supports numeric types, not {}", call.name, call.arg(0).type_name()),
+            format!(
+                "{} only supports numeric types, not {}",
+                call.name,
+                call.arg_at(0).type_name()
+            ),
         )),
     }
 }
 
-pub(super) fn some(value: impl Into<Value>) -> Answer {
+pub(super) fn some_value(value: impl Into<Value>) -> OptionalValue {
     Ok(Some(value.into()))
 }
 
-pub(super) const NULL: Answer = Ok(Some(Value::Null));
+pub(super) const NULL: OptionalValue = Ok(Some(Value::Null));
 
-fn abs(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn abs(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     match number {
-        Number::Int(i64::MIN) => Err(fail(28680, "can't take $abs of long long min")),
-        Number::Int(v) => some(number_value(Number::Int(v.abs()), is_int(call.value(0)))),
-        Number::Double(v) => some(v.abs()),
-        Number::Decimal(v) => some(v.abs()),
+        Number::Int(i64::MIN) => Err(invalid_request(28680, "can't take $abs of long long min")),
+        Number::Int(v) => some_value(number_value(Number::Int(v.abs()), is_int(call.value_at(0)))),
+        Number::Double(v) => some_value(v.abs()),
+        Number::Decimal(v) => some_value(v.abs()),
     }
 }
 
-fn add(call: &In<'_>) -> Answer {
+fn add(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     let mut date = None;
     for arg in call.args {
@@ -65,22 +69,25 @@ fn add(call: &In<'_>) -> Answer {
             value if value.is_nullish() => return NULL,
             ValueRef::DateTime(at) => {
                 if date.replace(at).is_some() {
-                    return Err(fail(16612, "only one date allowed in an $add expression"));
+                    return Err(invalid_request(
+                        16612,
+                        "only one date allowed in an $add expression",
+                    ));
                 }
             }
-            value if value.is_number() => sum.add(value),
+            value if value.is_number() => sum.add_number(value),
             value => {
                 let text = "$add only supports numeric or date types, not";
-                return Err(mismatch(16554, format!("{text} {}", value.kind().name())));
+                return Err(type_mismatch(16554, format!("{text} {}", value.kind().name())));
             }
         }
     }
-    let Some(at) = date else { return some(sum.value()) };
-    moved(at, sum.value().as_ref(), 1).map(Some)
+    let Some(at) = date else { return some_value(sum.sum_value()) };
+    moved_date(at, sum.sum_value().as_ref(), 1).map(Some)
 }
 
 /// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
-fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
+fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
         Some(Number::Double(v)) if v.abs() < 9.2e18 => {
@@ -100,24 +107,24 @@ fn moved(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
         _ => None,
     };
     let at = by.and_then(|by| by.checked_mul(sign)).and_then(|by| at.checked_add(by));
-    at.map(Value::DateTime).ok_or_else(|| fail(15, "date overflow"))
+    at.map(Value::DateTime).ok_or_else(|| invalid_request(15, "date overflow"))
 }
 
-fn subtract(call: &In<'_>) -> Answer {
+fn subtract(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
-    let (left, right) = (call.value(0), call.value(1));
+    let (left, right) = (call.value_at(0), call.value_at(1));
     match (left, right) {
         (ValueRef::DateTime(a), ValueRef::DateTime(b)) => match a.checked_sub(b) {
-            Some(difference) => return some(difference),
-            None => return Err(fail(15, "overflow in $subtract of dates")),
+            Some(difference) => return some_value(difference),
+            None => return Err(invalid_request(15, "overflow in $subtract of dates")),
         },
-        (ValueRef::DateTime(a), by) if by.is_number() => return moved(a, by, -1).map(Some),
+        (ValueRef::DateTime(a), by) if by.is_number() => return moved_date(a, by, -1).map(Some),
         _ => {}
     }
     let (Some(a), Some(b)) = (Number::of(left), Number::of(right)) else {
-        return Err(mismatch(
+        return Err(type_mismatch(
             14,
             format!("can't $subtract {} from {}", right.kind().name(), left.kind().name()),
         ));
@@ -131,10 +138,10 @@ fn subtract(call: &In<'_>) -> Answer {
         }
         (a, b) => Number::Double(a.to_f64() - b.to_f64()),
     };
-    some(number_value(difference, is_int(left) && is_int(right)))
+    some_value(number_value(difference, is_int(left) && is_int(right)))
 }
 
-fn multiply(call: &In<'_>) -> Answer {
+fn multiply(call: &In<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;
     for arg in call.args {
@@ -143,7 +150,7 @@ fn multiply(call: &In<'_>) -> Answer {
             return NULL;
         }
         let Some(number) = Number::of(value) else {
-            return Err(mismatch(
+            return Err(type_mismatch(
                 14,
                 format!("$multiply only supports numeric types, not {}", value.kind().name()),
             ));
@@ -161,78 +168,78 @@ fn multiply(call: &In<'_>) -> Answer {
             (a, b) => Number::Double(a.to_f64() * b.to_f64()),
         };
     }
-    some(number_value(product, narrow))
+    some_value(number_value(product, narrow))
 }
 
 /// Both arguments as numbers; `None` when one is null.
-fn binary(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
-    match (Number::of(call.value(0)), Number::of(call.value(1))) {
+fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
+    match (Number::of(call.value_at(0)), Number::of(call.value_at(1))) {
         (Some(a), Some(b)) => Ok(Some((a, b))),
         _ if call.any_nullish() => Ok(None),
         _ => {
-            let (a, b) = (call.arg(0).type_name(), call.arg(1).type_name());
+            let (a, b) = (call.arg_at(0).type_name(), call.arg_at(1).type_name());
             let text = format!("{} only supports numeric types, not {a} and {b}", call.name);
-            Err(mismatch(number, text))
+            Err(type_mismatch(number, text))
         }
     }
 }
 
-fn divide(call: &In<'_>) -> Answer {
-    let Some((a, b)) = binary(call, 14)? else { return NULL };
+fn divide(call: &In<'_>) -> OptionalValue {
+    let Some((a, b)) = two_numbers(call, 14)? else { return NULL };
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
             if b.is_zero() {
-                return Err(fail(2, "can't $divide by zero"));
+                return Err(invalid_request(2, "can't $divide by zero"));
             }
-            some(to_decimal(a).divide(b))
+            some_value(to_decimal(a).divide(b))
         }
-        (_, b) if b.to_f64() == 0.0 => Err(fail(2, "can't $divide by zero")),
-        (a, b) => some(a.to_f64() / b.to_f64()),
+        (_, b) if b.to_f64() == 0.0 => Err(invalid_request(2, "can't $divide by zero")),
+        (a, b) => some_value(a.to_f64() / b.to_f64()),
     }
 }
 
-fn modulo(call: &In<'_>) -> Answer {
-    let Some((a, b)) = binary(call, 16611)? else { return NULL };
-    let zero = || Err(fail(16610, "can't $mod by zero"));
+fn modulo(call: &In<'_>) -> OptionalValue {
+    let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
+    let zero = || Err(invalid_request(16610, "can't $mod by zero"));
     // A double that is a small whole number does not make an integer's remainder a double.
     let (b, small) = match (a, b) {
         (Number::Int(_), Number::Double(v)) if v == f64::from(v as i32) => {
             (Number::Int(v as i64), true)
         }
-        (_, b) => (b, is_int(call.value(1))),
+        (_, b) => (b, is_int(call.value_at(1))),
     };
-    let narrow = is_int(call.value(0)) && small;
+    let narrow = is_int(call.value_at(0)) && small;
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             let b = to_decimal(b);
             if b.is_zero() {
-                return Err(fail(5_733_415, "can't $mod by zero"));
+                return Err(invalid_request(5_733_415, "can't $mod by zero"));
             }
-            some(to_decimal(a).remainder(b))
+            some_value(to_decimal(a).remainder(b))
         }
         (_, Number::Int(0)) => zero(),
         (Number::Int(a), Number::Int(b)) => {
-            some(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
+            some_value(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
         (_, Number::Double(0.0)) => zero(),
-        (a, b) => some(a.to_f64() % b.to_f64()),
+        (a, b) => some_value(a.to_f64() % b.to_f64()),
     }
 }
 
-fn ceil(call: &In<'_>) -> Answer {
-    integral(call, f64::ceil, Rounding::Ceil)
+fn ceil(call: &In<'_>) -> OptionalValue {
+    to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
-fn floor(call: &In<'_>) -> Answer {
-    integral(call, f64::floor, Rounding::Floor)
+fn floor(call: &In<'_>) -> OptionalValue {
+    to_integral(call, f64::floor, Rounding::Floor)
 }
 
-fn integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn to_integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     match number {
-        Number::Int(v) => some(number_value(Number::Int(v), is_int(call.value(0)))),
-        Number::Double(v) => some(double(v)),
-        Number::Decimal(v) => some(decimal_logs::whole(v, rounding)),
+        Number::Int(v) => some_value(number_value(Number::Int(v), is_int(call.value_at(0)))),
+        Number::Double(v) => some_value(double(v)),
+        Number::Decimal(v) => some_value(decimal_logs::whole_part(v, rounding)),
     }
 }

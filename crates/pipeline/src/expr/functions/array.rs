@@ -3,34 +3,34 @@
 use document::{ArrayRef, Number, Value, ValueRef, compare};
 use evaluation::Error;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::int32_of;
-use super::substring::bound;
+use super::substring::bound_argument;
 use super::{
     Function, In,
     Takes::{Between, Exactly},
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$arrayElemAt", Exactly(2), elem_at, "element at a position, from the end if negative"),
-    row("$first", Exactly(1), |c| edge(c, 0), "first element"),
+    row("$first", Exactly(1), |c| edge_element(c, 0), "first element"),
     row("$in", Exactly(2), is_in, "whether an array holds a value"),
     row("$indexOfArray", Between(2, 4), index_of, "position of a value"),
     row("$isArray", Exactly(1), is_array, "whether it is an array"),
-    row("$last", Exactly(1), |c| edge(c, -1), "last element"),
+    row("$last", Exactly(1), |c| edge_element(c, -1), "last element"),
     row("$reverseArray", Exactly(1), reverse, "elements from last to first"),
     row("$size", Exactly(1), size, "number of elements"),
     row("$slice", Between(2, 3), slice, "part of an array"),
 ];
 
 /// The element at a position that counts from the end when negative.
-fn at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
+fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     let position = match usize::try_from(position) {
         Ok(position) => position,
         Err(_) => {
@@ -41,82 +41,82 @@ fn at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     values.get(position).map(ValueRef::to_value)
 }
 
-fn elem_at(call: &In<'_>) -> Answer {
+fn elem_at(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
-    let ValueRef::Array(values) = call.value(0) else {
-        let kind = call.arg(0).type_name();
+    let ValueRef::Array(values) = call.value_at(0) else {
+        let kind = call.arg_at(0).type_name();
         let text = format!("{}'s first argument must be an array, but is {kind}", call.name);
-        return Err(mismatch(28689, text));
+        return Err(type_mismatch(28689, text));
     };
-    let position = call.value(1);
+    let position = call.value_at(1);
     if Number::of(position).is_none() {
-        let kind = call.arg(1).type_name();
+        let kind = call.arg_at(1).type_name();
         let text =
             format!("{}'s second argument must be a numeric value, but is {kind}", call.name);
-        return Err(mismatch(28690, text));
+        return Err(type_mismatch(28690, text));
     }
     let Some(position) = int32_of(position) else {
         let (name, value) = (call.name, shown(position));
         let text = "second argument must be representable as a 32-bit integer:";
-        return Err(fail(28691, format!("{name}'s {text} {value}")));
+        return Err(invalid_request(28691, format!("{name}'s {text} {value}")));
     };
-    Ok(at(values, i64::from(position)))
+    Ok(element_at(values, i64::from(position)))
 }
 
-fn edge(call: &In<'_>, position: i64) -> Answer {
-    match call.value(0) {
+fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
+    match call.value_at(0) {
         value if value.is_nullish() => NULL,
-        ValueRef::Array(values) => Ok(at(values, position)),
+        ValueRef::Array(values) => Ok(element_at(values, position)),
         value => {
             let (name, kind) = (call.name, value.kind().name());
-            Err(mismatch(28689, format!("{name}'s argument must be an array, but is {kind}")))
+            Err(type_mismatch(28689, format!("{name}'s argument must be an array, but is {kind}")))
         }
     }
 }
 
-fn is_in(call: &In<'_>) -> Answer {
-    let ValueRef::Array(values) = call.value(1) else {
-        let kind = call.arg(1).type_name();
+fn is_in(call: &In<'_>) -> OptionalValue {
+    let ValueRef::Array(values) = call.value_at(1) else {
+        let kind = call.arg_at(1).type_name();
         let text = format!("$in requires an array as a second argument, found: {kind}");
-        return Err(mismatch(40081, text));
+        return Err(type_mismatch(40081, text));
     };
-    let wanted = call.value(0);
+    let wanted = call.value_at(0);
     Ok(Some(Value::Bool(values.iter().any(|value| compare(value, wanted).is_eq()))))
 }
 
-fn index_of(call: &In<'_>) -> Answer {
-    if call.arg(0).is_nullish() {
+fn index_of(call: &In<'_>) -> OptionalValue {
+    if call.arg_at(0).is_nullish() {
         return NULL;
     }
-    let ValueRef::Array(values) = call.value(0) else {
-        let kind = call.arg(0).type_name();
+    let ValueRef::Array(values) = call.value_at(0) else {
+        let kind = call.arg_at(0).type_name();
         let text = format!("$indexOfArray requires an array as a first argument, found: {kind}");
-        return Err(mismatch(40090, text));
+        return Err(type_mismatch(40090, text));
     };
-    let start = bound(call, 2, "starting", 0)?;
-    let end = bound(call, 3, "ending", usize::MAX)?;
-    let wanted = call.value(1);
+    let start = bound_argument(call, 2, "starting", 0)?;
+    let end = bound_argument(call, 3, "ending", usize::MAX)?;
+    let wanted = call.value_at(1);
     let mut found = values.iter().enumerate().take(end).skip(start);
     let found = found.find(|(_, value)| compare(*value, wanted).is_eq());
     let position = found.and_then(|(position, _)| i32::try_from(position).ok());
     Ok(Some(Value::Int32(position.unwrap_or(-1))))
 }
 
-fn is_array(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Bool(call.value(0).as_array().is_some())))
+fn is_array(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(call.value_at(0).as_array().is_some())))
 }
 
-fn reverse(call: &In<'_>) -> Answer {
-    match call.value(0) {
+fn reverse(call: &In<'_>) -> OptionalValue {
+    match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Array(values) => {
-            let mut values = call.growth().copies(values.iter())?;
+            let mut values = call.new_growth().copy_values(values.iter())?;
             values.reverse();
             Ok(Some(Value::Array(values)))
         }
-        value => Err(mismatch(
+        value => Err(type_mismatch(
             34435,
             format!(
                 "The argument to $reverseArray must be an array, but was of type: {}",
@@ -126,16 +126,16 @@ fn reverse(call: &In<'_>) -> Answer {
     }
 }
 
-fn size(call: &In<'_>) -> Answer {
-    match call.value(0) {
+fn size(call: &In<'_>) -> OptionalValue {
+    match call.value_at(0) {
         ValueRef::Array(values) => {
             Ok(Some(Value::Int32(i32::try_from(values.len()).unwrap_or(i32::MAX))))
         }
-        _ => Err(mismatch(
+        _ => Err(type_mismatch(
             17124,
             format!(
                 "The argument to $size must be an array, but was of type: {}",
-                call.arg(0).type_name()
+                call.arg_at(0).type_name()
             ),
         )),
     }
@@ -143,7 +143,7 @@ fn size(call: &In<'_>) -> Answer {
 
 /// A 32-bit argument of `$slice`.
 fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Error> {
-    let arg = call.arg(index);
+    let arg = call.arg_at(index);
     let (which, be) = if index == 1 {
         ("Second", "must be a numeric value, but is")
     } else {
@@ -151,41 +151,44 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
     };
     if Number::of(arg.operand()).is_none() {
         let text = format!("{which} argument to $slice {be} of type: {}", arg.type_name());
-        return Err(mismatch(codes.0, text));
+        return Err(type_mismatch(codes.0, text));
     }
     int32_of(arg.operand()).map(i64::from).ok_or_else(|| {
         let value = shown(arg.or_null());
         let text = "argument to $slice can't be represented as a 32-bit integer:";
-        fail(codes.1, format!("{which} {text} {value}"))
+        invalid_request(codes.1, format!("{which} {text} {value}"))
     })
 }
 
-fn slice(call: &In<'_>) -> Answer {
+fn slice(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
-    let ValueRef::Array(values) = call.value(0) else {
-        return Err(mismatch(
+    let ValueRef::Array(values) = call.value_at(0) else {
+        return Err(type_mismatch(
             28724,
             format!(
                 "First argument to $slice must be an array, but is of type: {}",
-                call.arg(0).type_name()
+                call.arg_at(0).type_name()
             ),
         ));
     };
     let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let second = slice_part(call, 1, (28725, 28726))?;
-    let (start, count) = if call.arg(2).is_absent() {
+    let (start, count) = if call.arg_at(2).is_absent() {
         if second < 0 { ((length + second).max(0), -second) } else { (0, second) }
     } else {
         let count = slice_part(call, 2, (28727, 28728))?;
         if count <= 0 {
-            return Err(fail(28729, format!("Third argument to $slice must be positive: {count}")));
+            return Err(invalid_request(
+                28729,
+                format!("Third argument to $slice must be positive: {count}"),
+            ));
         }
         let start = if second < 0 { (length + second).max(0) } else { second.min(length) };
         (start, count)
     };
     let (start, count) = (usize::try_from(start).unwrap_or(0), usize::try_from(count).unwrap_or(0));
     let part = values.iter().skip(start).take(count);
-    Ok(Some(Value::Array(call.growth().copies(part)?)))
+    Ok(Some(Value::Array(call.new_growth().copy_values(part)?)))
 }

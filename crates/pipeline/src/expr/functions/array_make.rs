@@ -3,17 +3,17 @@
 use document::{ArrayRef, Document, Number, Value, ValueRef};
 use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::{
     Function, In,
     Takes::{Any, Between, Exactly, Named},
     fields::Fields,
-    may, need, row,
+    optional, required, row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -24,64 +24,64 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$range", Between(2, 3), range, "integers from one to another"),
     row(
         "$zip",
-        Named(&[need("inputs"), may("useLongestLength"), may("defaults")]),
+        Named(&[required("inputs"), optional("useLongestLength"), optional("defaults")]),
         zip,
         "arrays of elements at the same position",
     ),
 ];
 
-fn concat(call: &In<'_>) -> Answer {
+fn concat(call: &In<'_>) -> OptionalValue {
     let mut joined = Vec::new();
-    let mut growth = call.growth();
+    let mut growth = call.new_growth();
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
             ValueRef::Array(values) => {
                 for value in values.iter() {
-                    let value = growth.copy(value)?;
-                    growth.push(&mut joined, value)?;
+                    let value = growth.copy_value(value)?;
+                    growth.push_value(&mut joined, value)?;
                 }
             }
             value => {
                 let kind = value.kind().name();
                 let text = format!("$concatArrays only supports arrays, not {kind}");
-                return Err(mismatch(28664, text));
+                return Err(type_mismatch(28664, text));
             }
         }
     }
     Ok(Some(Value::Array(joined)))
 }
 
-fn from_object(call: &In<'_>) -> Answer {
-    match call.value(0) {
+fn from_object(call: &In<'_>) -> OptionalValue {
+    match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Document(fields) => {
-            let mut growth = call.growth();
+            let mut growth = call.new_growth();
             let pair = |(name, value): (&str, ValueRef<'_>)| {
                 let mut pair = Document::new();
-                growth.name("k")?;
-                growth.name("v")?;
-                pair.push("k", growth.copy(ValueRef::String(name))?);
-                pair.push("v", growth.copy(value)?);
+                growth.add_name("k")?;
+                growth.add_name("v")?;
+                pair.push("k", growth.copy_value(ValueRef::String(name))?);
+                pair.push("v", growth.copy_value(value)?);
                 Ok(Value::Document(pair))
             };
             Ok(Some(Value::Array(fields.iter().map(pair).collect::<Result<_, Error>>()?)))
         }
-        value => Err(mismatch(
+        value => Err(type_mismatch(
             40390,
             format!("$objectToArray requires a document input, found: {}", value.kind().name()),
         )),
     }
 }
 
-fn to_object(call: &In<'_>) -> Answer {
-    let values = match call.value(0) {
+fn to_object(call: &In<'_>) -> OptionalValue {
+    let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::Array(values) => values,
         value => {
             let kind = value.kind().name();
             let text = format!("$arrayToObject requires an array input, found: {kind}");
-            return Err(mismatch(40386, text));
+            return Err(type_mismatch(40386, text));
         }
     };
     let mut built = Fields::new(call);
@@ -89,11 +89,14 @@ fn to_object(call: &In<'_>) -> Answer {
     for element in values.iter() {
         let (name, value) = pair(element, &mut of_arrays)?;
         if name.contains('\0') {
-            return Err(fail(4_940_400, "Key field cannot contain an embedded null byte"));
+            return Err(invalid_request(
+                4_940_400,
+                "Key field cannot contain an embedded null byte",
+            ));
         }
-        built.insert(name, value)?;
+        built.insert_field(name, value)?;
     }
-    Ok(Some(built.finish()))
+    Ok(Some(built.into_document()))
 }
 
 /// Name and value of a pair; all pairs have to be of the same form.
@@ -106,7 +109,7 @@ fn pair<'a>(
         let text = "$arrayToObject requires a consistent input format. Elements must";
         let rest =
             format!("all be arrays or all be objects. {was} was detected, now found: {kind}");
-        fail(code, format!("{text}{rest}"))
+        invalid_request(code, format!("{text}{rest}"))
     };
     match (element, *of_arrays) {
         (ValueRef::Array(values), None | Some(true)) => {
@@ -122,7 +125,7 @@ fn pair<'a>(
         (other, None) => {
             let kind = other.kind().name();
             let text = format!("Unrecognised input type format for $arrayToObject: {kind}");
-            Err(mismatch(40398, text))
+            Err(type_mismatch(40398, text))
         }
     }
 }
@@ -131,12 +134,12 @@ fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
         let text = "$arrayToObject requires an array of size 2 arrays,found array of size:";
-        return Err(fail(40397, format!("{text} {count}")));
+        return Err(invalid_request(40397, format!("{text} {count}")));
     };
     let ValueRef::String(name) = name else {
         let kind = name.kind().name();
         let text = "$arrayToObject requires an array of key-value pairs, where the key must be of type string.";
-        return Err(mismatch(40395, format!("{text} Found key type: {kind}")));
+        return Err(type_mismatch(40395, format!("{text} Found key type: {kind}")));
     };
     Ok((name, value))
 }
@@ -145,16 +148,19 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Err
     let count = fields.len();
     if count != 2 {
         let text = "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:";
-        return Err(fail(40392, format!("{text}{count}")));
+        return Err(invalid_request(40392, format!("{text}{count}")));
     }
     let (Some(name), Some(value)) = (fields.get("k"), fields.get("v")) else {
         let text = "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from:";
-        return Err(fail(40393, format!("{text} {}", shown(ValueRef::Document(fields)))));
+        return Err(invalid_request(
+            40393,
+            format!("{text} {}", shown(ValueRef::Document(fields))),
+        ));
     };
     let ValueRef::String(name) = name else {
         let kind = name.kind().name();
         let text = "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string.";
-        return Err(mismatch(40394, format!("{text} Found type: {kind}")));
+        return Err(type_mismatch(40394, format!("{text} Found type: {kind}")));
     };
     Ok((name, value))
 }
@@ -165,31 +171,31 @@ fn range_part(
     codes: (i32, i32),
     what: (&str, &str, &str),
 ) -> Result<i64, Error> {
-    let arg = call.arg(index);
+    let arg = call.arg_at(index);
     let (article, name, colon) = what;
     if Number::of(arg.operand()).is_none() {
         let kind = arg.type_name();
         let text =
             format!("$range requires a numeric {name} value, found value of type:{colon}{kind}");
-        return Err(mismatch(codes.0, text));
+        return Err(type_mismatch(codes.0, text));
     }
     int32_of(arg.operand()).map(i64::from).ok_or_else(|| {
         let value = shown(arg.or_null());
         let text = "value that can be represented as a 32-bit integer, found value:";
-        fail(codes.1, format!("$range requires {article} {name} {text} {value}"))
+        invalid_request(codes.1, format!("$range requires {article} {name} {text} {value}"))
     })
 }
 
-fn range(call: &In<'_>) -> Answer {
+fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
-    let step = if call.arg(2).is_absent() {
+    let step = if call.arg_at(2).is_absent() {
         1
     } else {
         range_part(call, 2, (34447, 34448), ("a", "step", ""))?
     };
     if step == 0 {
-        return Err(fail(34449, "$range requires a non-zero step value"));
+        return Err(invalid_request(34449, "$range requires a non-zero step value"));
     }
     let distance = if step > 0 { end - start } else { start - end };
     let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
@@ -201,8 +207,8 @@ fn range(call: &In<'_>) -> Answer {
             format!("$range would use too much memory for {count} values"),
         ));
     }
-    let size = Size::of(ValueRef::Int32(0));
-    call.growth().add(Size { bytes: size.bytes * count, memory: size.memory * count })?;
+    let size = Size::of_value(ValueRef::Int32(0));
+    call.new_growth().add_size(Size { bytes: size.bytes * count, memory: size.memory * count })?;
     let mut values = Vec::with_capacity(count);
     let mut next = start;
     for _ in 0..count {
@@ -212,8 +218,8 @@ fn range(call: &In<'_>) -> Answer {
     Ok(Some(Value::Array(values)))
 }
 
-fn zip(call: &In<'_>) -> Answer {
-    let ValueRef::Array(inputs) = call.value(0) else { return NULL };
+fn zip(call: &In<'_>) -> OptionalValue {
+    let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
     for input in inputs.iter() {
         match input {
@@ -222,30 +228,30 @@ fn zip(call: &In<'_>) -> Answer {
             value => {
                 let value = shown(value);
                 let text = format!("$zip found a non-array expression in input: {value}");
-                return Err(mismatch(34468, text));
+                return Err(type_mismatch(34468, text));
             }
         }
     }
     let lengths = arrays.iter().map(|values| values.len());
-    let longest = call.arg(1).is_truthy();
+    let longest = call.arg_at(1).is_truthy();
     let count = if longest { lengths.max() } else { lengths.min() }.unwrap_or(0);
-    let mut growth = call.growth();
-    let row = Size::of(ValueRef::Array(ArrayRef::Tree(&[])));
+    let mut growth = call.new_growth();
+    let row = Size::of_value(ValueRef::Array(ArrayRef::Tree(&[])));
     let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
-    growth.add(Size {
+    growth.add_size(Size {
         bytes: row.bytes.saturating_mul(count),
         memory: row.memory.saturating_mul(count),
     })?;
-    let defaults = call.value(2).as_array();
+    let defaults = call.value_at(2).as_array();
     let mut rows = vec![Vec::with_capacity(arrays.len()); count];
     for (column, values) in arrays.iter().enumerate() {
         let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);
         let padded = values.iter().chain(std::iter::repeat(default));
         for (row, value) in rows.iter_mut().zip(padded) {
-            let size = Size::of(value);
+            let size = Size::of_value(value);
             // Its place in the row is counted already.
             let memory = size.memory.saturating_sub(size_of::<Value>());
-            growth.add(Size { memory, ..size })?;
+            growth.add_size(Size { memory, ..size })?;
             row.push(value.to_value());
         }
     }

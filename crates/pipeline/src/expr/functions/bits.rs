@@ -2,7 +2,7 @@
 
 use document::{Number, Value};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::{is_int, number_value};
 use super::{
@@ -10,16 +10,16 @@ use super::{
     Takes::{Any, Exactly},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$bitAnd", Any, |c| fold(c, -1, |a, b| a & b), "bits that all have"),
-    row("$bitNot", Exactly(1), not, "bits turned"),
-    row("$bitOr", Any, |c| fold(c, 0, |a, b| a | b), "bits that one has"),
-    row("$bitXor", Any, |c| fold(c, 0, |a, b| a ^ b), "bits that an odd number has"),
+    row("$bitAnd", Any, |c| fold_bits(c, -1, |a, b| a & b), "bits that all have"),
+    row("$bitNot", Exactly(1), bit_not, "bits turned"),
+    row("$bitOr", Any, |c| fold_bits(c, 0, |a, b| a | b), "bits that one has"),
+    row("$bitXor", Any, |c| fold_bits(c, 0, |a, b| a ^ b), "bits that an odd number has"),
 ];
 
-fn fold(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> Answer {
+fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
     let (mut bits, mut narrow) = (start, true);
     for arg in call.args {
         let value = arg.operand();
@@ -31,21 +31,21 @@ fn fold(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> Answer {
             }
             _ => {
                 let text = format!("{} only supports int and long operands.", call.name);
-                return Err(mismatch(14, text));
+                return Err(type_mismatch(14, text));
             }
         }
     }
     Ok(Some(number_value(Number::Int(bits), narrow)))
 }
 
-fn not(call: &In<'_>) -> Answer {
-    match call.value(0) {
+fn bit_not(call: &In<'_>) -> OptionalValue {
+    match call.value_at(0) {
         document::ValueRef::Int32(v) => Ok(Some(Value::Int32(!v))),
         document::ValueRef::Int64(v) => Ok(Some(Value::Int64(!v))),
         value if value.is_nullish() => NULL,
         value => {
             let kind = value.kind().name();
-            Err(mismatch(28765, format!("$bitNot only supports int and long, not: {kind}.")))
+            Err(type_mismatch(28765, format!("$bitNot only supports int and long, not: {kind}.")))
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use document::Value;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::{Function, In, Takes::Exactly, row};
 
 pub(super) const FUNCTIONS: &[Function] = &[row("$not", Exactly(1), not, "the opposite truth")];
 
-fn not(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Bool(!call.arg(0).is_truthy())))
+fn not(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(!call.arg_at(0).is_truthy())))
 }

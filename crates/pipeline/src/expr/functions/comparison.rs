@@ -4,27 +4,27 @@ use std::cmp::Ordering;
 
 use document::{Value, compare};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::{Function, In, Takes::Exactly, row};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$cmp", Exactly(2), cmp, "-1, 0 or 1"),
-    row("$eq", Exactly(2), |c| test(c, Ordering::is_eq), "equal"),
-    row("$gt", Exactly(2), |c| test(c, Ordering::is_gt), "greater"),
-    row("$gte", Exactly(2), |c| test(c, Ordering::is_ge), "greater or equal"),
-    row("$lt", Exactly(2), |c| test(c, Ordering::is_lt), "less"),
-    row("$lte", Exactly(2), |c| test(c, Ordering::is_le), "less or equal"),
-    row("$ne", Exactly(2), |c| test(c, Ordering::is_ne), "not equal"),
+    row("$eq", Exactly(2), |c| compare_as(c, Ordering::is_eq), "equal"),
+    row("$gt", Exactly(2), |c| compare_as(c, Ordering::is_gt), "greater"),
+    row("$gte", Exactly(2), |c| compare_as(c, Ordering::is_ge), "greater or equal"),
+    row("$lt", Exactly(2), |c| compare_as(c, Ordering::is_lt), "less"),
+    row("$lte", Exactly(2), |c| compare_as(c, Ordering::is_le), "less or equal"),
+    row("$ne", Exactly(2), |c| compare_as(c, Ordering::is_ne), "not equal"),
 ];
 
-fn order(call: &In<'_>) -> Ordering {
-    compare(call.value(0), call.value(1))
+fn order_of(call: &In<'_>) -> Ordering {
+    compare(call.value_at(0), call.value_at(1))
 }
 
-fn cmp(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Int32(order(call) as i32)))
+fn cmp(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Int32(order_of(call) as i32)))
 }
 
-fn test(call: &In<'_>, holds: fn(Ordering) -> bool) -> Answer {
-    Ok(Some(Value::Bool(holds(order(call)))))
+fn compare_as(call: &In<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
+    Ok(Some(Value::Bool(holds(order_of(call)))))
 }

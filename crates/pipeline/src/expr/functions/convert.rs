@@ -1,18 +1,18 @@
 //! Conversions between types (`$convert` and its short forms).
 
 use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::to_decimal;
 use super::{
     Function, In,
     Takes::{Exactly, Named},
-    date_parse, may, need, row,
+    date_parse, optional, required, row,
 };
 use crate::{
-    failure::fail,
+    failure::invalid_request,
     shown::shown,
     text::{date_text, double_text},
 };
@@ -20,67 +20,67 @@ use crate::{
 pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$convert",
-        Named(&[need("input"), need("to"), may("onError"), may("onNull")]),
-        convert,
+        Named(&[required("input"), required("to"), optional("onError"), optional("onNull")]),
+        convert_value,
         "a value in another type",
     ),
-    row("$toBool", Exactly(1), |c| short(c, Type::Bool), "as a boolean"),
-    row("$toDate", Exactly(1), |c| short(c, Type::DateTime), "as a date"),
-    row("$toDecimal", Exactly(1), |c| short(c, Type::Decimal128), "as a decimal"),
-    row("$toDouble", Exactly(1), |c| short(c, Type::Double), "as a double"),
-    row("$toInt", Exactly(1), |c| short(c, Type::Int32), "as a 32-bit integer"),
-    row("$toLong", Exactly(1), |c| short(c, Type::Int64), "as a 64-bit integer"),
-    row("$toObjectId", Exactly(1), |c| short(c, Type::ObjectId), "as an object id"),
-    row("$toString", Exactly(1), |c| short(c, Type::String), "as a string"),
+    row("$toBool", Exactly(1), |c| shortened(c, Type::Bool), "as a boolean"),
+    row("$toDate", Exactly(1), |c| shortened(c, Type::DateTime), "as a date"),
+    row("$toDecimal", Exactly(1), |c| shortened(c, Type::Decimal128), "as a decimal"),
+    row("$toDouble", Exactly(1), |c| shortened(c, Type::Double), "as a double"),
+    row("$toInt", Exactly(1), |c| shortened(c, Type::Int32), "as a 32-bit integer"),
+    row("$toLong", Exactly(1), |c| shortened(c, Type::Int64), "as a 64-bit integer"),
+    row("$toObjectId", Exactly(1), |c| shortened(c, Type::ObjectId), "as an object id"),
+    row("$toString", Exactly(1), |c| shortened(c, Type::String), "as a string"),
 ];
 
 /// The error of a value that cannot be converted, which `onError` stands in for.
 const FAILED: i32 = 241;
 
-fn short(call: &In<'_>, to: Type) -> Answer {
-    if call.arg(0).is_nullish() {
+fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
+    if call.arg_at(0).is_nullish() {
         return NULL;
     }
-    to_type(call.value(0), to).map(Some)
+    to_type(call.value_at(0), to).map(Some)
 }
 
-fn convert(call: &In<'_>) -> Answer {
-    let (input, to) = (call.arg(0), call.arg(1));
-    let to = if to.is_nullish() { None } else { Some(target(to)?) };
+fn convert_value(call: &In<'_>) -> OptionalValue {
+    let (input, to) = (call.arg_at(0), call.arg_at(1));
+    let to = if to.is_nullish() { None } else { Some(target_type(to)?) };
     if input.is_nullish() {
-        return Ok(if call.arg(3).is_absent() {
+        return Ok(if call.arg_at(3).is_absent() {
             Some(Value::Null)
         } else {
-            call.arg(3).value().map(ValueRef::to_value)
+            call.arg_at(3).value().map(ValueRef::to_value)
         });
     }
     let Some(to) = to else { return NULL };
     match to_type(input.operand(), to) {
-        Err(error) if error.number == FAILED && !call.arg(2).is_absent() => {
-            Ok(call.arg(2).value().map(ValueRef::to_value))
+        Err(error) if error.number == FAILED && !call.arg_at(2).is_absent() => {
+            Ok(call.arg_at(2).value().map(ValueRef::to_value))
         }
         answer => answer.map(Some),
     }
 }
 
 /// The type that `to` names.
-fn target(to: &Got<'_>) -> Result<Type, Error> {
+fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
-            type_named(name).ok_or_else(|| fail(2, format!("Unknown type name: {name}")))
+            type_named(name).ok_or_else(|| invalid_request(2, format!("Unknown type name: {name}")))
         }
         value if value.is_number() => {
-            let code = Number::of(value)
-                .and_then(Number::to_i64_exact)
-                .ok_or_else(|| fail(9, "In $convert, numeric 'to' argument is not an integer"))?;
+            let code = Number::of(value).and_then(Number::to_i64_exact).ok_or_else(|| {
+                invalid_request(9, "In $convert, numeric 'to' argument is not an integer")
+            })?;
             let byte = if code == -1 { Some(0xff) } else { u8::try_from(code).ok() };
             byte.and_then(Type::from_code).filter(|_| code != 0xff).ok_or_else(|| {
                 let text =
                     "In $convert, numeric value for 'to' does not correspond to a BSON type:";
-                fail(9, format!("{text} {code}"))
+                invalid_request(9, format!("{text} {code}"))
             })
         }
-        value => Err(fail(
+        value => Err(invalid_request(
             9,
             format!(
                 "$convert's 'to' argument must be a string or number, but is {}",
@@ -111,7 +111,7 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     converted.ok_or_else(|| {
         let (from, to) = (value.kind().name(), to.name());
         let text = format!("Unsupported conversion from {from} to {to}");
-        fail(241, format!("{text} in $convert with no onError value"))
+        invalid_request(241, format!("{text} in $convert with no onError value"))
     })
 }
 
@@ -119,18 +119,18 @@ fn to_bool(value: ValueRef<'_>) -> Option<Value> {
     Some(Value::Bool(value.is_truthy()))
 }
 
-fn overflow(value: ValueRef<'_>) -> Error {
+fn overflow_error(value: ValueRef<'_>) -> Error {
     let text = "Conversion would overflow target type in $convert with no onError value:";
     let shown = match value {
         ValueRef::Int32(_) | ValueRef::Int64(_) => String::new(),
         value => shown(value),
     };
-    fail(241, format!("{text} {shown}"))
+    invalid_request(241, format!("{text} {shown}"))
 }
 
-fn unread(text: &str, reason: &str) -> Error {
+fn unreadable_error(text: &str, reason: &str) -> Error {
     let start = format!("Failed to parse number '{text}'");
-    fail(241, format!("{start} in $convert with no onError value: {reason}"))
+    invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
 }
 
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
@@ -140,24 +140,24 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
         ValueRef::Int64(v) => v,
         ValueRef::DateTime(v) if to == Type::Int64 => v,
         ValueRef::Double(v) => {
-            finite(Number::Double(v))?;
+            finite_number(Number::Double(v))?;
             let whole = v.trunc();
             if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) {
-                return Err(overflow(value));
+                return Err(overflow_error(value));
             }
             whole as i64
         }
         ValueRef::Decimal128(v) => {
-            finite(Number::Decimal(v))?;
-            v.to_i64(Rounding::Down).ok_or_else(|| overflow(value))?
+            finite_number(Number::Decimal(v))?;
+            v.to_i64(Rounding::Down).ok_or_else(|| overflow_error(value))?
         }
         ValueRef::String(text) => return parse_integer(text, least, most).map(Some),
         _ => return Ok(None),
     };
-    if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow(value)) }
+    if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow_error(value)) }
 }
 
-fn finite(number: Number) -> Result<(), Error> {
+fn finite_number(number: Number) -> Result<(), Error> {
     let what = if number.is_nan() {
         "NaN"
     } else if number.to_f64().is_infinite() {
@@ -170,20 +170,20 @@ fn finite(number: Number) -> Result<(), Error> {
         return Ok(());
     };
     let text = format!("Attempt to convert {what} value to integer type");
-    Err(fail(241, format!("{text} in $convert with no onError value")))
+    Err(invalid_request(241, format!("{text} in $convert with no onError value")))
 }
 
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     check_hexadecimal(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() {
-        return Err(unread(text, "No digits"));
+        return Err(unreadable_error(text, "No digits"));
     }
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(unread(text, "Did not consume whole string."));
+        return Err(unreadable_error(text, "Did not consume whole string."));
     }
     let parsed = text.parse::<i64>().ok().filter(|whole| (least..=most).contains(whole));
-    parsed.ok_or_else(|| unread(text, "Overflow"))
+    parsed.ok_or_else(|| unreadable_error(text, "Overflow"))
 }
 
 fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
@@ -194,7 +194,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
             let double = v.to_f64();
             let vanished = double == 0.0 && !v.is_zero();
             if vanished || double.is_infinite() && !v.is_infinite() {
-                return Err(overflow(value));
+                return Err(overflow_error(value));
             }
             double
         }
@@ -210,7 +210,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 fn check_hexadecimal(text: &str) -> Result<(), Error> {
     if text.starts_with("0x") || text.starts_with("0X") {
         let start = "Illegal hexadecimal input in $convert with no onError value:";
-        return Err(fail(241, format!("{start} {text}")));
+        return Err(invalid_request(241, format!("{start} {text}")));
     }
     Ok(())
 }
@@ -221,21 +221,22 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     let word = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
     let known = matches!(word.as_str(), "nan" | "inf" | "infinity");
     if text.is_empty() {
-        return Err(unread(text, "Empty string"));
+        return Err(unreadable_error(text, "Empty string"));
     }
     if text.starts_with(char::is_whitespace) {
-        return Err(unread(text, "Leading whitespace"));
+        return Err(unreadable_error(text, "Leading whitespace"));
     }
     if !known && !first.is_some_and(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return Err(unread(text, "Did not consume any digits"));
+        return Err(unreadable_error(text, "Did not consume any digits"));
     }
-    let parsed: f64 = text.parse().map_err(|_| unread(text, "Did not consume whole string."))?;
+    let parsed: f64 =
+        text.parse().map_err(|_| unreadable_error(text, "Did not consume whole string."))?;
     let lost = parsed.is_infinite() && !known;
     // A text that means more than nothing and comes to less than a double keeps whole.
     let vanishes = !parsed.is_normal()
         && text.split(['e', 'E']).next().unwrap_or_default().contains(|c| ('1'..='9').contains(&c));
     if lost || (vanishes && !known) {
-        return Err(unread(text, "Out of range"));
+        return Err(unreadable_error(text, "Out of range"));
     }
     Ok(parsed)
 }
@@ -246,10 +247,10 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::DateTime(v) => Decimal128::from_i64(v),
         ValueRef::String(text) => {
             let parsed = Decimal128::parse(text)
-                .ok_or_else(|| unread(text, "Failed to parse string to decimal"))?;
+                .ok_or_else(|| unreadable_error(text, "Failed to parse string to decimal"))?;
             if parsed.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
                 let reason = "Conversion from string to decimal would overflow";
-                return Err(unread(text, reason));
+                return Err(unreadable_error(text, reason));
             }
             parsed
         }
@@ -292,7 +293,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
                     )
                 };
                 let start = format!("Failed to parse objectId '{text}'");
-                fail(241, format!("{start} in $convert with no onError value: {reason}"))
+                invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
             })
         }
         _ => Ok(None),
@@ -301,7 +302,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 
 fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let ms = match value {
-        ValueRef::String(text) => date_parse::free(text, None)?,
+        ValueRef::String(text) => date_parse::parse_free(text, None)?,
         ValueRef::Int64(v) => v,
         ValueRef::Double(_) | ValueRef::Decimal128(_) => {
             match to_integer(value, Type::Int64, i64::MIN, i64::MAX)? {

@@ -3,116 +3,134 @@
 use document::{Document, Number, Value, ValueRef};
 use evaluation::{
     Error,
-    calendar::{self, DAY_MS, Moment},
+    calendar::{self, DAY_MS, DateParts},
 };
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
 use super::{
     Function, In, Param,
     Takes::{DateOrNamed, Named},
-    may, need, row,
+    optional, required, row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
 const PARTS: &[Param] = &[
-    may("year"),
-    may("month"),
-    may("day"),
-    may("isoWeekYear"),
-    may("isoWeek"),
-    may("isoDayOfWeek"),
-    may("hour"),
-    may("minute"),
-    may("second"),
-    may("millisecond"),
-    may("timezone"),
+    optional("year"),
+    optional("month"),
+    optional("day"),
+    optional("isoWeekYear"),
+    optional("isoWeek"),
+    optional("isoDayOfWeek"),
+    optional("hour"),
+    optional("minute"),
+    optional("second"),
+    optional("millisecond"),
+    optional("timezone"),
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$dateFromParts", Named(PARTS), from_parts, "a date of its parts"),
     row(
         "$dateToParts",
-        Named(&[need("date"), may("timezone"), may("iso8601")]),
+        Named(&[required("date"), optional("timezone"), optional("iso8601")]),
         to_parts,
         "the parts of a date",
     ),
-    row("$dayOfMonth", DateOrNamed, |c| part(c, |m, _| m.day), "day of the month"),
+    row("$dayOfMonth", DateOrNamed, |c| date_part(c, |m, _| m.day), "day of the month"),
     row(
         "$dayOfWeek",
         DateOrNamed,
-        |c| part(c, |_, d| calendar::iso_weekday(d) % 7 + 1),
+        |c| date_part(c, |_, d| calendar::iso_weekday(d) % 7 + 1),
         "1 is Sunday",
     ),
-    row("$dayOfYear", DateOrNamed, |c| part(c, |_, d| calendar::day_of_year(d)), "day of the year"),
-    row("$hour", DateOrNamed, |c| part(c, |m, _| m.hour), "hour"),
-    row("$isoDayOfWeek", DateOrNamed, |c| part(c, |_, d| calendar::iso_weekday(d)), "1 is Monday"),
-    row("$isoWeek", DateOrNamed, |c| part(c, |_, d| calendar::iso_week(d).1), "ISO week"),
+    row(
+        "$dayOfYear",
+        DateOrNamed,
+        |c| date_part(c, |_, d| calendar::day_of_year(d)),
+        "day of the year",
+    ),
+    row("$hour", DateOrNamed, |c| date_part(c, |m, _| m.hour), "hour"),
+    row(
+        "$isoDayOfWeek",
+        DateOrNamed,
+        |c| date_part(c, |_, d| calendar::iso_weekday(d)),
+        "1 is Monday",
+    ),
+    row("$isoWeek", DateOrNamed, |c| date_part(c, |_, d| calendar::iso_week(d).1), "ISO week"),
     row("$isoWeekYear", DateOrNamed, iso_week_year, "ISO year"),
-    row("$millisecond", DateOrNamed, |c| part(c, |m, _| m.millisecond), "millisecond"),
-    row("$minute", DateOrNamed, |c| part(c, |m, _| m.minute), "minute"),
-    row("$month", DateOrNamed, |c| part(c, |m, _| m.month), "month"),
-    row("$second", DateOrNamed, |c| part(c, |m, _| m.second), "second"),
-    row("$week", DateOrNamed, |c| part(c, |_, d| calendar::week(d)), "week, Sunday first"),
-    row("$year", DateOrNamed, |c| part(c, |m, _| m.year), "year"),
+    row("$millisecond", DateOrNamed, |c| date_part(c, |m, _| m.millisecond), "millisecond"),
+    row("$minute", DateOrNamed, |c| date_part(c, |m, _| m.minute), "minute"),
+    row("$month", DateOrNamed, |c| date_part(c, |m, _| m.month), "month"),
+    row("$second", DateOrNamed, |c| date_part(c, |m, _| m.second), "second"),
+    row(
+        "$week",
+        DateOrNamed,
+        |c| date_part(c, |_, d| calendar::week_of_year(d)),
+        "week, Sunday first",
+    ),
+    row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];
 
-fn int(value: i64) -> Value {
+fn int_value(value: i64) -> Value {
     i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
 }
 
 /// Local milliseconds of a date and a zone argument; `None` when one is null.
-fn local(call: &In<'_>) -> Result<Option<i64>, Error> {
-    let zone = Zone::of(call.arg(1), call.name)?;
-    if call.arg(0).is_nullish() {
+fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
+    let zone = Zone::of_argument(call.arg_at(1), call.name)?;
+    if call.arg_at(0).is_nullish() {
         return Ok(None);
     }
-    let at = need_date(call.value(0))?;
-    Ok(zone.map(|zone| zone.local(at)))
+    let at = need_date(call.value_at(0))?;
+    Ok(zone.map(|zone| zone.to_local(at)))
 }
 
-fn part(call: &In<'_>, of: fn(&Moment, i64) -> i64) -> Answer {
-    let Some(at) = local(call)? else { return NULL };
-    Ok(Some(int(of(&Moment::of(at), at.div_euclid(DAY_MS)))))
+fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
+    let Some(at) = local_date(call)? else { return NULL };
+    Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
-fn iso_week_year(call: &In<'_>) -> Answer {
-    let Some(at) = local(call)? else { return NULL };
+fn iso_week_year(call: &In<'_>) -> OptionalValue {
+    let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
-fn to_parts(call: &In<'_>) -> Answer {
-    let Some(at) = local(call)? else { return NULL };
-    let iso = match call.arg(2).value() {
-        _ if call.arg(2).is_absent() => false,
+fn to_parts(call: &In<'_>) -> OptionalValue {
+    let Some(at) = local_date(call)? else { return NULL };
+    let iso = match call.arg_at(2).value() {
+        _ if call.arg_at(2).is_absent() => false,
         Some(ValueRef::Bool(iso)) => iso,
         Some(value) if !value.is_nullish() => {
             let kind = value.kind().name();
-            return Err(mismatch(40521, format!("iso8601 must evaluate to a bool, found {kind}")));
+            return Err(type_mismatch(
+                40521,
+                format!("iso8601 must evaluate to a bool, found {kind}"),
+            ));
         }
         _ => return NULL,
     };
-    let (moment, days) = (Moment::of(at), at.div_euclid(DAY_MS));
+    let (moment, days) = (DateParts::parts_of(at), at.div_euclid(DAY_MS));
     let mut parts = Document::new();
     if iso {
         let (year, week) = calendar::iso_week(days);
-        parts.push("isoWeekYear", int(year));
-        parts.push("isoWeek", int(week));
-        parts.push("isoDayOfWeek", int(calendar::iso_weekday(days)));
+        parts.push("isoWeekYear", int_value(year));
+        parts.push("isoWeek", int_value(week));
+        parts.push("isoDayOfWeek", int_value(calendar::iso_weekday(days)));
     } else {
-        parts.push("year", int(moment.year));
-        parts.push("month", int(moment.month));
-        parts.push("day", int(moment.day));
+        parts.push("year", int_value(moment.year));
+        parts.push("month", int_value(moment.month));
+        parts.push("day", int_value(moment.day));
     }
-    parts.push("hour", int(moment.hour));
-    parts.push("minute", int(moment.minute));
-    parts.push("second", int(moment.second));
-    parts.push("millisecond", int(moment.millisecond));
+    parts.push("hour", int_value(moment.hour));
+    parts.push("minute", int_value(moment.minute));
+    parts.push("second", int_value(moment.second));
+    parts.push("millisecond", int_value(moment.millisecond));
     Ok(Some(Value::Document(parts)))
 }
 
@@ -120,8 +138,8 @@ fn to_parts(call: &In<'_>) -> Answer {
 /// Seconds and milliseconds up to this do not overflow when they are added up.
 const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
-fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
-    let arg = call.arg(index);
+fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
+    let arg = call.arg_at(index);
     if arg.is_absent() {
         return Ok(Some(otherwise));
     }
@@ -132,36 +150,39 @@ fn given(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Err
     let Some(value) = Number::of(arg.operand()).and_then(Number::to_i64_exact) else {
         let (kind, value) = (arg.type_name(), shown(arg.or_null()));
         let text = format!("found {kind} with value {value}");
-        return Err(fail(40515, format!("'{name}' must evaluate to an integer, {text}")));
+        return Err(invalid_request(
+            40515,
+            format!("'{name}' must evaluate to an integer, {text}"),
+        ));
     };
     let year = name == "year" || name == "isoWeekYear";
     if year && !(1..=9999).contains(&value) {
         let code = if name == "year" { 40523 } else { 31095 };
         let text = format!("must evaluate to an integer in the range 1 to 9999, found {value}");
-        return Err(fail(code, format!("'{name}' {text}")));
+        return Err(invalid_request(code, format!("'{name}' {text}")));
     }
     let unbounded = matches!(name, "second" | "millisecond");
     if unbounded && MAX_TIME_PART < value.unsigned_abs() {
-        return Err(fail(
+        return Err(invalid_request(
             159,
             "Overflow casting from a lower-precision duration to a higher-precision duration",
         ));
     }
     if !unbounded && !(-32768..=32767).contains(&value) {
         let text = "must evaluate to a value in the range [-32768, 32767]; value";
-        return Err(fail(31034, format!("'{name}' {text} {value} is not in range")));
+        return Err(invalid_request(31034, format!("'{name}' {text} {value} is not in range")));
     }
     Ok(Some(value))
 }
 
-fn from_parts(call: &In<'_>) -> Answer {
-    let Some(zone) = Zone::of(call.arg(10), call.name)? else { return NULL };
+fn from_parts(call: &In<'_>) -> OptionalValue {
+    let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];
-    let iso = !call.arg(3).is_absent();
+    let iso = !call.arg_at(3).is_absent();
     for (index, part) in parts.iter_mut().enumerate() {
         let used = if iso { !(0..3).contains(&index) } else { !(3..6).contains(&index) };
         if used {
-            let Some(value) = given(call, index, i64::from(index < 6))? else { return NULL };
+            let Some(value) = given_part(call, index, i64::from(index < 6))? else { return NULL };
             *part = value;
         }
     }
@@ -171,9 +192,11 @@ fn from_parts(call: &In<'_>) -> Answer {
         let monday = calendar::iso_year_start(iso_year).unwrap_or(0);
         (year, month, day) = calendar::date_of_days(monday + (week - 1) * 7 + weekday - 1);
     }
-    let moment = Moment { year, month, day, hour, minute, second, millisecond };
+    let moment = DateParts { year, month, day, hour, minute, second, millisecond };
     match moment.to_ms() {
-        Some(local) => Ok(Some(Value::DateTime(zone.instant(local)))),
-        None => Err(fail(31034, "the date that $dateFromParts describes is out of range")),
+        Some(local) => Ok(Some(Value::DateTime(zone.to_instant(local)))),
+        None => {
+            Err(invalid_request(31034, "the date that $dateFromParts describes is out of range"))
+        }
     }
 }

@@ -2,41 +2,48 @@
 
 use document::{Number, Value, ValueRef};
 use evaluation::{
-    Error, Got,
-    calendar::{DAY_MS, Moment, date_of_days, days_in_month, days_of_date, iso_weekday},
+    Error, Evaluated,
+    calendar::{DAY_MS, DateParts, date_of_days, days_in_month, days_of_date, iso_weekday},
 };
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::date_of;
 use super::zone::Zone;
-use super::{Function, In, Param, Takes::Named, may, need, row};
+use super::{Function, In, Param, Takes::Named, optional, required, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
-const ADD: &[Param] = &[need("startDate"), need("unit"), need("amount"), may("timezone")];
+const ADD: &[Param] =
+    &[required("startDate"), required("unit"), required("amount"), optional("timezone")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$dateAdd", Named(ADD), |c| add(c, 1), "a date later by units"),
+    row("$dateAdd", Named(ADD), |c| add_date(c, 1), "a date later by units"),
     row(
         "$dateDiff",
         Named(&[
-            need("startDate"),
-            need("endDate"),
-            need("unit"),
-            may("timezone"),
-            may("startOfWeek"),
+            required("startDate"),
+            required("endDate"),
+            required("unit"),
+            optional("timezone"),
+            optional("startOfWeek"),
         ]),
-        diff,
+        date_diff,
         "boundaries of a unit between two dates",
     ),
-    row("$dateSubtract", Named(ADD), |c| add(c, -1), "a date earlier by units"),
+    row("$dateSubtract", Named(ADD), |c| add_date(c, -1), "a date earlier by units"),
     row(
         "$dateTrunc",
-        Named(&[need("date"), need("unit"), may("binSize"), may("timezone"), may("startOfWeek")]),
-        trunc,
+        Named(&[
+            required("date"),
+            required("unit"),
+            optional("binSize"),
+            optional("timezone"),
+            optional("startOfWeek"),
+        ]),
+        date_trunc,
         "the start of the unit a date is in",
     ),
 ];
@@ -67,52 +74,55 @@ fn unit_named(name: &str) -> Option<Unit> {
     })
 }
 
-fn add(call: &In<'_>, sign: i64) -> Answer {
-    let zone = Zone::of(call.arg(3), call.name)?;
-    let (Some(zone), false) = (zone, call.args.iter().take(3).any(Got::is_nullish)) else {
+fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
+    let zone = Zone::of_argument(call.arg_at(3), call.name)?;
+    let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
         return NULL;
     };
     let name = call.name;
-    let at = date_of(call.value(0)).ok_or_else(|| {
-        mismatch(5_166_403, format!("{name} requires startDate to be convertible to a date"))
+    let at = date_of(call.value_at(0)).ok_or_else(|| {
+        type_mismatch(5_166_403, format!("{name} requires startDate to be convertible to a date"))
     })?;
-    let ValueRef::String(unit_name) = call.value(1) else {
-        return Err(mismatch(5_166_404, format!("{name} expects string defining the time unit")));
+    let ValueRef::String(unit_name) = call.value_at(1) else {
+        return Err(type_mismatch(
+            5_166_404,
+            format!("{name} expects string defining the time unit"),
+        ));
     };
     let unit = unit_named(unit_name)
-        .ok_or_else(|| fail(9, format!("unknown time unit value: {unit_name}")))?;
-    let amount = Number::of(call.value(2)).and_then(Number::to_i64_exact).ok_or_else(|| {
-        mismatch(5_166_405, format!("{name} expects integer amount of time units"))
+        .ok_or_else(|| invalid_request(9, format!("unknown time unit value: {unit_name}")))?;
+    let amount = Number::of(call.value_at(2)).and_then(Number::to_i64_exact).ok_or_else(|| {
+        type_mismatch(5_166_405, format!("{name} expects integer amount of time units"))
     })?;
-    let moved = amount.checked_mul(sign).and_then(|amount| shifted(at, unit, amount, &zone));
+    let moved = amount.checked_mul(sign).and_then(|amount| shifted_by(at, unit, amount, &zone));
     moved.map(|at| Some(Value::DateTime(at))).ok_or_else(|| {
         let text = format!("invalid dateAdd 'amount' parameter value: {amount} {unit_name}");
-        fail(5_976_500, text)
+        invalid_request(5_976_500, text)
     })
 }
 
-fn shifted(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
+fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     let days = match unit {
         Unit::Fixed(ms) => return at.checked_add(amount.checked_mul(ms)?),
         Unit::Months(months) => {
-            let local = zone.local(at);
-            let moment = Moment::of(local);
+            let local = zone.to_local(at);
+            let moment = DateParts::parts_of(local);
             let total = moment.year.checked_mul(12)?.checked_add(moment.month - 1)?;
             let total = total.checked_add(amount.checked_mul(months)?)?;
             let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
             let day = moment.day.min(days_in_month(year, month));
             let days = days_of_date(year, month, day)?.checked_mul(DAY_MS)?;
-            return Some(zone.instant(days.checked_add(local.rem_euclid(DAY_MS))?));
+            return Some(zone.to_instant(days.checked_add(local.rem_euclid(DAY_MS))?));
         }
         Unit::Week => amount.checked_mul(7)?,
         Unit::Day => amount,
     };
-    Some(zone.instant(zone.local(at).checked_add(days.checked_mul(DAY_MS)?)?))
+    Some(zone.to_instant(zone.to_local(at).checked_add(days.checked_mul(DAY_MS)?)?))
 }
 
 /// The first day of the week, Monday 1 to Sunday 7.
 fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
-    let arg = call.arg(index);
+    let arg = call.arg_at(index);
     if arg.is_absent() {
         return Ok(Some(7));
     }
@@ -122,7 +132,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     let ValueRef::String(text) = arg.operand() else {
         let (name, kind) = (call.name, arg.type_name());
         let text = format!("{name} requires 'startOfWeek' to be a string, but got {kind}");
-        return Err(mismatch(5_439_015, text));
+        return Err(type_mismatch(5_439_015, text));
     };
     let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let wanted = text.to_ascii_lowercase();
@@ -132,41 +142,41 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     position.and_then(|at| i64::try_from(at + 1).ok()).map(Some).ok_or_else(|| {
         let name = call.name;
         let rest = format!("value cannot be recognized as a day of a week: {text}");
-        fail(5_439_016, format!("{name} parameter 'startOfWeek' {rest}"))
+        invalid_request(5_439_016, format!("{name} parameter 'startOfWeek' {rest}"))
     })
 }
 
 fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     let name = call.name;
-    let ValueRef::String(text) = call.value(index) else {
-        let kind = call.arg(index).type_name();
+    let ValueRef::String(text) = call.value_at(index) else {
+        let kind = call.arg_at(index).type_name();
         let text = format!("{name} requires 'unit' to be a string, but got {kind}");
-        return Err(mismatch(5_439_013, text));
+        return Err(type_mismatch(5_439_013, text));
     };
     unit_named(text).ok_or_else(|| {
         let rest = format!("value cannot be recognized as a time unit: {text}");
-        fail(5_439_014, format!("{name} parameter 'unit' {rest}"))
+        invalid_request(5_439_014, format!("{name} parameter 'unit' {rest}"))
     })
 }
 
 fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
-    date_of(call.value(index)).ok_or_else(|| {
-        let (name, kind) = (call.name, call.arg(index).type_name());
-        mismatch(code, format!("{name} requires '{what}' to be a date, but got {kind}"))
+    date_of(call.value_at(index)).ok_or_else(|| {
+        let (name, kind) = (call.name, call.arg_at(index).type_name());
+        type_mismatch(code, format!("{name} requires '{what}' to be a date, but got {kind}"))
     })
 }
 
-fn diff(call: &In<'_>) -> Answer {
-    if call.args.iter().take(3).any(Got::is_nullish) {
+fn date_diff(call: &In<'_>) -> OptionalValue {
+    if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
     }
-    let Some(zone) = Zone::of(call.arg(3), call.name)? else { return NULL };
+    let Some(zone) = Zone::of_argument(call.arg_at(3), call.name)? else { return NULL };
     let unit = unit_of(call, 2)?;
     let week = if unit == Unit::Week { week_start(call, 4)? } else { Some(7) };
     let Some(week) = week else { return NULL };
     let start = date_arg(call, 0, "startDate", 5_166_307)?;
     let end = date_arg(call, 1, "endDate", 5_166_307)?;
-    let (from, to) = (zone.local(start), zone.local(end));
+    let (from, to) = (zone.to_local(start), zone.to_local(end));
     let count = match unit {
         Unit::Months(months) => {
             months_since(to).div_euclid(months) - months_since(from).div_euclid(months)
@@ -181,7 +191,7 @@ fn diff(call: &In<'_>) -> Answer {
             let units = |at: i64| at.saturating_add(offset).div_euclid(ms);
             units(end)
                 .checked_sub(units(start))
-                .ok_or_else(|| fail(5_166_308, "$dateDiff overflowed"))?
+                .ok_or_else(|| invalid_request(5_166_308, "$dateDiff overflowed"))?
         }
     };
     Ok(Some(Value::Int64(count)))
@@ -195,7 +205,7 @@ fn months_since(local: i64) -> i64 {
 
 /// How many units a bin has; `None` when it is null.
 fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
-    let arg = call.arg(2);
+    let arg = call.arg_at(2);
     if arg.is_absent() {
         return Ok(Some(1));
     }
@@ -205,11 +215,11 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     let whole = Number::of(arg.operand()).and_then(Number::to_i64_exact).ok_or_else(|| {
         let (value, kind) = (shown(arg.or_null()), arg.type_name());
         let text = "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value";
-        mismatch(5_439_017, format!("{text} '{value}' of type {kind}"))
+        type_mismatch(5_439_017, format!("{text} '{value}' of type {kind}"))
     })?;
     if whole <= 0 {
         let text = "$dateTrunc requires 'binSize' to be greater than 0, but got value";
-        return Err(fail(5_439_018, format!("{text} {whole}")));
+        return Err(invalid_request(5_439_018, format!("{text} {whole}")));
     }
     Ok(Some(whole))
 }
@@ -217,11 +227,12 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
 /// 2000-01-01, from which bins are counted.
 const REFERENCE_DAYS: i64 = 10_957;
 
-fn trunc(call: &In<'_>) -> Answer {
-    if call.arg(0).is_nullish() || call.arg(1).is_nullish() {
+fn date_trunc(call: &In<'_>) -> OptionalValue {
+    if call.arg_at(0).is_nullish() || call.arg_at(1).is_nullish() {
         return NULL;
     }
-    let (Some(size), Some(zone)) = (bin_size(call)?, Zone::of(call.arg(3), call.name)?) else {
+    let (Some(size), Some(zone)) = (bin_size(call)?, Zone::of_argument(call.arg_at(3), call.name)?)
+    else {
         return NULL;
     };
     let unit = unit_of(call, 1)?;
@@ -232,34 +243,34 @@ fn trunc(call: &In<'_>) -> Answer {
         // Hours and less are counted in time that passed, whatever clocks were set to.
         Unit::Fixed(ms) => ms
             .checked_mul(size)
-            .and_then(|step| floor(at, zone.instant(REFERENCE_DAYS * DAY_MS), step)),
-        _ => truncated(zone.local(at), unit, size, week).map(|start| zone.instant(start)),
+            .and_then(|step| floor_to(at, zone.to_instant(REFERENCE_DAYS * DAY_MS), step)),
+        _ => truncate_to(zone.to_local(at), unit, size, week).map(|start| zone.to_instant(start)),
     };
     let Some(start) = start else {
-        return Err(fail(5_439_005, "$dateTrunc's 'binSize' is out of range"));
+        return Err(invalid_request(5_439_005, "$dateTrunc's 'binSize' is out of range"));
     };
     Ok(Some(Value::DateTime(start)))
 }
 
 /// The start of the step that a value is in, where one starts at `origin`.
-fn floor(value: i64, origin: i64, step: i64) -> Option<i64> {
+fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     let bins = value.checked_sub(origin)?.div_euclid(step);
     origin.checked_add(bins.checked_mul(step)?)
 }
 
 /// The local start of the bin.
-fn truncated(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
+fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
     match unit {
         Unit::Months(months) => {
-            let start = floor(months_since(local), 24_000, months.checked_mul(size)?)?;
+            let start = floor_to(months_since(local), 24_000, months.checked_mul(size)?)?;
             days_of_date(start.div_euclid(12), start.rem_euclid(12) + 1, 1)?.checked_mul(DAY_MS)
         }
         Unit::Week => {
             let origin = REFERENCE_DAYS + (week - iso_weekday(REFERENCE_DAYS)).rem_euclid(7);
-            floor(days, origin, size.checked_mul(7)?)?.checked_mul(DAY_MS)
+            floor_to(days, origin, size.checked_mul(7)?)?.checked_mul(DAY_MS)
         }
-        Unit::Day => floor(days, REFERENCE_DAYS, size)?.checked_mul(DAY_MS),
-        Unit::Fixed(ms) => floor(local, REFERENCE_DAYS * DAY_MS, ms.checked_mul(size)?),
+        Unit::Day => floor_to(days, REFERENCE_DAYS, size)?.checked_mul(DAY_MS),
+        Unit::Fixed(ms) => floor_to(local, REFERENCE_DAYS * DAY_MS, ms.checked_mul(size)?),
     }
 }

@@ -5,29 +5,35 @@ use std::fmt::Write;
 use document::{Value, ValueRef};
 use evaluation::{
     Error,
-    calendar::{self, DAY_MS, MONTHS, Moment},
+    calendar::{self, DAY_MS, DateParts, MONTHS},
 };
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
-use super::{Function, In, Takes::Named, date_parse, may, need, row};
+use super::{Function, In, Takes::Named, date_parse, optional, required, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$dateFromString",
-        Named(&[need("dateString"), may("format"), may("timezone"), may("onError"), may("onNull")]),
+        Named(&[
+            required("dateString"),
+            optional("format"),
+            optional("timezone"),
+            optional("onError"),
+            optional("onNull"),
+        ]),
         from_string,
         "a date read from text",
     ),
     row(
         "$dateToString",
-        Named(&[need("date"), may("format"), may("timezone"), may("onNull")]),
+        Named(&[required("date"), optional("format"), optional("timezone"), optional("onNull")]),
         to_string,
         "a date as text",
     ),
@@ -35,38 +41,38 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// The format argument; `None` when it is null.
 fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
-    match call.value(1) {
+    match call.value_at(1) {
         value if value.is_nullish() => Ok(None),
         ValueRef::String(format) => Ok(Some(format)),
         value => {
             let (name, kind, value) = (call.name, value.kind().name(), shown(value));
             let text = format!("be a string, found: {kind} with value {value}");
-            Err(mismatch(code, format!("{name} requires that 'format' {text}")))
+            Err(type_mismatch(code, format!("{name} requires that 'format' {text}")))
         }
     }
 }
 
-fn to_string(call: &In<'_>) -> Answer {
-    let format = match call.arg(1).is_absent() {
+fn to_string(call: &In<'_>) -> OptionalValue {
+    let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
         false => format_arg(call, 18533)?,
     };
-    let zone = Zone::of(call.arg(2), call.name)?;
-    if call.arg(0).is_nullish() {
-        let otherwise = call.arg(3);
+    let zone = Zone::of_argument(call.arg_at(2), call.name)?;
+    if call.arg_at(0).is_nullish() {
+        let otherwise = call.arg_at(3);
         return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
     }
-    let at = need_date(call.value(0))?;
+    let at = need_date(call.value_at(0))?;
     let (Some(format), Some(zone)) = (format, zone) else { return NULL };
     let offset = zone.offset_at(at);
-    written(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
+    written_date(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
 }
 
-fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
-    let (at, days) = (Moment::of(local), local.div_euclid(DAY_MS));
+fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
+    let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
         let text = "$dateToString is only defined on year 0-9999, tried to use year";
-        return Err(fail(18537, format!("{text} {}", at.year)));
+        return Err(invalid_request(18537, format!("{text} {}", at.year)));
     }
     let month = usize::try_from(at.month - 1).unwrap_or(0);
     let month = MONTHS.get(month).copied().unwrap_or_default();
@@ -78,7 +84,7 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             continue;
         }
         let Some(field) = rest.next() else {
-            return Err(fail(18535, "Unmatched '%' at end of format string"));
+            return Err(invalid_request(18535, "Unmatched '%' at end of format string"));
         };
         let minutes = offset / 60_000;
         let sign = if minutes < 0 { '-' } else { '+' };
@@ -95,7 +101,7 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             'j' => write!(out, "{:03}", calendar::day_of_year(days)),
             'w' => write!(out, "{}", calendar::iso_weekday(days) % 7 + 1),
             'u' => write!(out, "{}", calendar::iso_weekday(days)),
-            'U' => write!(out, "{:02}", calendar::week(days)),
+            'U' => write!(out, "{:02}", calendar::week_of_year(days)),
             'V' => write!(out, "{:02}", calendar::iso_week(days).1),
             'G' => write!(out, "{:04}", calendar::iso_week(days).0),
             'z' => write!(out, "{sign}{:02}{:02}", minutes.abs() / 60, minutes.abs() % 60),
@@ -104,30 +110,30 @@ fn written(local: i64, offset: i64, format: &str) -> Result<String, Error> {
             'b' => write!(out, "{}", month.get(..3).unwrap_or(month)),
             other => {
                 let text = format!("Invalid format character '%{other}' in format string");
-                return Err(fail(18536, text));
+                return Err(invalid_request(18536, text));
             }
         };
     }
     Ok(out)
 }
 
-fn from_string(call: &In<'_>) -> Answer {
-    let format = match call.arg(1).is_absent() {
+fn from_string(call: &In<'_>) -> OptionalValue {
+    let format = match call.arg_at(1).is_absent() {
         true => None,
         false => match format_arg(call, 40684)? {
             Some(format) => Some(format),
-            None if call.arg(0).is_nullish() => None,
+            None if call.arg_at(0).is_nullish() => None,
             None => return NULL,
         },
     };
-    let input = call.arg(0);
+    let input = call.arg_at(0);
     if input.is_nullish() {
-        let otherwise = call.arg(4);
+        let otherwise = call.arg_at(4);
         return if otherwise.is_absent() { NULL } else { Ok(otherwise.value().map(Into::into)) };
     }
-    let zone = match call.arg(2).is_absent() {
+    let zone = match call.arg_at(2).is_absent() {
         true => None,
-        false => match Zone::of(call.arg(2), call.name)? {
+        false => match Zone::of_argument(call.arg_at(2), call.name)? {
             Some(zone) => Some(zone),
             None => return NULL,
         },
@@ -136,16 +142,16 @@ fn from_string(call: &In<'_>) -> Answer {
         (ValueRef::String(text), Some(format)) => {
             date_parse::by_format(text, format, zone.as_ref())
         }
-        (ValueRef::String(text), None) => date_parse::free(text, zone.as_ref()),
+        (ValueRef::String(text), None) => date_parse::parse_free(text, zone.as_ref()),
         (value, _) => {
             let (kind, value) = (value.kind().name(), shown(value));
             let text = format!("be a string, found: {kind} with value {value}");
-            Err(fail(241, format!("$dateFromString requires that 'dateString' {text}")))
+            Err(invalid_request(241, format!("$dateFromString requires that 'dateString' {text}")))
         }
     };
     match read {
-        Err(error) if error.number == 241 && !call.arg(3).is_absent() => {
-            Ok(call.arg(3).value().map(Into::into))
+        Err(error) if error.number == 241 && !call.arg_at(3).is_absent() => {
+            Ok(call.arg_at(3).value().map(Into::into))
         }
         read => read.map(|at| Some(Value::DateTime(at))),
     }

@@ -50,7 +50,7 @@ pub(super) fn exp(value: Decimal128) -> Decimal128 {
 
 /// The whole number beside a decimal; one with more digits than there are, and what is infinite, has
 /// none.
-pub(super) fn whole(value: Decimal128, rounding: Rounding) -> Decimal128 {
+pub(super) fn whole_part(value: Decimal128, rounding: Rounding) -> Decimal128 {
     let fits = value.parts().is_some_and(|(_, digits, exponent)| {
         let len = digits.checked_ilog10().map_or(1, |len| len as i32 + 1);
         len + exponent <= DIGITS
@@ -107,7 +107,7 @@ mod tests {
             ("-Infinity", "NaN"),
             ("1.5", "2"),
         ] {
-            assert_eq!(whole(decimal(text), Rounding::Ceil).to_string(), want, "{text}");
+            assert_eq!(whole_part(decimal(text), Rounding::Ceil).to_string(), want, "{text}");
         }
     }
 }

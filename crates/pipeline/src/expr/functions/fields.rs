@@ -6,7 +6,7 @@ use std::{
 };
 
 use document::{Value, ValueRef};
-use evaluation::{Effort, Error, Growth, Size};
+use evaluation::{Budget, Error, Growth, Size};
 
 use super::In;
 
@@ -19,7 +19,7 @@ const PLACE: Size = Size { bytes: 0, memory: 48 };
 
 /// Fields put together, bounded while they grow.
 pub(super) struct Fields<'a> {
-    effort: &'a Effort,
+    budget: &'a Budget,
     growth: Growth<'a>,
     fields: Vec<(String, Value)>,
     state: RandomState,
@@ -31,8 +31,8 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
-            effort: &call.env.context.effort,
-            growth: call.growth(),
+            budget: &call.env.context.budget,
+            growth: call.new_growth(),
             fields: Vec::new(),
             state: RandomState::new(),
             places: HashMap::new(),
@@ -41,23 +41,23 @@ impl<'a> Fields<'a> {
     }
 
     /// Sets a field where it stands, or appends it.
-    pub(super) fn insert(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
+    pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
-        match self.place(name, hash) {
+        match self.place_of(name, hash) {
             Some(at) => {
                 // What it replaces stays counted: it was built.
-                let value = self.growth.copy(value)?;
+                let value = self.growth.copy_value(value)?;
                 if let Some(held) = self.fields.get_mut(at) {
                     held.1 = value;
                 }
             }
             None => {
-                self.effort.charge(FIELD)?;
-                self.growth.name(name)?;
-                let value = self.growth.copy(value)?;
+                self.budget.spend_bounded(FIELD)?;
+                self.growth.add_name(name)?;
+                let value = self.growth.copy_value(value)?;
                 if FEW <= self.fields.len() {
-                    self.growth.add(PLACE)?;
-                    self.note(hash);
+                    self.growth.add_size(PLACE)?;
+                    self.note_place(hash);
                 }
                 self.fields.push((name.to_owned(), value));
             }
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field goes where its hash leads.
-    fn note(&mut self, hash: u64) {
+    fn note_place(&mut self, hash: u64) {
         let at = self.fields.len();
         match self.places.entry(hash) {
             Entry::Vacant(vacant) => {
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn place(&self, name: &str, hash: u64) -> Option<usize> {
+    fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);
         first
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
             .or_else(|| self.others.iter().copied().find(is))
     }
 
-    pub(super) fn finish(self) -> Value {
+    pub(super) fn into_document(self) -> Value {
         Value::Document(self.fields.into_iter().collect())
     }
 }

@@ -10,6 +10,7 @@ mod boolean;
 mod comparison;
 mod convert;
 mod date;
+mod date_cursor;
 mod date_math;
 mod date_parse;
 mod date_text;
@@ -27,9 +28,11 @@ mod type_;
 mod zone;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Growth, check_built, fitted_value, owned, reach};
+use evaluation::{
+    Error, Evaluated, Growth, check_built, owned_bytes, readable_bytes, value_without_spare_room,
+};
 
-use super::{Answer, Env, Expr};
+use super::{Env, Expr, OptionalValue};
 
 /// What a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,12 +59,12 @@ pub struct Param {
 }
 
 /// A required argument.
-pub(crate) const fn need(name: &'static str) -> Param {
+pub(crate) const fn required(name: &'static str) -> Param {
     Param { name, required: true }
 }
 
 /// An optional argument.
-pub(crate) const fn may(name: &'static str) -> Param {
+pub(crate) const fn optional(name: &'static str) -> Param {
     Param { name, required: false }
 }
 
@@ -74,7 +77,7 @@ pub struct Function {
     pub takes: Takes,
     /// What it is for.
     pub about: &'static str,
-    eval: fn(&In<'_>) -> Answer,
+    eval: fn(&In<'_>) -> OptionalValue,
 }
 
 impl std::fmt::Debug for Function {
@@ -87,7 +90,7 @@ impl std::fmt::Debug for Function {
 pub(crate) const fn row(
     name: &'static str,
     takes: Takes,
-    eval: fn(&In<'_>) -> Answer,
+    eval: fn(&In<'_>) -> OptionalValue,
     about: &'static str,
 ) -> Function {
     Function { name, takes, about, eval }
@@ -97,29 +100,29 @@ pub(crate) const fn row(
 #[derive(Debug)]
 pub struct In<'a> {
     pub(crate) name: &'static str,
-    pub(crate) args: &'a [Got<'a>],
+    pub(crate) args: &'a [Evaluated<'a>],
     pub(crate) env: &'a Env<'a>,
 }
 
 impl<'a> In<'a> {
     /// An argument; absent past the end.
-    pub(crate) fn arg(&self, index: usize) -> &'a Got<'a> {
-        self.args.get(index).unwrap_or(&Got::Absent)
+    pub(crate) fn arg_at(&self, index: usize) -> &'a Evaluated<'a> {
+        self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
     /// What it is building: nothing yet.
-    pub(crate) fn growth(&self) -> Growth<'a> {
-        self.env.growth()
+    pub(crate) fn new_growth(&self) -> Growth<'a> {
+        self.env.new_growth()
     }
 
     /// Whether any argument is null or missing.
     pub(crate) fn any_nullish(&self) -> bool {
-        self.args.iter().any(Got::is_nullish)
+        self.args.iter().any(Evaluated::is_nullish)
     }
 
     /// An argument's value, undefined for nothing.
-    pub(crate) fn value(&self, index: usize) -> ValueRef<'a> {
-        self.arg(index).operand()
+    pub(crate) fn value_at(&self, index: usize) -> ValueRef<'a> {
+        self.arg_at(index).operand()
     }
 }
 
@@ -128,53 +131,53 @@ const CALL: usize = 128;
 
 impl Function {
     /// Evaluates the arguments, then the function.
-    pub(crate) fn call<'e>(
+    pub(crate) fn call_with<'e>(
         &'static self,
         args: &'e [Expr],
         env: &Env<'e>,
-    ) -> Result<Got<'e>, Error> {
+    ) -> Result<Evaluated<'e>, Error> {
         match args {
             [a] => {
-                let a = a.get(env)?;
-                let held = owned(&a);
-                self.run(&[a], env, held)
+                let a = a.evaluate_borrowed(env)?;
+                let held = owned_bytes(&a);
+                self.run_function(&[a], env, held)
             }
             [a, b] => {
-                let a = a.get(env)?;
-                let held = owned(&a);
-                let b = b.get(&env.holding(held)?)?;
-                self.run(&[a, b], env, held)
+                let a = a.evaluate_borrowed(env)?;
+                let held = owned_bytes(&a);
+                let b = b.evaluate_borrowed(&env.with_held(held)?)?;
+                self.run_function(&[a, b], env, held)
             }
             _ => {
                 let mut got = Vec::with_capacity(args.len());
                 let mut held = 0;
                 for arg in args {
-                    let value = arg.get(&env.holding(held)?)?;
-                    held += owned(&value);
+                    let value = arg.evaluate_borrowed(&env.with_held(held)?)?;
+                    held += owned_bytes(&value);
                     got.push(value);
                 }
-                self.run(&got, env, held)
+                self.run_function(&got, env, held)
             }
         }
     }
 
     /// Runs it while so many bytes of arguments are held.
-    fn run<'e>(
+    fn run_function<'e>(
         &'static self,
-        args: &[Got<'_>],
+        args: &[Evaluated<'_>],
         env: &Env<'_>,
         held: usize,
-    ) -> Result<Got<'e>, Error> {
-        let effort = &env.context.effort;
-        let read: usize = args.iter().map(|arg| reach(arg.operand())).sum();
-        effort.pass(read)?;
-        effort.charge(CALL)?;
-        let answer = (self.eval)(&In { name: self.name, args, env: &env.holding(held)? })?;
+    ) -> Result<Evaluated<'e>, Error> {
+        let budget = &env.context.budget;
+        let read: usize = args.iter().map(|arg| readable_bytes(arg.operand())).sum();
+        budget.spend(read)?;
+        budget.spend_bounded(CALL)?;
+        let answer = (self.eval)(&In { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
-            effort.charge(check_built(value.as_ref())?.memory)?;
+            budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
-        let answer = answer.map(fitted_value);
-        Ok(Got::from(answer))
+        let answer = answer.map(value_without_spare_room);
+        Ok(Evaluated::from(answer))
     }
 }
 
@@ -201,11 +204,11 @@ static FAMILIES: [&[Function]; 19] = [
 ];
 
 /// Every function.
-pub fn all() -> impl Iterator<Item = &'static Function> {
+pub fn all_functions() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter())
 }
 
 /// The function of this name (with the `$`).
-pub fn find(name: &str) -> Option<&'static Function> {
-    all().find(|function| function.name == name)
+pub fn find_function(name: &str) -> Option<&'static Function> {
+    all_functions().find(|function| function.name == name)
 }

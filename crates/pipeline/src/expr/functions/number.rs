@@ -3,7 +3,7 @@
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;
 
-use crate::failure::fail;
+use crate::failure::invalid_request;
 
 /// The value of a number; integers are `int` where they fit and `narrow` is set.
 pub(crate) fn number_value(number: Number, narrow: bool) -> Value {
@@ -49,6 +49,9 @@ pub(crate) fn date_of(value: ValueRef<'_>) -> Option<i64> {
 /// A date argument of a function that takes nothing else.
 pub(crate) fn need_date(value: ValueRef<'_>) -> Result<i64, Error> {
     date_of(value).ok_or_else(|| {
-        fail(16006, format!("can't convert from BSON type {} to Date", value.kind().name()))
+        invalid_request(
+            16006,
+            format!("can't convert from BSON type {} to Date", value.kind().name()),
+        )
     })
 }

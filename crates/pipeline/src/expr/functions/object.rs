@@ -3,52 +3,62 @@
 use document::{Value, ValueRef};
 use evaluation::Size;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Any, Named},
     fields::Fields,
-    need, row,
+    required, row,
 };
-use crate::{failure::mismatch, shown::shown};
+use crate::{failure::type_mismatch, shown::shown};
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$getField", Named(&[need("field"), need("input")]), get, "field of any name"),
-    row("$mergeObjects", Any, merge, "fields of several objects, later ones winning"),
+    row(
+        "$getField",
+        Named(&[required("field"), required("input")]),
+        get_field,
+        "field of any name",
+    ),
+    row("$mergeObjects", Any, merge_objects, "fields of several objects, later ones winning"),
     row(
         "$setField",
-        Named(&[need("field"), need("input"), need("value")]),
-        set,
+        Named(&[required("field"), required("input"), required("value")]),
+        set_field,
         "object with a field set",
     ),
-    row("$unsetField", Named(&[need("field"), need("input")]), unset, "object without a field"),
+    row(
+        "$unsetField",
+        Named(&[required("field"), required("input")]),
+        unset_field,
+        "object without a field",
+    ),
 ];
 
-fn get(call: &In<'_>) -> Answer {
-    let ValueRef::String(name) = call.value(0) else {
-        let kind = call.arg(0).type_name();
+fn get_field(call: &In<'_>) -> OptionalValue {
+    let ValueRef::String(name) = call.value_at(0) else {
+        let kind = call.arg_at(0).type_name();
         let text = format!("$getField requires 'field' to evaluate to type String, but got {kind}");
-        return Err(mismatch(3_041_704, text));
+        return Err(type_mismatch(3_041_704, text));
     };
-    match call.arg(1).value() {
+    match call.arg_at(1).value() {
         Some(ValueRef::Document(fields)) => Ok(fields.get(name).map(ValueRef::to_value)),
         Some(value) if value.is_nullish() => NULL,
         _ => Ok(None),
     }
 }
 
-fn merge(call: &In<'_>) -> Answer {
+fn merge_objects(call: &In<'_>) -> OptionalValue {
     let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
         value if value.is_nullish() => Ok(()),
         ValueRef::Document(fields) => {
-            fields.iter().try_for_each(|(name, value)| merged.insert(name, value))
+            fields.iter().try_for_each(|(name, value)| merged.insert_field(name, value))
         }
         value => {
             let (kind, value) = (value.kind().name(), shown(value));
             let text = format!("but input {value} is of type {kind}");
-            Err(mismatch(40400, format!("$mergeObjects requires object inputs, {text}")))
+            Err(type_mismatch(40400, format!("$mergeObjects requires object inputs, {text}")))
         }
     };
     match call.args {
@@ -58,37 +68,37 @@ fn merge(call: &In<'_>) -> Answer {
         },
         all => all.iter().try_for_each(|arg| join(arg.operand()))?,
     }
-    Ok(Some(merged.finish()))
+    Ok(Some(merged.into_document()))
 }
 
-fn change(call: &In<'_>, value: Option<ValueRef<'_>>) -> Answer {
-    let ValueRef::String(name) = call.value(0) else {
-        let (function, kind) = (call.name, call.arg(0).type_name());
+fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
+    let ValueRef::String(name) = call.value_at(0) else {
+        let (function, kind) = (call.name, call.arg_at(0).type_name());
         let text = "requires 'field' to evaluate to type String, but got";
-        return Err(mismatch(4_161_107, format!("{function} {text} {kind}")));
+        return Err(type_mismatch(4_161_107, format!("{function} {text} {kind}")));
     };
-    let fields = match call.value(1) {
+    let fields = match call.value_at(1) {
         value if value.is_nullish() => return NULL,
         ValueRef::Document(fields) => fields,
         _ => {
             let text = format!("{} requires 'input' to evaluate to type Object", call.name);
-            return Err(mismatch(4_161_105, text));
+            return Err(type_mismatch(4_161_105, text));
         }
     };
-    let mut growth = call.growth();
-    growth.add(Size::of(ValueRef::Document(fields)))?;
+    let mut growth = call.new_growth();
+    growth.add_size(Size::of_value(ValueRef::Document(fields)))?;
     let mut changed = fields.to_tree();
     match value {
-        Some(value) => changed.insert(name, growth.copy(value)?),
+        Some(value) => changed.insert(name, growth.copy_value(value)?),
         None => drop(changed.remove(name)),
     }
     Ok(Some(Value::Document(changed)))
 }
 
-fn set(call: &In<'_>) -> Answer {
-    change(call, call.arg(2).value())
+fn set_field(call: &In<'_>) -> OptionalValue {
+    change_field(call, call.arg_at(2).value())
 }
 
-fn unset(call: &In<'_>) -> Answer {
-    change(call, None)
+fn unset_field(call: &In<'_>) -> OptionalValue {
+    change_field(call, None)
 }

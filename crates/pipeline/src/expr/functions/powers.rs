@@ -4,17 +4,17 @@
 use document::{Decimal128, Number, Value};
 use evaluation::Error;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::{
     Function, In,
     Takes::Exactly,
-    arithmetic::{NULL, some, unary},
+    arithmetic::{NULL, only_number, some_value},
     decimal_logs,
     number::{is_int, number_value, to_decimal},
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -37,20 +37,20 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
     }
 }
 
-fn exp(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn exp(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     match number {
-        Number::Decimal(v) => some(decimal_logs::exp(v)),
-        _ => some(through_double(number, f64::exp)),
+        Number::Decimal(v) => some_value(decimal_logs::exp(v)),
+        _ => some_value(through_double(number, f64::exp)),
     }
 }
 
-fn sigmoid(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
-    some(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
+fn sigmoid(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
+    some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
-fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
+fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
         number => number.to_f64() > 0.0,
@@ -58,18 +58,18 @@ fn positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     if number.is_nan() || is_positive {
         return Ok(());
     }
-    Err(fail(
+    Err(invalid_request(
         code,
         format!(
             "{}'s argument must be a positive number, but is {}",
             call.name,
-            shown(call.value(0))
+            shown(call.value_at(0))
         ),
     ))
 }
 
 /// A logarithm of a decimal or a double; what is no number has a double.
-fn logarithm(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
+fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
     match number {
         Number::Decimal(v) if !v.is_nan() => {
             Value::Decimal128(Decimal128::from_f64_short(decimal(v)))
@@ -78,34 +78,34 @@ fn logarithm(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> 
     }
 }
 
-fn ln(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
-    positive(call, number, 28766)?;
-    some(logarithm(number, decimal_logs::ln, f64::ln))
+fn ln(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
+    check_positive(call, number, 28766)?;
+    some_value(logarithm_of(number, decimal_logs::ln, f64::ln))
 }
 
-fn log10(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
-    positive(call, number, 28761)?;
-    some(logarithm(number, decimal_logs::log10, f64::log10))
+fn log10(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
+    check_positive(call, number, 28761)?;
+    some_value(logarithm_of(number, decimal_logs::log10, f64::log10))
 }
 
-fn log(call: &In<'_>) -> Answer {
+fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
     let part = |index: usize, what: &str, code: i32| {
-        Number::of(call.value(index)).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
-            mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
+        Number::of(call.value_at(index)).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
+            type_mismatch(code, format!("$log's {what} must be numeric, not {kind}"))
         })
     };
     let (number, base) = (part(0, "argument", 28756)?, part(1, "base", 28757)?);
-    positive(call, number, 28758)?;
+    check_positive(call, number, 28758)?;
     let value = base.to_f64();
     if !value.is_nan() && (value <= 0.0 || value == 1.0) {
         let text = "$log's base must be a positive number not equal to 1, but is";
-        return Err(fail(28759, format!("{text} {}", shown(call.value(1)))));
+        return Err(invalid_request(28759, format!("{text} {}", shown(call.value_at(1)))));
     }
     let natural = |number| match number {
         Number::Decimal(v) => decimal_logs::ln(v),
@@ -117,42 +117,44 @@ fn log(call: &In<'_>) -> Answer {
         number => natural(number) / natural(base),
     };
     match (number, base) {
-        _ if result.is_nan() => some(result),
+        _ if result.is_nan() => some_value(result),
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
-            some(Decimal128::from_f64_short(result))
+            some_value(Decimal128::from_f64_short(result))
         }
-        _ => some(result),
+        _ => some_value(result),
     }
 }
 
-fn sqrt(call: &In<'_>) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn sqrt(call: &In<'_>) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
-        return Err(fail(28714, "$sqrt's argument must be greater than or equal to 0"));
+        return Err(invalid_request(28714, "$sqrt's argument must be greater than or equal to 0"));
     }
     match number {
-        Number::Decimal(v) => some(v.sqrt()),
-        other => some(other.to_f64().sqrt()),
+        Number::Decimal(v) => some_value(v.sqrt()),
+        other => some_value(other.to_f64().sqrt()),
     }
 }
 
-fn pow(call: &In<'_>) -> Answer {
+fn pow(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
     let part = |index: usize, what: &str, code: i32| {
-        Number::of(call.value(index)).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
-            mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
+        Number::of(call.value_at(index)).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
+            type_mismatch(code, format!("$pow's {what} must be numeric, not {kind}"))
         })
     };
     let (base, exponent) = (part(0, "base", 28762)?, part(1, "exponent", 28763)?);
     if base.to_f64() == 0.0 && exponent.to_f64() < 0.0 {
-        return Err(fail(28764, "$pow cannot take a base of 0 and a negative exponent"));
+        return Err(invalid_request(28764, "$pow cannot take a base of 0 and a negative exponent"));
     }
-    let narrow = is_int(call.value(0)) && is_int(call.value(1));
+    let narrow = is_int(call.value_at(0)) && is_int(call.value_at(1));
     match (base, exponent) {
-        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => some(decimal_pow(base, exponent)),
+        (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
+            some_value(decimal_pow(base, exponent))
+        }
         (Number::Int(b), Number::Int(e)) => {
             let power = match (b, u32::try_from(e)) {
                 (1, _) => Some(1),
@@ -161,11 +163,11 @@ fn pow(call: &In<'_>) -> Answer {
                 (_, Err(_)) => None,
             };
             match power {
-                Some(power) => some(number_value(Number::Int(power), narrow)),
-                None => some((b as f64).powf(e as f64)),
+                Some(power) => some_value(number_value(Number::Int(power), narrow)),
+                None => some_value((b as f64).powf(e as f64)),
             }
         }
-        (b, e) => some(b.to_f64().powf(e.to_f64())),
+        (b, e) => some_value(b.to_f64().powf(e.to_f64())),
     }
 }
 

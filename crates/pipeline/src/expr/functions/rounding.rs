@@ -3,28 +3,28 @@
 use document::{Decimal128, Number, Rounding};
 use evaluation::Error;
 
-use super::super::Answer;
-use super::arithmetic::{NULL, some};
+use super::super::OptionalValue;
+use super::arithmetic::{NULL, some_value};
 use super::number::{is_int, number_value};
 use super::{Function, In, Takes::Between, row};
-use crate::failure::{fail, mismatch};
+use crate::failure::{invalid_request, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$round", Between(1, 2), round, "rounded half to even at a place"),
     row("$trunc", Between(1, 2), trunc, "cut at a place"),
 ];
 
-fn round(call: &In<'_>) -> Answer {
+fn round(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::HalfEven)
 }
 
-fn trunc(call: &In<'_>) -> Answer {
+fn trunc(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::Down)
 }
 
 /// The place argument of `$round` and `$trunc`; `None` when it is null.
-fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
-    let arg = call.arg(1);
+fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
+    let arg = call.arg_at(1);
     if arg.is_absent() {
         return Ok(Some(0));
     }
@@ -33,15 +33,15 @@ fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
     }
     let Some(number) = Number::of(arg.operand()) else {
         let text = format!("can't convert from BSON type {} to long", arg.type_name());
-        return Err(mismatch(16004, text));
+        return Err(type_mismatch(16004, text));
     };
     let Some(whole) = number.to_i64_exact() else {
         let text = format!("precision argument to  {} must be a integral value", call.name);
-        return Err(fail(51082, text));
+        return Err(invalid_request(51082, text));
     };
     match i32::try_from(whole) {
         Ok(place) if (-20..=100).contains(&place) => Ok(Some(place)),
-        _ => Err(fail(
+        _ => Err(invalid_request(
             51083,
             format!(
                 "cannot apply {} with precision value {whole} value must be in [-20, 100]",
@@ -51,27 +51,29 @@ fn place(call: &In<'_>) -> Result<Option<i32>, Error> {
     }
 }
 
-fn at_place(call: &In<'_>, rounding: Rounding) -> Answer {
-    if call.arg(0).is_nullish() {
+fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
+    if call.arg_at(0).is_nullish() {
         return NULL;
     }
-    let Some(number) = Number::of(call.value(0)) else {
-        let kind = call.arg(0).type_name();
+    let Some(number) = Number::of(call.value_at(0)) else {
+        let kind = call.arg_at(0).type_name();
         let text = format!("{} only supports numeric types, not {kind}", call.name);
-        return Err(mismatch(51081, text));
+        return Err(type_mismatch(51081, text));
     };
-    let Some(place) = place(call)? else { return NULL };
+    let Some(place) = place_argument(call)? else { return NULL };
     match number {
-        Number::Int(v) if place >= 0 => some(number_value(Number::Int(v), is_int(call.value(0)))),
+        Number::Int(v) if place >= 0 => {
+            some_value(number_value(Number::Int(v), is_int(call.value_at(0))))
+        }
         Number::Int(v) => {
             let rounded = int_at_place(v, place, rounding);
             let rounded = rounded.ok_or_else(|| {
-                fail(51080, "invalid conversion from Decimal128 result in $round resulting from arguments: [value, precision]")
+                invalid_request(51080, "invalid conversion from Decimal128 result in $round resulting from arguments: [value, precision]")
             })?;
-            some(number_value(Number::Int(rounded), is_int(call.value(0))))
+            some_value(number_value(Number::Int(rounded), is_int(call.value_at(0))))
         }
-        Number::Double(v) => some(double_at_place(v, place, rounding)),
-        Number::Decimal(v) => some(decimal_at_place(v, place, rounding)),
+        Number::Double(v) => some_value(double_at_place(v, place, rounding)),
+        Number::Decimal(v) => some_value(decimal_at_place(v, place, rounding)),
     }
 }
 

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use document::{ArrayRef, BsonOrder, Value, ValueRef};
 use evaluation::{Error, Growth, Size};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Any, Between, Exactly},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$allElementsTrue", Exactly(1), all_true, "whether every element is true"),
     row("$anyElementTrue", Exactly(1), any_true, "whether one element is true"),
     row("$setDifference", Exactly(2), difference, "elements of the first that the second lacks"),
-    row("$setEquals", Between(2, usize::MAX), equals, "whether the sets are the same"),
+    row("$setEquals", Between(2, usize::MAX), sets_equal, "whether the sets are the same"),
     row("$setIntersection", Any, intersection, "elements that all have"),
     row("$setIsSubset", Exactly(2), is_subset, "whether the second has all of the first"),
     row("$setUnion", Any, union, "elements that one has"),
@@ -30,17 +30,17 @@ type Set = BTreeSet<BsonOrder>;
 const PLACE: usize = 256;
 
 /// Adds values to a set; those that it has already cost no memory.
-fn join(
+fn join_sets(
     set: &mut Set,
     values: ArrayRef<'_>,
     growth: &mut Growth<'_>,
     call: &In<'_>,
 ) -> Result<(), Error> {
     for value in values.iter() {
-        let size = Size::of(value);
-        call.env.context.effort.charge(PLACE + size.bytes)?;
+        let size = Size::of_value(value);
+        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
-            growth.add(size)?;
+            growth.add_size(size)?;
         }
     }
     Ok(())
@@ -48,42 +48,42 @@ fn join(
 
 fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Result<Set, Error> {
     let mut set = Set::new();
-    join(&mut set, values, growth, call)?;
+    join_sets(&mut set, values, growth, call)?;
     Ok(set)
 }
 
-fn array_of(set: Set) -> Answer {
+fn array_of(set: Set) -> OptionalValue {
     Ok(Some(Value::Array(set.into_iter().map(|value| value.0).collect())))
 }
 
 /// The array of an argument; `None` when it is null.
-fn operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef<'a>>, Error> {
-    match call.value(index) {
+fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef<'a>>, Error> {
+    match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
         ValueRef::Array(values) => Ok(Some(values)),
         value => {
             let (name, kind) = (call.name, value.kind().name());
             let text = "must be arrays. One argument is of type:";
-            Err(mismatch(code, format!("All operands of {name} {text} {kind}")))
+            Err(type_mismatch(code, format!("All operands of {name} {text} {kind}")))
         }
     }
 }
 
-fn union(call: &In<'_>) -> Answer {
+fn union(call: &In<'_>) -> OptionalValue {
     let mut all = Set::new();
-    let mut growth = call.growth();
+    let mut growth = call.new_growth();
     for index in 0..call.args.len() {
-        let Some(values) = operand(call, index, 17043)? else { return NULL };
-        join(&mut all, values, &mut growth, call)?;
+        let Some(values) = set_operand(call, index, 17043)? else { return NULL };
+        join_sets(&mut all, values, &mut growth, call)?;
     }
     array_of(all)
 }
 
-fn intersection(call: &In<'_>) -> Answer {
+fn intersection(call: &In<'_>) -> OptionalValue {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
-        let Some(values) = operand(call, index, 17047)? else { return NULL };
-        let set = set_of(values, &mut call.growth(), call)?;
+        let Some(values) = set_operand(call, index, 17047)? else { return NULL };
+        let set = set_of(values, &mut call.new_growth(), call)?;
         // Of equal values of different types the first one's is kept.
         common = Some(match common {
             None => set,
@@ -97,50 +97,50 @@ fn intersection(call: &In<'_>) -> Answer {
 }
 
 /// An argument of a function of two sets.
-fn side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
-    call.value(index).as_array().ok_or_else(|| {
-        let (name, kind) = (call.name, call.arg(index).type_name());
+fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
+    call.value_at(index).as_array().ok_or_else(|| {
+        let (name, kind) = (call.name, call.arg_at(index).type_name());
         let which = if index == 0 { "First" } else { "Second" };
         let text = format!("{which} argument is of type: {kind}");
-        mismatch(code, format!("both operands of {name} must be arrays. {text}"))
+        type_mismatch(code, format!("both operands of {name} must be arrays. {text}"))
     })
 }
 
-fn difference(call: &In<'_>) -> Answer {
+fn difference(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
-    let (left, right) = (side(call, 0, 17048)?, side(call, 1, 17049)?);
-    let mut growth = call.growth();
+    let (left, right) = (array_side(call, 0, 17048)?, array_side(call, 1, 17049)?);
+    let mut growth = call.new_growth();
     let mut seen = set_of(right, &mut growth, call)?;
     let mut kept = Vec::new();
     for value in left.iter() {
-        let size = Size::of(value);
-        call.env.context.effort.charge(PLACE + size.bytes)?;
+        let size = Size::of_value(value);
+        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if seen.insert(BsonOrder(value.to_value())) {
-            growth.add(size)?;
-            kept.push(growth.copy(value)?);
+            growth.add_size(size)?;
+            kept.push(growth.copy_value(value)?);
         }
     }
     Ok(Some(Value::Array(kept)))
 }
 
-fn is_subset(call: &In<'_>) -> Answer {
-    let (left, right) = (side(call, 0, 17046)?, side(call, 1, 17042)?);
-    let left = set_of(left, &mut call.growth(), call)?;
-    Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.growth(), call)?))))
+fn is_subset(call: &In<'_>) -> OptionalValue {
+    let (left, right) = (array_side(call, 0, 17046)?, array_side(call, 1, 17042)?);
+    let left = set_of(left, &mut call.new_growth(), call)?;
+    Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.new_growth(), call)?))))
 }
 
-fn equals(call: &In<'_>) -> Answer {
+fn sets_equal(call: &In<'_>) -> OptionalValue {
     let mut first: Option<Set> = None;
     let mut same = true;
     for (index, arg) in call.args.iter().enumerate() {
         let Some(ValueRef::Array(values)) = arg.value() else {
             let text = format!("{}-th argument is of type: {}", index + 1, arg.type_name());
             let text = format!("All operands of $setEquals must be arrays. {text}");
-            return Err(mismatch(17044, text));
+            return Err(type_mismatch(17044, text));
         };
-        let set = set_of(values, &mut call.growth(), call)?;
+        let set = set_of(values, &mut call.new_growth(), call)?;
         match &first {
             Some(first) => same &= *first == set,
             None => first = Some(set),
@@ -149,17 +149,17 @@ fn equals(call: &In<'_>) -> Answer {
     Ok(Some(Value::Bool(same)))
 }
 
-fn only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
-    call.value(0).as_array().ok_or_else(|| {
-        let (name, kind) = (call.name, call.arg(0).type_name());
-        mismatch(code, format!("{name}'s argument must be an array, but is {kind}"))
+fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
+    call.value_at(0).as_array().ok_or_else(|| {
+        let (name, kind) = (call.name, call.arg_at(0).type_name());
+        type_mismatch(code, format!("{name}'s argument must be an array, but is {kind}"))
     })
 }
 
-fn any_true(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Bool(only(call, 17041)?.iter().any(ValueRef::is_truthy))))
+fn any_true(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }
 
-fn all_true(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Bool(only(call, 17040)?.iter().all(ValueRef::is_truthy))))
+fn all_true(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(array_only(call, 17040)?.iter().all(ValueRef::is_truthy))))
 }

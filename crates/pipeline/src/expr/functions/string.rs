@@ -3,35 +3,35 @@
 use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Size, check_text};
+use evaluation::{Error, Evaluated, Size, check_text};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
     Function, In, Param,
     Takes::{Any, Exactly, Named},
-    may, need, row,
+    optional, required, row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
     text::{date_text, double_text},
 };
 
-const TRIM: &[Param] = &[need("input"), may("chars")];
-const REPLACE: &[Param] = &[need("input"), need("find"), need("replacement")];
+const TRIM: &[Param] = &[required("input"), optional("chars")];
+const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$concat", Any, concat, "strings joined"),
-    row("$ltrim", Named(TRIM), |c| trim(c, true, false), "without leading characters"),
-    row("$replaceAll", Named(REPLACE), |c| replace(c, true), "every occurrence replaced"),
-    row("$replaceOne", Named(REPLACE), |c| replace(c, false), "first occurrence replaced"),
-    row("$rtrim", Named(TRIM), |c| trim(c, false, true), "without trailing characters"),
-    row("$split", Exactly(2), split, "parts between separators"),
+    row("$ltrim", Named(TRIM), |c| trim_text(c, true, false), "without leading characters"),
+    row("$replaceAll", Named(REPLACE), |c| replace_text(c, true), "every occurrence replaced"),
+    row("$replaceOne", Named(REPLACE), |c| replace_text(c, false), "first occurrence replaced"),
+    row("$rtrim", Named(TRIM), |c| trim_text(c, false, true), "without trailing characters"),
+    row("$split", Exactly(2), split_text, "parts between separators"),
     row("$strcasecmp", Exactly(2), strcasecmp, "order without regard to case"),
-    row("$toLower", Exactly(1), |c| cased(c, str::to_ascii_lowercase), "in lower case"),
-    row("$toUpper", Exactly(1), |c| cased(c, str::to_ascii_uppercase), "in upper case"),
-    row("$trim", Named(TRIM), |c| trim(c, true, true), "without characters at both ends"),
+    row("$toLower", Exactly(1), |c| map_case(c, str::to_ascii_lowercase), "in lower case"),
+    row("$toUpper", Exactly(1), |c| map_case(c, str::to_ascii_uppercase), "in upper case"),
+    row("$trim", Named(TRIM), |c| trim_text(c, true, true), "without characters at both ends"),
 ];
 
 /// The text of a string or symbol.
@@ -43,7 +43,7 @@ pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
 }
 
 /// Text for functions that take other scalars too; empty for null.
-pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
+pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     Ok(match got.operand() {
         value if value.is_nullish() => String::new(),
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => v.to_owned(),
@@ -57,38 +57,38 @@ pub(super) fn coerced(got: &Got<'_>) -> Result<String, Error> {
         ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
         value => {
             let text = format!("can't convert from BSON type {} to String", value.kind().name());
-            return Err(fail(16007, text));
+            return Err(invalid_request(16007, text));
         }
     })
 }
 
-fn concat(call: &In<'_>) -> Answer {
+fn concat(call: &In<'_>) -> OptionalValue {
     let mut parts = Vec::with_capacity(call.args.len());
-    let (mut length, mut growth) = (0_usize, call.growth());
+    let (mut length, mut growth) = (0_usize, call.new_growth());
     for arg in call.args {
         match arg.operand() {
             value if value.is_nullish() => return NULL,
             ValueRef::String(v) | ValueRef::Symbol(v) => {
                 length = v.len().saturating_add(length);
                 check_text(length)?;
-                growth.add(Size { bytes: v.len(), memory: v.len() })?;
+                growth.add_size(Size { bytes: v.len(), memory: v.len() })?;
                 parts.push(v);
             }
             value => {
                 let text = format!("$concat only supports strings, not {}", value.kind().name());
-                return Err(mismatch(16702, text));
+                return Err(type_mismatch(16702, text));
             }
         }
     }
     Ok(Some(Value::String(parts.concat())))
 }
 
-fn cased(call: &In<'_>, change: fn(&str) -> String) -> Answer {
-    Ok(Some(Value::String(change(&coerced(call.arg(0))?))))
+fn map_case(call: &In<'_>, change: fn(&str) -> String) -> OptionalValue {
+    Ok(Some(Value::String(change(&coerced_text(call.arg_at(0))?))))
 }
 
-fn strcasecmp(call: &In<'_>) -> Answer {
-    let (a, b) = (coerced(call.arg(0))?, coerced(call.arg(1))?);
+fn strcasecmp(call: &In<'_>) -> OptionalValue {
+    let (a, b) = (coerced_text(call.arg_at(0))?, coerced_text(call.arg_at(1))?);
     let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
     Ok(Some(Value::Int32(order as i32)))
 }
@@ -100,15 +100,15 @@ const BLANK: &[char] = &[
     '\u{200a}',
 ];
 
-fn trim(call: &In<'_>, left: bool, right: bool) -> Answer {
-    let (input, chars) = (call.arg(0), call.arg(1));
+fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
+    let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
         return NULL;
     }
-    let wrong = |code: i32, what: &str, got: &Got<'_>| {
+    let wrong = |code: i32, what: &str, got: &Evaluated<'_>| {
         let (name, kind) = (call.name, got.type_name());
         let value = shown_or_missing(got);
-        mismatch(
+        type_mismatch(
             code,
             format!("{name} requires {what} to be a string, got {value} (of type {kind}) instead."),
         )
@@ -130,12 +130,15 @@ fn trim(call: &In<'_>, left: bool, right: bool) -> Answer {
     Ok(Some(Value::from(text)))
 }
 
-fn replace(call: &In<'_>, all: bool) -> Answer {
-    let part = |index: usize, code: i32, what: &str| match call.value(index) {
+fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
+    let part = |index: usize, code: i32, what: &str| match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
         value => text_of(value).map(Some).ok_or_else(|| {
             let (name, value) = (call.name, shown(value));
-            mismatch(code, format!("{name} requires that '{what}' be a string, found: {value}"))
+            type_mismatch(
+                code,
+                format!("{name} requires that '{what}' be a string, found: {value}"),
+            )
         }),
     };
     let input = part(0, 51746, "input")?;
@@ -151,30 +154,30 @@ fn replace(call: &In<'_>, all: bool) -> Answer {
         check_text(input.len().saturating_add(replacement.len()).saturating_sub(find.len()))?;
         return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
     }
-    call.env.context.effort.charge(input.len().saturating_mul(4))?;
+    call.env.context.budget.spend_bounded(input.len().saturating_mul(4))?;
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
-    call.growth().add(Size::of_text(grown))?;
+    call.new_growth().add_size(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))
 }
 
-fn split(call: &In<'_>) -> Answer {
+fn split_text(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
     let part = |index: usize, code: i32, which: &str| {
-        text_of(call.value(index)).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
+        text_of(call.value_at(index)).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
             let text = "$split requires an expression that evaluates to a string as a";
-            mismatch(code, format!("{text} {which} argument, found: {kind}"))
+            type_mismatch(code, format!("{text} {which} argument, found: {kind}"))
         })
     };
     let (text, separator) = (part(0, 40085, "first")?, part(1, 40086, "second")?);
     if separator.is_empty() {
-        return Err(fail(40087, "$split requires a non-empty separator"));
+        return Err(invalid_request(40087, "$split requires a non-empty separator"));
     }
-    let mut growth = call.growth();
-    let part = |part: &str| growth.copy(ValueRef::String(part));
+    let mut growth = call.new_growth();
+    let part = |part: &str| growth.copy_value(ValueRef::String(part));
     Ok(Some(Value::Array(text.split(separator).map(part).collect::<Result<_, _>>()?)))
 }

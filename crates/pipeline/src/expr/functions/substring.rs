@@ -3,47 +3,47 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::int32_of;
-use super::string::{coerced, text_of};
+use super::string::{coerced_text, text_of};
 use super::{
     Function, In,
     Takes::{Between, Exactly},
     row,
 };
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$indexOfBytes", Between(2, 4), index_of_bytes, "byte where a string occurs"),
     row("$indexOfCP", Between(2, 4), index_of_cp, "code point where a string occurs"),
-    row("$strLenBytes", Exactly(1), |c| length(c, 34473, str::len), "bytes"),
-    row("$strLenCP", Exactly(1), |c| length(c, 34471, |t| t.chars().count()), "code points"),
+    row("$strLenBytes", Exactly(1), |c| length_with(c, 34473, str::len), "bytes"),
+    row("$strLenCP", Exactly(1), |c| length_with(c, 34471, |t| t.chars().count()), "code points"),
     row("$substr", Exactly(3), substr_bytes, "part by bytes"),
     row("$substrBytes", Exactly(3), substr_bytes, "part by bytes"),
     row("$substrCP", Exactly(3), substr_cp, "part by code points"),
 ];
 
-fn length(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> Answer {
-    let Some(text) = text_of(call.value(0)) else {
-        let kind = call.arg(0).type_name();
+fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
+    let Some(text) = text_of(call.value_at(0)) else {
+        let kind = call.arg_at(0).type_name();
         let text = format!("{} requires a string argument, found: {kind}", call.name);
-        return Err(mismatch(code, text));
+        return Err(type_mismatch(code, text));
     };
     Ok(Some(Value::Int32(i32::try_from(count(text)).unwrap_or(i32::MAX))))
 }
 
 /// An optional bound of a search.
-pub(super) fn bound(
+pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
     which: &str,
     otherwise: usize,
 ) -> Result<usize, Error> {
-    let arg = call.arg(index);
+    let arg = call.arg_at(index);
     if arg.is_absent() {
         return Ok(otherwise);
     }
@@ -52,22 +52,25 @@ pub(super) fn bound(
         let text = format!(
             "{name}requires an integral {which} index, found a value of type: {kind}, with value: {value}"
         );
-        return Err(mismatch(40096, text));
+        return Err(type_mismatch(40096, text));
     };
     usize::try_from(at).map_err(|_| {
-        fail(40097, format!("{} requires a nonnegative {which} index, found: {at}", call.name))
+        invalid_request(
+            40097,
+            format!("{} requires a nonnegative {which} index, found: {at}", call.name),
+        )
     })
 }
 
-fn searched<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
-    if call.arg(0).is_nullish() {
+fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
+    if call.arg_at(0).is_nullish() {
         return Ok(None);
     }
     let part = |index: usize, code: i32, which: &str| {
-        text_of(call.value(index)).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
+        text_of(call.value_at(index)).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
             let name = call.name;
-            mismatch(
+            type_mismatch(
                 code,
                 format!("{name} requires a string as the {which} argument, found: {kind}"),
             )
@@ -80,40 +83,40 @@ fn searched<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
     Ok(Some((part(0, first, "first")?, part(1, second, "second")?)))
 }
 
-fn index(at: Option<usize>) -> Answer {
+fn index_of(at: Option<usize>) -> OptionalValue {
     Ok(Some(Value::Int32(at.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1))))
 }
 
-fn index_of_bytes(call: &In<'_>) -> Answer {
-    let Some((text, token)) = searched(call)? else { return NULL };
-    let start = bound(call, 2, "starting", 0)?;
-    let end = bound(call, 3, "ending", text.len())?.min(text.len());
-    let Some(part) = text.as_bytes().get(start..end) else { return index(None) };
+fn index_of_bytes(call: &In<'_>) -> OptionalValue {
+    let Some((text, token)) = searched_text(call)? else { return NULL };
+    let start = bound_argument(call, 2, "starting", 0)?;
+    let end = bound_argument(call, 3, "ending", text.len())?.min(text.len());
+    let Some(part) = text.as_bytes().get(start..end) else { return index_of(None) };
     let token = token.as_bytes();
     if token.is_empty() {
-        return index(Some(start));
+        return index_of(Some(start));
     }
-    index(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
+    index_of(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
 }
 
-fn index_of_cp(call: &In<'_>) -> Answer {
-    let Some((text, token)) = searched(call)? else { return NULL };
+fn index_of_cp(call: &In<'_>) -> OptionalValue {
+    let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
-    let start = bound(call, 2, "starting", 0)?;
-    let end = bound(call, 3, "ending", count)?.min(count);
+    let start = bound_argument(call, 2, "starting", 0)?;
+    let end = bound_argument(call, 3, "ending", count)?.min(count);
     if start >= end {
         let both_empty = start == 0 && text.is_empty() && token.is_empty();
-        return index(both_empty.then_some(0));
+        return index_of(both_empty.then_some(0));
     }
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
     // The end bounds where an occurrence begins, not where it ends.
     let part = text.get(byte(start)..).unwrap_or_default();
     let before = byte(end) - byte(start);
     let found = part.find(token).filter(|at| *at < before).and_then(|at| part.get(..at));
-    index(found.map(|before| before.chars().count() + start))
+    index_of(found.map(|before| before.chars().count() + start))
 }
 
-fn whole(value: ValueRef<'_>) -> Option<i64> {
+fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),
         Number::Double(v) => Some(v as i64),
@@ -121,21 +124,21 @@ fn whole(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
-fn substr_bytes(call: &In<'_>) -> Answer {
-    let text = coerced(call.arg(0))?;
+fn substr_bytes(call: &In<'_>) -> OptionalValue {
+    let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
-        whole(call.value(index)).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
+        whole_argument(call.value_at(index)).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
             let text =
                 format!("$substrBytes:  {what} must be a numeric type (is BSON type {kind})");
-            mismatch(code, text)
+            type_mismatch(code, text)
         })
     };
     let start = numeric(1, 16034, "starting index")?;
     let length = numeric(2, 16035, "length")?;
     let Ok(start) = usize::try_from(start) else {
         let text = format!("$substrBytes:  starting index must be non-negative (got: {start})");
-        return Err(fail(50752, text));
+        return Err(invalid_request(50752, text));
     };
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     if start >= text.len() {
@@ -144,27 +147,27 @@ fn substr_bytes(call: &In<'_>) -> Answer {
     let end = start.saturating_add(length).min(text.len());
     if !text.is_char_boundary(start) {
         let reason = "Invalid range, starting index is a UTF-8 continuation byte.";
-        return Err(fail(28656, format!("$substrBytes:  {reason}")));
+        return Err(invalid_request(28656, format!("$substrBytes:  {reason}")));
     }
     if !text.is_char_boundary(end) {
         let reason = "Invalid range, ending index is in the middle of a UTF-8 character.";
-        return Err(fail(28657, format!("$substrBytes:  {reason}")));
+        return Err(invalid_request(28657, format!("$substrBytes:  {reason}")));
     }
     Ok(Some(Value::from(text.get(start..end).unwrap_or_default())))
 }
 
-fn substr_cp(call: &In<'_>) -> Answer {
-    let text = coerced(call.arg(0))?;
+fn substr_cp(call: &In<'_>) -> OptionalValue {
+    let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {
-        let arg = call.arg(index);
+        let arg = call.arg_at(index);
         if Number::of(arg.operand()).is_none() {
             let kind = arg.type_name();
             let text = format!("$substrCP: {what} must be a numeric type (is BSON type {kind})");
-            return Err(mismatch(codes.0, text));
+            return Err(type_mismatch(codes.0, text));
         }
         int32_of(arg.operand()).ok_or_else(|| {
             let value = shown(arg.or_null());
-            fail(
+            invalid_request(
                 codes.1,
                 format!(
                     "$substrCP: {what} cannot be represented as a 32-bit integral value: {value}"
@@ -175,8 +178,9 @@ fn substr_cp(call: &In<'_>) -> Answer {
     let start = part(1, (34450, 34451), "starting index")?;
     let length = part(2, (34452, 34453), "length")?;
     let length = usize::try_from(length)
-        .map_err(|_| fail(34454, "$substrCP: length must be a nonnegative integer."))?;
-    let start = usize::try_from(start)
-        .map_err(|_| fail(34455, "$substrCP: the starting index must be nonnegative integer."))?;
+        .map_err(|_| invalid_request(34454, "$substrCP: length must be a nonnegative integer."))?;
+    let start = usize::try_from(start).map_err(|_| {
+        invalid_request(34455, "$substrCP: the starting index must be nonnegative integer.")
+    })?;
     Ok(Some(Value::String(text.chars().skip(start).take(length).collect())))
 }

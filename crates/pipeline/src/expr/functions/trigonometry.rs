@@ -2,46 +2,72 @@
 
 use document::{Decimal128, Number, Value};
 
-use super::super::Answer;
-use super::arithmetic::{NULL, unary};
+use super::super::OptionalValue;
+use super::arithmetic::{NULL, only_number};
 use super::powers::through_double;
 use super::{Function, In, Takes::Exactly, row};
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    row("$acos", Exactly(1), |c| bounded(c, f64::acos, -1.0, 1.0, "[-1,1]"), "arc cosine"),
-    row("$acosh", Exactly(1), |c| bounded(c, f64::acosh, 1.0, INF, "[1,inf]"), "area cosine"),
-    row("$asin", Exactly(1), |c| bounded(c, f64::asin, -1.0, 1.0, "[-1,1]"), "arc sine"),
-    row("$asinh", Exactly(1), |c| plain(c, f64::asinh), "area sine"),
-    row("$atan", Exactly(1), |c| plain(c, f64::atan), "arc tangent"),
+    row("$acos", Exactly(1), |c| bounded_function(c, f64::acos, -1.0, 1.0, "[-1,1]"), "arc cosine"),
+    row(
+        "$acosh",
+        Exactly(1),
+        |c| bounded_function(c, f64::acosh, 1.0, INF, "[1,inf]"),
+        "area cosine",
+    ),
+    row("$asin", Exactly(1), |c| bounded_function(c, f64::asin, -1.0, 1.0, "[-1,1]"), "arc sine"),
+    row("$asinh", Exactly(1), |c| plain_function(c, f64::asinh), "area sine"),
+    row("$atan", Exactly(1), |c| plain_function(c, f64::atan), "arc tangent"),
     row("$atan2", Exactly(2), atan2, "arc tangent of a quotient"),
-    row("$atanh", Exactly(1), |c| bounded(c, f64::atanh, -1.0, 1.0, "[-1,1]"), "area tangent"),
-    row("$cos", Exactly(1), |c| finite(c, f64::cos), "cosine"),
-    row("$cosh", Exactly(1), |c| plain(c, f64::cosh), "hyperbolic cosine"),
-    row("$sin", Exactly(1), |c| finite(c, f64::sin), "sine"),
-    row("$sinh", Exactly(1), |c| plain(c, f64::sinh), "hyperbolic sine"),
-    row("$tan", Exactly(1), |c| finite(c, f64::tan), "tangent"),
-    row("$tanh", Exactly(1), |c| plain(c, f64::tanh), "hyperbolic tangent"),
-    row("$degreesToRadians", Exactly(1), |c| plain(c, f64::to_radians), "degrees to radians"),
-    row("$radiansToDegrees", Exactly(1), |c| plain(c, f64::to_degrees), "radians to degrees"),
+    row(
+        "$atanh",
+        Exactly(1),
+        |c| bounded_function(c, f64::atanh, -1.0, 1.0, "[-1,1]"),
+        "area tangent",
+    ),
+    row("$cos", Exactly(1), |c| finite_function(c, f64::cos), "cosine"),
+    row("$cosh", Exactly(1), |c| plain_function(c, f64::cosh), "hyperbolic cosine"),
+    row("$sin", Exactly(1), |c| finite_function(c, f64::sin), "sine"),
+    row("$sinh", Exactly(1), |c| plain_function(c, f64::sinh), "hyperbolic sine"),
+    row("$tan", Exactly(1), |c| finite_function(c, f64::tan), "tangent"),
+    row("$tanh", Exactly(1), |c| plain_function(c, f64::tanh), "hyperbolic tangent"),
+    row(
+        "$degreesToRadians",
+        Exactly(1),
+        |c| plain_function(c, f64::to_radians),
+        "degrees to radians",
+    ),
+    row(
+        "$radiansToDegrees",
+        Exactly(1),
+        |c| plain_function(c, f64::to_degrees),
+        "radians to degrees",
+    ),
 ];
 
 const INF: f64 = f64::INFINITY;
 
-fn plain(call: &In<'_>, function: fn(f64) -> f64) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     Ok(Some(through_double(number, function)))
 }
 
-fn bounded(call: &In<'_>, function: fn(f64) -> f64, low: f64, high: f64, range: &str) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn bounded_function(
+    call: &In<'_>,
+    function: fn(f64) -> f64,
+    low: f64,
+    high: f64,
+    range: &str,
+) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     let value = number.to_f64();
     if !value.is_nan() && !(low..=high).contains(&value) {
-        let (name, value) = (call.name, shown(call.value(0)));
-        return Err(fail(
+        let (name, value) = (call.name, shown(call.value_at(0)));
+        return Err(invalid_request(
             50989,
             format!("cannot apply {name} to {value}, value must be in {range}"),
         ));
@@ -49,24 +75,24 @@ fn bounded(call: &In<'_>, function: fn(f64) -> f64, low: f64, high: f64, range: 
     Ok(Some(through_double(number, function)))
 }
 
-fn finite(call: &In<'_>, function: fn(f64) -> f64) -> Answer {
-    let Some(number) = unary(call)? else { return NULL };
+fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
+    let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
-        let (name, value) = (call.name, shown(call.value(0)));
+        let (name, value) = (call.name, shown(call.value_at(0)));
         let text = format!("cannot apply {name} to {value}, value must be in (-inf,inf)");
-        return Err(fail(50989, text));
+        return Err(invalid_request(50989, text));
     }
     Ok(Some(through_double(number, function)))
 }
 
-fn atan2(call: &In<'_>) -> Answer {
+fn atan2(call: &In<'_>) -> OptionalValue {
     let part = |index: usize, code: i32| {
-        if call.arg(index).is_nullish() {
+        if call.arg_at(index).is_nullish() {
             return Ok(None);
         }
-        Number::of(call.value(index)).map(Some).ok_or_else(|| {
-            let kind = call.arg(index).type_name();
-            mismatch(code, format!("$atan2 only supports numeric types, not {kind}"))
+        Number::of(call.value_at(index)).map(Some).ok_or_else(|| {
+            let kind = call.arg_at(index).type_name();
+            type_mismatch(code, format!("$atan2 only supports numeric types, not {kind}"))
         })
     };
     let Some(y) = part(0, 51044)? else { return NULL };

@@ -2,74 +2,82 @@
 
 use document::{DocRef, Value, ValueRef};
 
-use super::super::Answer;
+use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
     Function, In,
     Takes::{Exactly, Named},
     row,
 };
-use crate::failure::mismatch;
+use crate::failure::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$binarySize", Exactly(1), binary_size, "bytes of a string or of binary data"),
     row("$bsonSize", Exactly(1), bson_size, "bytes of a document"),
     row("$isNumber", Exactly(1), is_number, "whether it is a number"),
     row("$rand", Named(&[]), rand, "a random number below 1"),
-    row("$tsIncrement", Exactly(1), |c| stamp(c, 0, 5_687_302), "increment of a timestamp"),
-    row("$tsSecond", Exactly(1), |c| stamp(c, 32, 5_687_301), "seconds of a timestamp"),
-    row("$type", Exactly(1), kind, "name of the type"),
+    row(
+        "$tsIncrement",
+        Exactly(1),
+        |c| timestamp_part(c, 0, 5_687_302),
+        "increment of a timestamp",
+    ),
+    row("$tsSecond", Exactly(1), |c| timestamp_part(c, 32, 5_687_301), "seconds of a timestamp"),
+    row("$type", Exactly(1), type_name, "name of the type"),
 ];
 
-fn kind(call: &In<'_>) -> Answer {
-    Ok(Some(Value::from(call.arg(0).type_name())))
+fn type_name(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::from(call.arg_at(0).type_name())))
 }
 
-fn is_number(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Bool(call.value(0).is_number())))
+fn is_number(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(call.value_at(0).is_number())))
 }
 
-fn binary_size(call: &In<'_>) -> Answer {
-    let size = match call.value(0) {
+fn binary_size(call: &In<'_>) -> OptionalValue {
+    let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::String(text) => text.len(),
         ValueRef::Binary { bytes, .. } => bytes.len(),
         value => {
             let kind = value.kind().name();
             let text = format!("$binarySize requires a string or BinData argument, found: {kind}");
-            return Err(mismatch(51276, text));
+            return Err(type_mismatch(51276, text));
         }
     };
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
-fn bson_size(call: &In<'_>) -> Answer {
-    let size = match call.value(0) {
+fn bson_size(call: &In<'_>) -> OptionalValue {
+    let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::Document(DocRef::Raw(bytes)) => bytes.len(),
         ValueRef::Document(fields) => fields.to_buf().bytes().len(),
         value => {
             let kind = value.kind().name();
             let text = format!("$bsonSize requires a document input, found: {kind}");
-            return Err(mismatch(31393, text));
+            return Err(type_mismatch(31393, text));
         }
     };
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
-fn rand(call: &In<'_>) -> Answer {
-    Ok(Some(Value::Double(call.env.context.random.fraction())))
+fn rand(call: &In<'_>) -> OptionalValue {
+    Ok(Some(Value::Double(call.env.context.random.next_fraction())))
 }
 
-fn stamp(call: &In<'_>, shift: u32, code: i32) -> Answer {
-    match call.value(0) {
+fn timestamp_part(call: &In<'_>, shift: u32, code: i32) -> OptionalValue {
+    match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Timestamp(v) => {
             Ok(Some(Value::Int64(i64::try_from((v >> shift) & 0xffff_ffff).unwrap_or(0))))
         }
         value => {
             let (name, kind) = (call.name, value.kind().name());
-            Err(mismatch(code, format!(" Argument to {name} must be a timestamp, but is {kind}")))
+            Err(type_mismatch(
+                code,
+                format!(" Argument to {name} must be a timestamp, but is {kind}"),
+            ))
         }
     }
 }

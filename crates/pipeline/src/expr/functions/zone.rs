@@ -2,8 +2,8 @@
 
 use document::ValueRef;
 use evaluation::{
-    Error, Got,
-    calendar::{DAY_MS, Moment},
+    Error, Evaluated,
+    calendar::{DAY_MS, DateParts},
 };
 use jiff::{
     Timestamp,
@@ -12,7 +12,7 @@ use jiff::{
 };
 
 use crate::{
-    failure::{fail, mismatch},
+    failure::{invalid_request, type_mismatch},
     shown::shown,
 };
 
@@ -30,27 +30,30 @@ impl Zone {
     pub(crate) const UTC: Self = Self::Fixed(0);
 
     /// The zone of an argument; `None` when it is null.
-    pub(crate) fn of(got: &Got<'_>, function: &str) -> Result<Option<Self>, Error> {
+    pub(crate) fn of_argument(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
         }
         match got.operand() {
             value if value.is_nullish() => Ok(None),
-            ValueRef::String(text) => Self::parse(text).map(Some),
+            ValueRef::String(text) => Self::parse_zone(text).map(Some),
             value if function.starts_with("$date") => {
                 let kind = value.kind().name();
-                Err(mismatch(40517, format!("timezone must evaluate to a string, found {kind}")))
+                Err(type_mismatch(
+                    40517,
+                    format!("timezone must evaluate to a string, found {kind}"),
+                ))
             }
             value => {
                 let (kind, value) = (value.kind().name(), shown(value));
                 let text = "requires a string for the timezone argument, but was given a";
-                Err(mismatch(40533, format!("{function} {text} {kind} ({value})")))
+                Err(type_mismatch(40533, format!("{function} {text} {kind} ({value})")))
             }
         }
     }
 
     /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
         }
@@ -59,7 +62,10 @@ impl Zone {
         }
         match TimeZone::get(text) {
             Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
-            _ => Err(fail(40485, format!("unrecognized time zone identifier: \"{text}\""))),
+            _ => Err(invalid_request(
+                40485,
+                format!("unrecognized time zone identifier: \"{text}\""),
+            )),
         }
     }
 
@@ -67,22 +73,22 @@ impl Zone {
     pub(crate) fn offset_at(&self, ms: i64) -> i64 {
         match self {
             Self::Fixed(offset) => *offset,
-            Self::Named(zone) => Timestamp::from_millisecond(within(ms))
+            Self::Named(zone) => Timestamp::from_millisecond(within_range(ms))
                 .map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000),
         }
     }
 
     /// Local time as milliseconds.
-    pub(crate) fn local(&self, ms: i64) -> i64 {
+    pub(crate) fn to_local(&self, ms: i64) -> i64 {
         ms.saturating_add(self.offset_at(ms))
     }
 
     /// The instant of a local time; in a gap the clock is taken as not yet changed,
     /// and of two instants the later one is meant.
-    pub(crate) fn instant(&self, local: i64) -> i64 {
+    pub(crate) fn to_instant(&self, local: i64) -> i64 {
         let offset = match self {
             Self::Fixed(offset) => *offset,
-            Self::Named(zone) => civil(local).map_or(0, |at| {
+            Self::Named(zone) => civil_time(local).map_or(0, |at| {
                 let offset = match zone.to_ambiguous_zoned(at).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset,
                     AmbiguousOffset::Gap { before, .. } => before,
@@ -97,7 +103,7 @@ impl Zone {
 
 /// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
 /// every 400 years.
-fn within(ms: i64) -> i64 {
+fn within_range(ms: i64) -> i64 {
     const CYCLE: i64 = 146_097 * DAY_MS;
     const YEAR_9999: i64 = 253_370_764_800_000;
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
@@ -107,8 +113,8 @@ fn within(ms: i64) -> i64 {
     ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
 }
 
-fn civil(local: i64) -> Option<DateTime> {
-    let at = Moment::of(within(local));
+fn civil_time(local: i64) -> Option<DateTime> {
+    let at = DateParts::parts_of(within_range(local));
     DateTime::new(
         i16::try_from(at.year).ok()?,
         i8::try_from(at.month).ok()?,

@@ -15,27 +15,28 @@ const PLACES: usize = 7;
 /// Longest text that one letter makes.
 const LONGEST: usize = 9;
 
-/// How large the text of a pattern may become.
-pub(super) fn largest(pattern: &str) -> Size {
+/// How large the text of a pattern may become, so that room is checked before it is made.
+pub(super) fn largest_text(pattern: &str) -> Size {
     Size::of_text(pattern.len().saturating_mul(LONGEST))
 }
 
-/// The text of an instant; none where the pattern is not complete.
-pub(super) fn format(ticks: i64, pattern: &str) -> Option<String> {
-    let at = Parts::of(ticks);
+/// The text of an instant by a pattern; nothing where a quote or an escape of the pattern is not
+/// complete.
+pub(super) fn format_instant(ticks: i64, pattern: &str) -> Option<String> {
+    let at = Parts::from_ticks(ticks);
     let mut out = String::new();
     let mut rest = pattern.chars().peekable();
     while let Some(letter) = rest.next() {
         let known = match letter {
             '\\' => rest.next().map(|literal| out.push(literal)),
-            '\'' | '"' => quoted(letter, &mut rest, &mut out),
+            '\'' | '"' => copy_quoted(letter, &mut rest, &mut out),
             '%' => Some(()),
             letter => {
                 let mut count = 1;
                 while is_specifier(letter) && rest.next_if_eq(&letter).is_some() {
                     count += 1;
                 }
-                part(&at, letter, count, &mut out)
+                write_part(&at, letter, count, &mut out)
             }
         };
         known?;
@@ -43,12 +44,13 @@ pub(super) fn format(ticks: i64, pattern: &str) -> Option<String> {
     Some(out)
 }
 
+/// Whether a letter stands for a part and counts how often it is repeated.
 fn is_specifier(letter: char) -> bool {
     "yMdHhmsfFtKz".contains(letter)
 }
 
-/// Everything up to the same quote.
-fn quoted(quote: char, rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<()> {
+/// Copies everything up to the same quote as it is.
+fn copy_quoted(quote: char, rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Option<()> {
     loop {
         match rest.next()? {
             '\\' => out.push(rest.next()?),
@@ -58,19 +60,20 @@ fn quoted(quote: char, rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Opti
     }
 }
 
-/// What a letter that stands there so many times in a row becomes.
-fn part(at: &Parts, letter: char, count: usize, out: &mut String) -> Option<()> {
+/// Writes what `count` of the same letter in a row stand for; a letter that stands for nothing is
+/// copied.
+fn write_part(at: &Parts, letter: char, count: usize, out: &mut String) -> Option<()> {
     match letter {
-        'y' if count <= 2 => number(at.year % 100, count, out),
-        'y' => number(at.year, count.min(PLACES), out),
-        'M' if count <= 2 => number(at.month, count, out),
-        'M' => name(&calendar::MONTHS, at.month - 1, count, out)?,
-        'd' if count <= 2 => number(at.day, count, out),
-        'd' => name(&DAYS, weekday(at)?, count, out)?,
-        'H' => number(at.hour, count.min(2), out),
-        'h' => number((at.hour + 11) % 12 + 1, count.min(2), out),
-        'm' => number(at.minute, count.min(2), out),
-        's' => number(at.second, count.min(2), out),
+        'y' if count <= 2 => write_number(at.year % 100, count, out),
+        'y' => write_number(at.year, count.min(PLACES), out),
+        'M' if count <= 2 => write_number(at.month, count, out),
+        'M' => write_name(&calendar::MONTHS, at.month - 1, count, out)?,
+        'd' if count <= 2 => write_number(at.day, count, out),
+        'd' => write_name(&DAYS, weekday(at)?, count, out)?,
+        'H' => write_number(at.hour, count.min(2), out),
+        'h' => write_number((at.hour + 11) % 12 + 1, count.min(2), out),
+        'm' => write_number(at.minute, count.min(2), out),
+        's' => write_number(at.second, count.min(2), out),
         'f' | 'F' => {
             let all = format!("{:07}", at.fraction);
             let places = all.get(..count.min(PLACES + 1))?;
@@ -91,17 +94,18 @@ fn part(at: &Parts, letter: char, count: usize, out: &mut String) -> Option<()> 
     Some(())
 }
 
-/// Monday is 0.
+/// The day of the week, Monday 0.
 fn weekday(at: &Parts) -> Option<i64> {
     calendar::days_of_date(at.year, at.month, at.day).map(|days| calendar::iso_weekday(days) - 1)
 }
 
-fn number(value: i64, width: usize, out: &mut String) {
+/// Writes a number with at least `width` digits.
+fn write_number(value: i64, width: usize, out: &mut String) {
     out.push_str(&format!("{value:0width$}"));
 }
 
-/// A name, cut to three letters when it is asked for with three.
-fn name(names: &[&str], at: i64, count: usize, out: &mut String) -> Option<()> {
+/// Writes a name, cut to three letters when it is asked for with three.
+fn write_name(names: &[&str], at: i64, count: usize, out: &mut String) -> Option<()> {
     let name = names.get(usize::try_from(at).ok()?)?;
     out.push_str(if count == 3 { name.get(..3)? } else { name });
     Some(())
@@ -109,11 +113,11 @@ fn name(names: &[&str], at: i64, count: usize, out: &mut String) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::parse, *};
+    use super::{super::parse_iso, *};
 
     #[test]
     fn letters_become_parts() {
-        let ticks = parse("2024-10-04T14:05:09.1200000").unwrap();
+        let ticks = parse_iso("2024-10-04T14:05:09.1200000").unwrap();
         for (pattern, want) in [
             ("yyyyMMdd", "20241004"),
             ("yy-M-d", "24-10-4"),
@@ -130,13 +134,13 @@ mod tests {
             ("", ""),
             ("é", "é"),
         ] {
-            assert_eq!(format(ticks, pattern).as_deref(), Some(want), "{pattern}");
+            assert_eq!(format_instant(ticks, pattern).as_deref(), Some(want), "{pattern}");
         }
         for pattern in ["yyyy\\", "'abc", "\"", "'a\\", "ffffffff", "FFFFFFFFF"] {
-            assert_eq!(format(ticks, pattern), None, "{pattern}");
+            assert_eq!(format_instant(ticks, pattern), None, "{pattern}");
         }
-        let midnight = parse("2024-01-01").unwrap();
-        assert_eq!(format(midnight, "h tt F.").as_deref(), Some("12 AM ."));
-        assert!(72 << 20 < largest(&"y".repeat(8 << 20)).bytes);
+        let midnight = parse_iso("2024-01-01").unwrap();
+        assert_eq!(format_instant(midnight, "h tt F.").as_deref(), Some("12 AM ."));
+        assert!(72 << 20 < largest_text(&"y".repeat(8 << 20)).bytes);
     }
 }

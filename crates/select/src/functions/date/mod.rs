@@ -1,24 +1,25 @@
-//! Functions of dates. A date is a text; the present is the operation's instant.
+//! Functions of dates. A date is a string in ISO 8601; the present is the operation's instant, the
+//! same for every row. Instants are ticks of 100 nanoseconds since 1970.
 
 mod format;
 mod part;
 mod text;
 
 use document::Value;
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{Call, Function, UNDEFINED, row};
-use crate::number::{integer, number};
-use part::Part;
+use crate::number::{integer_value, number_or_nothing};
+use part::DatePart;
 use text::{Parts, TICKS_PER_MS};
 
-pub(super) use text::parse;
+pub(super) use text::parse_iso;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("AGO", 2..=2, ago),
-    row("DATETIMEADD", 3..=3, add),
-    row("DATETIMEBIN", 2..=4, bin),
-    row("DATETIMEDIFF", 3..=3, diff),
+    row("DATETIMEADD", 3..=3, add_to_instant),
+    row("DATETIMEBIN", 2..=4, bin_of_instant),
+    row("DATETIMEDIFF", 3..=3, difference),
     row("DATETIMEFORMAT", 2..=2, format),
     row("DATETIMEFROMPARTS", 3..=7, from_parts),
     row("DATETIMEPART", 2..=2, part),
@@ -26,43 +27,45 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("DATETIMETOTIMESTAMP", 1..=1, |call| {
         of_instant(call, |ticks| ticks.div_euclid(TICKS_PER_MS))
     }),
-    row("DAY", 1..=1, |call| of_instant(call, |ticks| Part::Day.of(ticks))),
+    row("DAY", 1..=1, |call| of_instant(call, |ticks| DatePart::Day.value_in(ticks))),
     row("GETCURRENTDATETIME", 0..=0, now),
     row("GETCURRENTDATETIMESTATIC", 0..=0, now),
     row("GETCURRENTTICKS", 0..=0, now_ticks),
     row("GETCURRENTTICKSSTATIC", 0..=0, now_ticks),
     row("GETCURRENTTIMESTAMP", 0..=0, now_ms),
     row("GETCURRENTTIMESTAMPSTATIC", 0..=0, now_ms),
-    row("MONTH", 1..=1, |call| of_instant(call, |ticks| Part::Month.of(ticks))),
+    row("MONTH", 1..=1, |call| of_instant(call, |ticks| DatePart::Month.value_in(ticks))),
     row("NOW", 0..=2, now),
-    row("TICKSTODATETIME", 1..=1, |call| Ok(written(call.integer(0)))),
+    row("TICKSTODATETIME", 1..=1, |call| Ok(written(call.integer_at(0)))),
     row("TIMESTAMPTODATETIME", 1..=1, |call| {
-        Ok(written(call.integer(0).and_then(|ms| ms.checked_mul(TICKS_PER_MS))))
+        Ok(written(call.integer_at(0).and_then(|ms| ms.checked_mul(TICKS_PER_MS))))
     }),
-    row("YEAR", 1..=1, |call| of_instant(call, |ticks| Part::Year.of(ticks))),
+    row("YEAR", 1..=1, |call| of_instant(call, |ticks| DatePart::Year.value_in(ticks))),
 ];
 
 /// Bins begin at 1970 unless another origin is given, which may not lie before this instant.
 const FIRST_ORIGIN: i64 = -116_444_736_000_000_000;
 
-/// The instant of an argument.
-fn instant(call: &Call<'_, '_>, at: usize) -> Option<i64> {
-    call.text(at).and_then(parse)
+/// The instant of an argument; nothing when it is not a date.
+fn instant_at(call: &Call<'_, '_>, at: usize) -> Option<i64> {
+    call.text_at(at).and_then(parse_iso)
 }
 
 /// The part that an argument names.
-fn named(call: &Call<'_, '_>, at: usize) -> Option<Part> {
-    call.text(at).and_then(Part::named)
+fn part_named(call: &Call<'_, '_>, at: usize) -> Option<DatePart> {
+    call.text_at(at).and_then(DatePart::find_by_name)
 }
 
-/// The text of an instant, undefined where it has none.
-fn written(ticks: Option<i64>) -> Got<'static> {
-    ticks.and_then(text::write).map_or(Got::Missing, |text| Got::Own(Value::String(text)))
+/// The text of an instant; undefined where it has none (years outside 1 to 9999).
+fn written(ticks: Option<i64>) -> Evaluated<'static> {
+    ticks
+        .and_then(text::format_iso)
+        .map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text)))
 }
 
-/// A number that an instant has.
-fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Got<'a>, Error> {
-    Ok(instant(call, 0).map_or(Got::Missing, |ticks| integer(function(ticks))))
+/// A function of a date's ticks.
+fn of_instant<'a>(call: &Call<'_, 'a>, function: fn(i64) -> i64) -> Result<Evaluated<'a>, Error> {
+    Ok(instant_at(call, 0).map_or(Evaluated::Missing, |ticks| integer_value(function(ticks))))
 }
 
 /// The present in ticks.
@@ -70,73 +73,84 @@ fn present(call: &Call<'_, '_>) -> Option<i64> {
     call.context.now_ms.checked_mul(TICKS_PER_MS)
 }
 
-fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(integer(call.context.now_ms))
+fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(integer_value(call.context.now_ms))
 }
 
-fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(present(call).map_or(Got::Missing, integer))
+fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(present(call).map_or(Evaluated::Missing, integer_value))
 }
 
 /// The present, or later by so many of a part.
-fn now<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+fn now<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     if call.args.is_empty() {
         return Ok(written(present(call)));
     }
-    let later = || named(call, 0)?.add(present(call)?, call.integer(1)?);
+    let later = || part_named(call, 0)?.add_count(present(call)?, call.integer_at(1)?);
     Ok(written(later()))
 }
 
-/// Earlier than the present by so many of a part.
-fn ago<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let earlier = || named(call, 0)?.add(present(call)?, call.integer(1)?.checked_neg()?);
+/// `AGO("day", 2)`: earlier than the present by so many of a part.
+fn ago<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let earlier =
+        || part_named(call, 0)?.add_count(present(call)?, call.integer_at(1)?.checked_neg()?);
     Ok(written(earlier()))
 }
 
-fn add<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let later = || named(call, 0)?.add(instant(call, 2)?, call.integer(1)?);
+/// `DATETIMEADD("month", 1, date)`.
+fn add_to_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let later = || part_named(call, 0)?.add_count(instant_at(call, 2)?, call.integer_at(1)?);
     Ok(written(later()))
 }
 
-fn diff<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(part), Some(start), Some(end)) = (named(call, 0), instant(call, 1), instant(call, 2))
+/// `DATETIMEDIFF("day", start, end)`: how many boundaries of the part lie between, negative when
+/// the end is earlier. From 23:59 to 00:01 is one day.
+fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(part), Some(start), Some(end)) =
+        (part_named(call, 0), instant_at(call, 1), instant_at(call, 2))
     else {
         return UNDEFINED;
     };
-    let between = part.between(start, end);
-    Ok(i64::try_from(between).map_or_else(|_| number(between as f64), integer))
+    let between = part.count_between(start, end);
+    Ok(i64::try_from(between).map_or_else(|_| number_or_nothing(between as f64), integer_value))
 }
 
-fn part<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(part), Some(ticks)) = (named(call, 0), instant(call, 1)) else { return UNDEFINED };
-    Ok(integer(part.of(ticks)))
+fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(part), Some(ticks)) = (part_named(call, 0), instant_at(call, 1)) else {
+        return UNDEFINED;
+    };
+    Ok(integer_value(part.value_in(ticks)))
 }
 
-fn format<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(ticks), Some(pattern)) = (instant(call, 0), call.text(1)) else { return UNDEFINED };
-    call.growth().add(format::largest(pattern))?;
-    let text = format::format(ticks, pattern);
-    Ok(text.map_or(Got::Missing, |text| Got::Own(Value::String(text))))
+fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(ticks), Some(pattern)) = (instant_at(call, 0), call.text_at(1)) else {
+        return UNDEFINED;
+    };
+    call.new_growth().add_size(format::largest_text(pattern))?;
+    let text = format::format_instant(ticks, pattern);
+    Ok(text.map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text))))
 }
 
-fn bin<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `DATETIMEBIN(date, "hour", 6)`: where the bin begins that a date lies in.
+fn bin_of_instant<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let begin = || {
         let size = call.integer_or(2, 1).filter(|size| 0 < *size)?;
-        let origin = if call.is_given(3) { instant(call, 3)? } else { 0 };
+        let origin = if call.is_given(3) { instant_at(call, 3)? } else { 0 };
         if origin < FIRST_ORIGIN {
             return None;
         }
-        named(call, 1)?.bin(instant(call, 0)?, size, origin)
+        part_named(call, 1)?.start_of_bin(instant_at(call, 0)?, size, origin)
     };
     Ok(written(begin()))
 }
 
-fn from_parts<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `DATETIMEFROMPARTS(year, month, day, ...)`; undefined when a part is outside its range.
+fn from_parts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let ticks = || {
         Parts {
-            year: call.integer(0)?,
-            month: call.integer(1)?,
-            day: call.integer(2)?,
+            year: call.integer_at(0)?,
+            month: call.integer_at(1)?,
+            day: call.integer_at(2)?,
             hour: call.integer_or(3, 0)?,
             minute: call.integer_or(4, 0)?,
             second: call.integer_or(5, 0)?,

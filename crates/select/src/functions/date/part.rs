@@ -4,9 +4,9 @@ use evaluation::calendar::days_in_month;
 
 use super::text::Parts;
 
-/// A part.
+/// A part of a date, from year to nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum DatePart {
     Year,
     Month,
     Day,
@@ -18,24 +18,24 @@ pub(super) enum Part {
     Nanosecond,
 }
 
-/// The names of parts.
-const NAMES: &[(Part, &[&str])] = &[
-    (Part::Year, &["year", "yyyy", "yy"]),
-    (Part::Month, &["month", "mm", "m"]),
-    (Part::Day, &["day", "dd", "d"]),
-    (Part::Hour, &["hour", "hh"]),
-    (Part::Minute, &["minute", "mi", "n"]),
-    (Part::Second, &["second", "ss", "s"]),
-    (Part::Millisecond, &["millisecond", "ms"]),
-    (Part::Microsecond, &["microsecond", "mcs"]),
-    (Part::Nanosecond, &["nanosecond", "ns"]),
+/// The names of the parts; case does not count.
+const NAMES: &[(DatePart, &[&str])] = &[
+    (DatePart::Year, &["year", "yyyy", "yy"]),
+    (DatePart::Month, &["month", "mm", "m"]),
+    (DatePart::Day, &["day", "dd", "d"]),
+    (DatePart::Hour, &["hour", "hh"]),
+    (DatePart::Minute, &["minute", "mi", "n"]),
+    (DatePart::Second, &["second", "ss", "s"]),
+    (DatePart::Millisecond, &["millisecond", "ms"]),
+    (DatePart::Microsecond, &["microsecond", "mcs"]),
+    (DatePart::Nanosecond, &["nanosecond", "ns"]),
 ];
 
 const NANOSECONDS_PER_TICK: i64 = 100;
 
-impl Part {
+impl DatePart {
     /// The part of this name; case does not count.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn find_by_name(name: &str) -> Option<Self> {
         let found = NAMES
             .iter()
             .find(|(_, names)| names.iter().any(|known| known.eq_ignore_ascii_case(name)));
@@ -43,7 +43,7 @@ impl Part {
     }
 
     /// How long it is, in months or in nanoseconds.
-    fn length(self) -> Length {
+    fn length_of_one(self) -> Length {
         match self {
             Self::Year => Length::Months(12),
             Self::Month => Length::Months(1),
@@ -57,9 +57,10 @@ impl Part {
         }
     }
 
-    /// What an instant has of it.
-    pub(super) fn of(self, ticks: i64) -> i64 {
-        let parts = Parts::of(ticks);
+    /// The value of the part in an instant. Of fractions of a second each is the whole fraction in
+    /// its unit.
+    pub(super) fn value_in(self, ticks: i64) -> i64 {
+        let parts = Parts::from_ticks(ticks);
         match self {
             Self::Year => parts.year,
             Self::Month => parts.month,
@@ -73,9 +74,10 @@ impl Part {
         }
     }
 
-    /// An instant later by so many; a day that a month lacks becomes its last one.
-    pub(super) fn add(self, ticks: i64, count: i64) -> Option<i64> {
-        match self.length() {
+    /// An instant later by `count` of the part. A day that the month lacks becomes its last one: a
+    /// month after January 31 is the end of February.
+    pub(super) fn add_count(self, ticks: i64, count: i64) -> Option<i64> {
+        match self.length_of_one() {
             Length::Months(months) => add_months(ticks, count.checked_mul(months)?),
             Length::Nanoseconds(length) => {
                 let added = i128::from(count) * i128::from(length);
@@ -85,34 +87,36 @@ impl Part {
         }
     }
 
-    /// How many begin after one instant and not after another.
-    pub(super) fn between(self, start: i64, end: i64) -> i128 {
-        self.begun(end) - self.begun(start)
+    /// How many of the part begin after `start` and not after `end`.
+    pub(super) fn count_between(self, start: i64, end: i64) -> i128 {
+        self.count_begun(end) - self.count_begun(start)
     }
 
-    /// How many have begun by an instant.
-    fn begun(self, ticks: i64) -> i128 {
-        match self.length() {
+    /// How many of the part have begun by an instant, counted from a fixed one.
+    fn count_begun(self, ticks: i64) -> i128 {
+        match self.length_of_one() {
             Length::Months(months) => i128::from(month_of(ticks).div_euclid(months)),
-            Length::Nanoseconds(length) => nanoseconds(ticks).div_euclid(i128::from(length)),
+            Length::Nanoseconds(length) => nanoseconds_of(ticks).div_euclid(i128::from(length)),
         }
     }
 
-    /// Where the bin begins that an instant lies in, when bins of a size follow one another from
-    /// an origin in both directions.
-    pub(super) fn bin(self, ticks: i64, size: i64, origin: i64) -> Option<i64> {
-        match self.length() {
+    /// Where the bin begins that an instant lies in, when bins of `size` parts follow one another
+    /// from an origin in both directions.
+    pub(super) fn start_of_bin(self, ticks: i64, size: i64, origin: i64) -> Option<i64> {
+        match self.length_of_one() {
             Length::Months(months) => {
                 let step = size.checked_mul(months)?;
                 let passed = month_of(ticks) - month_of(origin);
                 let begin = |bin: i64| add_months(origin, bin.checked_mul(step)?);
                 let bin = passed.div_euclid(step);
+                // Months differ in length, so that an origin on a late day may put the bin's begin
+                // after the instant: then it is in the bin before.
                 begin(bin).filter(|begin| *begin <= ticks).or_else(|| begin(bin - 1))
             }
             Length::Nanoseconds(length) => {
                 let step = i128::from(size) * i128::from(length);
-                let passed = nanoseconds(ticks) - nanoseconds(origin);
-                let begin = nanoseconds(origin) + passed.div_euclid(step) * step;
+                let passed = nanoseconds_of(ticks) - nanoseconds_of(origin);
+                let begin = nanoseconds_of(origin) + passed.div_euclid(step) * step;
                 i64::try_from(begin.div_euclid(i128::from(NANOSECONDS_PER_TICK))).ok()
             }
         }
@@ -125,18 +129,19 @@ enum Length {
     Nanoseconds(i64),
 }
 
-fn nanoseconds(ticks: i64) -> i128 {
+fn nanoseconds_of(ticks: i64) -> i128 {
     i128::from(ticks) * i128::from(NANOSECONDS_PER_TICK)
 }
 
 /// Months since the year 0.
 fn month_of(ticks: i64) -> i64 {
-    let parts = Parts::of(ticks);
+    let parts = Parts::from_ticks(ticks);
     parts.year * 12 + parts.month - 1
 }
 
+/// An instant later by so many months, on the same day of the month or the last one there is.
 fn add_months(ticks: i64, months: i64) -> Option<i64> {
-    let parts = Parts::of(ticks);
+    let parts = Parts::from_ticks(ticks);
     let month = month_of(ticks).checked_add(months)?;
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
     let day = parts.day.min(days_in_month(year, month));

@@ -25,7 +25,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// The parts of an instant.
-    pub(super) fn of(ticks: i64) -> Self {
+    pub(super) fn from_ticks(ticks: i64) -> Self {
         let (year, month, day) = date_of_days(ticks.div_euclid(TICKS_PER_DAY));
         let rest = ticks.rem_euclid(TICKS_PER_DAY);
         let seconds = rest / TICKS_PER_SECOND;
@@ -40,7 +40,7 @@ impl Parts {
         }
     }
 
-    /// The instant; none when a part is out of its range.
+    /// The instant; nothing when a part is outside its range, the day of the month included.
     pub(super) fn to_ticks(self) -> Option<i64> {
         let valid = (1..=9999).contains(&self.year)
             && (1..=12).contains(&self.month)
@@ -58,9 +58,9 @@ impl Parts {
     }
 }
 
-/// The text of an instant, if it has one.
-pub(super) fn write(ticks: i64) -> Option<String> {
-    let at = Parts::of(ticks);
+/// The text of an instant with seven decimal places; nothing for years outside 1 to 9999.
+pub(super) fn format_iso(ticks: i64) -> Option<String> {
+    let at = Parts::from_ticks(ticks);
     (1..=9999).contains(&at.year).then(|| {
         format!(
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}Z",
@@ -69,49 +69,50 @@ pub(super) fn write(ticks: i64) -> Option<String> {
     })
 }
 
-/// The instant of a text: a date, alone or with a time that has at most seven decimal places. A
-/// `Z` may stand at the end.
-pub(in super::super) fn parse(text: &str) -> Option<i64> {
+/// The instant of a text: a date, alone or with a time that has at most seven decimal places. A `Z`
+/// may stand at the end; other offsets are not dates to this language.
+pub(in super::super) fn parse_iso(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let bytes = bytes.strip_suffix(b"Z").unwrap_or(bytes);
     let (date, time) = bytes.split_at_checked(10)?;
-    let [year, month, day] = numbers(date, b'-', [4, 2, 2])?;
+    let [year, month, day] = parse_numbers(date, b'-', [4, 2, 2])?;
     let mut parts = Parts { year, month, day, hour: 0, minute: 0, second: 0, fraction: 0 };
     if let Some((mark, time)) = time.split_first() {
         if !matches!(mark, b'T' | b' ') {
             return None;
         }
         let (time, fraction) = time.split_at_checked(8)?;
-        [parts.hour, parts.minute, parts.second] = numbers(time, b':', [2, 2, 2])?;
-        parts.fraction = decimals(fraction)?;
+        [parts.hour, parts.minute, parts.second] = parse_numbers(time, b':', [2, 2, 2])?;
+        parts.fraction = parse_decimals(fraction)?;
     }
     parts.to_ticks()
 }
 
-/// Three numbers of so many digits with something between them.
-fn numbers(bytes: &[u8], between: u8, widths: [usize; 3]) -> Option<[i64; 3]> {
+/// Three numbers of exactly these widths, with a separator between them.
+fn parse_numbers(bytes: &[u8], between: u8, widths: [usize; 3]) -> Option<[i64; 3]> {
     let mut found = [0; 3];
     let mut pieces = bytes.split(|byte| *byte == between);
     for (number, width) in found.iter_mut().zip(widths) {
-        *number = digits(pieces.next().filter(|piece| piece.len() == width)?)?;
+        *number = parse_digits(pieces.next().filter(|piece| piece.len() == width)?)?;
     }
     pieces.next().is_none().then_some(found)
 }
 
-fn digits(bytes: &[u8]) -> Option<i64> {
+/// A number of decimal digits only.
+fn parse_digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0, |number, byte| {
         byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
     })
 }
 
-/// Nothing, or a point and the decimal places of a second, in ticks.
-fn decimals(bytes: &[u8]) -> Option<i64> {
+/// Nothing, or a point and up to seven decimal places of a second, in ticks.
+fn parse_decimals(bytes: &[u8]) -> Option<i64> {
     let Some((point, places)) = bytes.split_first() else { return Some(0) };
     if *point != b'.' || places.is_empty() || PLACES < places.len() {
         return None;
     }
     let missing = u32::try_from(PLACES - places.len()).ok()?;
-    Some(digits(places)? * 10_i64.pow(missing))
+    Some(parse_digits(places)? * 10_i64.pow(missing))
 }
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
             ("9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999Z"),
             ("1969-12-31T23:59:59.9999999", "1969-12-31T23:59:59.9999999Z"),
         ] {
-            assert_eq!(parse(text).and_then(write).as_deref(), Some(want), "{text}");
+            assert_eq!(parse_iso(text).and_then(format_iso).as_deref(), Some(want), "{text}");
         }
         for text in [
             "",
@@ -160,16 +161,16 @@ mod tests {
             "+024-01-01",
             "2024-01-01T00:00:00ZZ",
         ] {
-            assert_eq!(parse(text), None, "{text}");
+            assert_eq!(parse_iso(text), None, "{text}");
         }
     }
 
     #[test]
     fn only_years_of_four_digits_have_a_text() {
-        let first = parse("0001-01-01").unwrap();
-        let last = parse("9999-12-31T23:59:59.9999999").unwrap();
-        assert!(write(first).is_some() && write(last).is_some());
-        assert!(write(first - 1).is_none() && write(last + 1).is_none());
-        assert!(write(i64::MIN).is_none() && write(i64::MAX).is_none());
+        let first = parse_iso("0001-01-01").unwrap();
+        let last = parse_iso("9999-12-31T23:59:59.9999999").unwrap();
+        assert!(format_iso(first).is_some() && format_iso(last).is_some());
+        assert!(format_iso(first - 1).is_none() && format_iso(last + 1).is_none());
+        assert!(format_iso(i64::MIN).is_none() && format_iso(i64::MAX).is_none());
     }
 }

@@ -3,50 +3,58 @@
 
 use std::borrow::Cow;
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, row},
-    string,
+    string_value,
 };
 
-pub(in super::super) const FUNCTIONS: &[Function] =
-    &[row("LOWER", 1..=1, |call| each(call, lower)), row("UPPER", 1..=1, |call| each(call, upper))];
+pub(in super::super) const FUNCTIONS: &[Function] = &[
+    row("LOWER", 1..=1, |call| map_characters(call, to_lower)),
+    row("UPPER", 1..=1, |call| map_characters(call, to_upper)),
+];
 
 /// Work of one character, for each of its bytes.
 const ONE: usize = 8;
 
-fn each<'a>(call: &Call<'_, 'a>, function: fn(char) -> char) -> Result<Got<'a>, Error> {
-    let Some(text) = call.text(0) else { return Ok(Got::Missing) };
-    call.charge(text.len().saturating_mul(ONE))?;
-    Ok(string(text.chars().map(function).collect::<String>()))
+/// A string with every character mapped.
+fn map_characters<'a>(
+    call: &Call<'_, 'a>,
+    function: fn(char) -> char,
+) -> Result<Evaluated<'a>, Error> {
+    let Some(text) = call.text_at(0) else { return Ok(Evaluated::Missing) };
+    call.spend_work(text.len().saturating_mul(ONE))?;
+    Ok(string_value(text.chars().map(function).collect::<String>()))
 }
 
-/// The only character of several, or the one they were made of.
-fn single(c: char, mut mapped: impl Iterator<Item = char>) -> char {
+/// The only character that another one is mapped to, or that character itself where it is mapped to
+/// several: the length of a string stays what it is in characters.
+fn single_or_self(c: char, mut mapped: impl Iterator<Item = char>) -> char {
     match (mapped.next(), mapped.next()) {
         (Some(mapped), None) => mapped,
         _ => c,
     }
 }
 
-fn lower(c: char) -> char {
-    single(c, c.to_lowercase())
+fn to_lower(c: char) -> char {
+    single_or_self(c, c.to_lowercase())
 }
 
-fn upper(c: char) -> char {
-    single(c, c.to_uppercase())
+fn to_upper(c: char) -> char {
+    single_or_self(c, c.to_uppercase())
 }
 
-/// A string as it is compared when case does not count.
-pub(super) fn folded(text: &str, ignore_case: bool) -> Cow<'_, str> {
+/// A string as it is compared when case does not count: through upper to lower case, since some
+/// characters share only their upper case.
+pub(super) fn folded_case(text: &str, ignore_case: bool) -> Cow<'_, str> {
     if !ignore_case {
         return Cow::Borrowed(text);
     }
     Cow::Owned(if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
-        text.chars().map(|c| lower(upper(c))).collect()
+        text.chars().map(|c| to_lower(to_upper(c))).collect()
     })
 }
 
@@ -70,8 +78,8 @@ mod tests {
     #[test]
     fn folded_strings_are_the_same_whatever_their_case() {
         for (a, b) in [("abc", "ABC"), ("Éa", "éA"), ("Σας", "ΣΑΣ"), ("ı", "I")] {
-            assert_eq!(folded(a, true), folded(b, true));
-            assert_ne!(folded(a, false), folded(b, false));
+            assert_eq!(folded_case(a, true), folded_case(b, true));
+            assert_ne!(folded_case(a, false), folded_case(b, false));
         }
     }
 }

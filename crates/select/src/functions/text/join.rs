@@ -1,19 +1,19 @@
 //! Strings made of strings, bounded before they are made.
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Got, Size};
+use evaluation::{Error, Evaluated, Size};
 
 use super::{
     super::{ANY, Call, Function, UNDEFINED, row},
-    string, strings, utf16,
+    string_array, string_value, utf16,
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
-    row("CONCAT", 2..=ANY, concat),
+    row("CONCAT", 2..=ANY, concat_texts),
     row("REPLACE", 3..=3, replace),
     row("REPLICATE", 2..=2, replicate),
-    row("STRINGJOIN", 2..=2, join),
-    row("STRINGSPLIT", 2..=2, split),
+    row("STRINGJOIN", 2..=2, join_array),
+    row("STRINGSPLIT", 2..=2, split_text),
 ];
 
 /// Work of one occurrence that is replaced.
@@ -21,70 +21,79 @@ const ONE: usize = 32;
 /// Longest answer of REPLICATE, in code units.
 const MAX_REPLICATED: usize = 10_000;
 
-fn concat<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let mut growth = call.growth();
+/// `CONCAT("a", "b")` is `"ab"`; undefined when one is not a string.
+fn concat_texts<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let mut growth = call.new_growth();
     let mut texts = Vec::with_capacity(call.args.len());
     for at in 0..call.args.len() {
-        let Some(text) = call.text(at) else { return UNDEFINED };
-        growth.add(Size::of_text(text.len()))?;
+        let Some(text) = call.text_at(at) else { return UNDEFINED };
+        growth.add_size(Size::of_text(text.len()))?;
         texts.push(text);
     }
-    Ok(string(texts.concat()))
+    Ok(string_value(texts.concat()))
 }
 
-/// All occurrences, from the left; nothing occurs nowhere.
-fn replace<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(part), Some(by)) = (call.text(0), call.text(1), call.text(2)) else {
+/// `REPLACE(text, part, by)`: all occurrences, from the left. How long the result will be is
+/// counted first. An empty part makes it undefined.
+fn replace<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(part), Some(by)) = (call.text_at(0), call.text_at(1), call.text_at(2))
+    else {
         return UNDEFINED;
     };
     if part.is_empty() {
         return UNDEFINED;
     }
     let found = text.matches(part).count();
-    call.charge(found.saturating_mul(ONE))?;
+    call.spend_work(found.saturating_mul(ONE))?;
     let kept = text.len() - found * part.len();
-    call.growth().add(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
-    Ok(string(text.replace(part, by)))
+    call.new_growth()
+        .add_size(Size::of_text(kept.saturating_add(found.saturating_mul(by.len()))))?;
+    Ok(string_value(text.replace(part, by)))
 }
 
-/// So many times; an answer that would be too long is undefined.
-fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(times)) = (call.text(0), call.number(1)) else { return UNDEFINED };
+/// `REPLICATE("ab", 2)` is `"abab"`; undefined beyond 10,000 code units.
+fn replicate<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(times)) = (call.text_at(0), call.number_at(1)) else { return UNDEFINED };
     if times < 0.0 {
         return UNDEFINED;
     }
     if text.is_empty() {
-        return Ok(string(""));
+        return Ok(string_value(""));
     }
     let times = times as usize;
-    if MAX_REPLICATED < utf16::len(text).saturating_mul(times) {
+    if MAX_REPLICATED < utf16::utf16_length(text).saturating_mul(times) {
         return UNDEFINED;
     }
-    Ok(string(text.repeat(times)))
+    Ok(string_value(text.repeat(times)))
 }
 
-fn join<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(array), Some(separator)) = (call.array(0), call.text(1)) else { return UNDEFINED };
-    let mut growth = call.growth();
+/// `STRINGJOIN(["a", "b"], "-")` is `"a-b"`.
+fn join_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(array), Some(separator)) = (call.array_at(0), call.text_at(1)) else {
+        return UNDEFINED;
+    };
+    let mut growth = call.new_growth();
     let mut all = String::new();
     for (at, value) in array.iter().enumerate() {
         let ValueRef::String(text) = value else { return UNDEFINED };
-        growth.add(Size::of_text(separator.len().saturating_add(text.len())))?;
+        growth.add_size(Size::of_text(separator.len().saturating_add(text.len())))?;
         if 0 < at {
             all.push_str(separator);
         }
         all.push_str(text);
     }
-    Ok(string(all))
+    Ok(string_value(all))
 }
 
-/// The parts between separators; an empty separator separates nothing.
-fn split<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(separator)) = (call.text(0), call.text(1)) else { return UNDEFINED };
+/// `STRINGSPLIT("a-b", "-")` is `["a", "b"]`; an empty separator separates nothing.
+fn split_text<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(separator)) = (call.text_at(0), call.text_at(1)) else {
+        return UNDEFINED;
+    };
     if separator.is_empty() {
-        return Ok(Got::Own(Value::Array(vec![Value::from(text)])));
+        return Ok(Evaluated::Own(Value::Array(vec![Value::from(text)])));
     }
-    strings(call, text.split(separator).map(Ok))
+    string_array(call, text.split(separator).map(Ok))
 }
 
 #[cfg(test)]

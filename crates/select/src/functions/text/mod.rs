@@ -16,31 +16,31 @@ pub(super) use slice::FUNCTIONS as SLICES;
 pub(super) use trim::FUNCTIONS as TRIMS;
 
 use document::Value;
-use evaluation::{Error, Got, Size};
+use evaluation::{Error, Evaluated, Size};
 
 use super::Call;
 
 /// A string as an answer.
-fn string(text: impl Into<String>) -> Got<'static> {
-    Got::Own(Value::String(text.into()))
+fn string_value(text: impl Into<String>) -> Evaluated<'static> {
+    Evaluated::Own(Value::String(text.into()))
 }
 
-/// Strings as an answer, bounded while they are gathered.
-fn strings<'t>(
+/// An array of strings, bounded while they are gathered.
+fn string_array<'t>(
     call: &Call<'_, '_>,
     texts: impl Iterator<Item = Result<&'t str, Error>>,
-) -> Result<Got<'static>, Error> {
-    let mut growth = call.growth();
+) -> Result<Evaluated<'static>, Error> {
+    let mut growth = call.new_growth();
     let mut all = Vec::new();
     for text in texts {
         let text = text?;
-        growth.add(Size::of_text(text.len()))?;
-        growth.push(&mut all, Value::from(text))?;
+        growth.add_size(Size::of_text(text.len()))?;
+        growth.push_value(&mut all, Value::from(text))?;
     }
-    Ok(Got::Own(Value::Array(all)))
+    Ok(Evaluated::Own(Value::Array(all)))
 }
 
 /// A boolean as an answer.
-fn bool(value: bool) -> Got<'static> {
-    Got::Own(Value::Bool(value))
+fn bool_value(value: bool) -> Evaluated<'static> {
+    Evaluated::Own(Value::Bool(value))
 }

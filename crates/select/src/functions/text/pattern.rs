@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use evaluation::{Error, Got, Kind, Pattern};
+use evaluation::{Error, Evaluated, Kind, Pattern, numbers::PATTERN_OPTION};
 use regex::Captures;
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
-    bool, string, strings,
+    bool_value, string_array, string_value,
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
@@ -21,56 +21,60 @@ const MODIFIERS: &str = "imsx";
 /// Finding one of many matches may read much of the string again; this part of it counts.
 const READ_AGAIN: usize = 256;
 
-/// A string and the pattern for it; none where an argument is no string.
-fn operands<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, Error> {
-    let modifiers = if call.is_given(2) { call.text(2) } else { Some("") };
-    let (Some(text), Some(pattern), Some(modifiers)) = (call.text(0), call.text(1), modifiers)
+/// The string and the compiled pattern of a call; nothing where an argument is not a string. A
+/// wrong pattern or modifier is an error, unlike a wrong type.
+fn text_and_pattern<'c>(call: &Call<'c, '_>) -> Result<Option<(&'c str, Arc<Pattern>)>, Error> {
+    let modifiers = if call.is_given(2) { call.text_at(2) } else { Some("") };
+    let (Some(text), Some(pattern), Some(modifiers)) =
+        (call.text_at(0), call.text_at(1), modifiers)
     else {
         return Ok(None);
     };
     if let Some(other) = modifiers.chars().find(|c| !MODIFIERS.contains(*c)) {
         let text = format!("invalid modifier of a regular expression: {other}");
-        return Err(Error::new(Kind::Invalid, 51108, text));
+        return Err(Error::new(Kind::Invalid, PATTERN_OPTION, text));
     }
-    let pattern = call.context.patterns.get(pattern, modifiers, &call.context.effort)?;
-    call.charge(text.len())?;
+    let pattern = call.context.patterns.get_or_compile(pattern, modifiers, &call.context.budget)?;
+    call.spend_work(text.len())?;
     Ok(Some((text, pattern)))
 }
 
-fn matches<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
-    Ok(bool(pattern.regex().is_match(text)))
+/// `REGEXMATCH(text, pattern, modifiers)`.
+fn matches<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
+    Ok(bool_value(pattern.regex().is_match(text)))
 }
 
-/// Which group of a pattern is asked for; 0 is the whole match.
-fn group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
+/// Which group of a pattern is asked for; 0, the default, is the whole match. Nothing when there is
+/// no such group.
+fn wanted_group(call: &Call<'_, '_>, pattern: &Pattern) -> Option<usize> {
     let group = usize::try_from(call.integer_or(3, 0)?).ok()?;
     (group < pattern.regex().captures_len()).then_some(group)
 }
 
 /// The text of a group, empty where the group has no part in the match.
-fn part<'t>(found: &Captures<'t>, group: usize) -> &'t str {
+fn group_text<'t>(found: &Captures<'t>, group: usize) -> &'t str {
     found.get(group).map_or("", |part| part.as_str())
 }
 
 /// The first match, or a group of it.
-fn extract<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
-    let Some(group) = group(call, &pattern) else { return UNDEFINED };
+fn extract<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
+    let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };
     let found = pattern.regex().captures(text);
-    Ok(found.map_or(Got::Missing, |found| string(part(&found, group))))
+    Ok(found.map_or(Evaluated::Missing, |found| string_value(group_text(&found, group))))
 }
 
 /// All matches, or a group of each.
-fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let Some((text, pattern)) = operands(call)? else { return UNDEFINED };
-    let Some(group) = group(call, &pattern) else { return UNDEFINED };
+fn extract_all<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let Some((text, pattern)) = text_and_pattern(call)? else { return UNDEFINED };
+    let Some(group) = wanted_group(call, &pattern) else { return UNDEFINED };
     let parts = pattern.regex().captures_iter(text).map(|found| {
-        let part = part(&found, group);
-        call.charge(text.len() / READ_AGAIN + part.len())?;
+        let part = group_text(&found, group);
+        call.spend_work(text.len() / READ_AGAIN + part.len())?;
         Ok(part)
     });
-    strings(call, parts)
+    string_array(call, parts)
 }
 
 #[cfg(test)]

@@ -1,90 +1,100 @@
 //! Strings in strings: whether and where.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{ANY, Call, Function, UNDEFINED, row},
-    bool,
-    case::folded,
+    bool_value,
+    case::folded_case,
     utf16,
 };
-use crate::{logic, number::integer};
+use crate::{logic, number::integer_value};
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
-    row("CONTAINS", 2..=3, |call| compare(call, |text, part| text.contains(part))),
-    row("CONTAINS_ALL_CI", 2..=ANY, |call| several(call, false, true)),
-    row("CONTAINS_ALL_CS", 2..=ANY, |call| several(call, false, false)),
-    row("CONTAINS_ANY_CI", 2..=ANY, |call| several(call, true, true)),
-    row("CONTAINS_ANY_CS", 2..=ANY, |call| several(call, true, false)),
-    row("ENDSWITH", 2..=3, |call| compare(call, |text, part| text.ends_with(part))),
+    row("CONTAINS", 2..=3, |call| compare_texts(call, |text, part| text.contains(part))),
+    row("CONTAINS_ALL_CI", 2..=ANY, |call| contains_several(call, false, true)),
+    row("CONTAINS_ALL_CS", 2..=ANY, |call| contains_several(call, false, false)),
+    row("CONTAINS_ANY_CI", 2..=ANY, |call| contains_several(call, true, true)),
+    row("CONTAINS_ANY_CS", 2..=ANY, |call| contains_several(call, true, false)),
+    row("ENDSWITH", 2..=3, |call| compare_texts(call, |text, part| text.ends_with(part))),
     row("INDEX_OF", 2..=3, index_of),
     row("LASTINDEXOF", 2..=3, last_index_of),
-    row("STARTSWITH", 2..=3, |call| compare(call, |text, part| text.starts_with(part))),
-    row("STRINGEQUALS", 2..=3, |call| compare(call, |text, part| text == part)),
+    row("STARTSWITH", 2..=3, |call| compare_texts(call, |text, part| text.starts_with(part))),
+    row("STRINGEQUALS", 2..=3, |call| compare_texts(call, |text, part| text == part)),
 ];
 
 /// Work of leaving case out of account, for each byte.
 const FOLDED: usize = 4;
 
-/// A question about two strings; a third argument says whether case does not count.
-fn compare<'a>(call: &Call<'_, 'a>, test: fn(&str, &str) -> bool) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(part), Some(ignore_case)) = (call.text(0), call.text(1), call.flag(2))
+/// A question about two strings; a third argument says whether case is ignored.
+fn compare_texts<'a>(
+    call: &Call<'_, 'a>,
+    test: fn(&str, &str) -> bool,
+) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(part), Some(ignore_case)) =
+        (call.text_at(0), call.text_at(1), call.flag_at(2))
     else {
         return UNDEFINED;
     };
     if !ignore_case {
-        return Ok(bool(test(text, part)));
+        return Ok(bool_value(test(text, part)));
     }
-    call.charge(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
-    Ok(bool(test(&folded(text, true), &folded(part, true))))
+    call.spend_work(text.len().saturating_add(part.len()).saturating_mul(FOLDED))?;
+    Ok(bool_value(test(&folded_case(text, true), &folded_case(part, true))))
 }
 
-/// Whether a string has one or all of several. What is no string among them leaves the answer open
-/// unless the others decide it.
-fn several<'a>(call: &Call<'_, 'a>, decides: bool, ignore_case: bool) -> Result<Got<'a>, Error> {
-    let Some(text) = call.text(0) else { return UNDEFINED };
-    call.charge(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
-    let folded_text = folded(text, ignore_case);
+/// Whether a string contains one (`decides`) or all of several. A part that is not a string leaves
+/// the result open, unless the others decide it.
+fn contains_several<'a>(
+    call: &Call<'_, 'a>,
+    decides: bool,
+    ignore_case: bool,
+) -> Result<Evaluated<'a>, Error> {
+    let Some(text) = call.text_at(0) else { return UNDEFINED };
+    call.spend_work(if ignore_case { text.len().saturating_mul(FOLDED) } else { 0 })?;
+    let folded_text = folded_case(text, ignore_case);
     let found = (1..call.args.len()).map(|at| {
-        let Some(part) = call.text(at) else { return Ok(None) };
-        call.charge(text.len())?;
-        Ok(Some(folded_text.contains(&*folded(part, ignore_case))))
+        let Some(part) = call.text_at(at) else { return Ok(None) };
+        call.spend_work(text.len())?;
+        Ok(Some(folded_text.contains(&*folded_case(part, ignore_case))))
     });
-    Ok(logic::got(logic::decided(found, decides)?))
+    Ok(logic::truth_value(logic::decide(found, decides)?))
 }
 
-/// A byte of a string as a position.
-fn position(text: &str, byte: usize) -> Got<'static> {
-    let units = utf16::len(text.get(..byte).unwrap_or_default());
-    i64::try_from(units).map_or(Got::Missing, integer)
+/// The position of a byte of a string, in code units.
+fn position_of_byte(text: &str, byte: usize) -> Evaluated<'static> {
+    let units = utf16::utf16_length(text.get(..byte).unwrap_or_default());
+    i64::try_from(units).map_or(Evaluated::Missing, integer_value)
 }
 
-/// Where a string occurs first, from a position on; -1 if nowhere.
-fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(part), Some(start)) = (call.text(0), call.text(1), call.integer_or(2, 0))
+/// `INDEX_OF(text, part, start)`: where a string occurs first, from a position on; -1 if nowhere.
+fn index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(part), Some(start)) =
+        (call.text_at(0), call.text_at(1), call.integer_or(2, 0))
     else {
         return UNDEFINED;
     };
     let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
-    if utf16::len(text) < start {
-        return Ok(integer(-1));
+    if utf16::utf16_length(text) < start {
+        return Ok(integer_value(-1));
     }
     let start = utf16::at_or_after(text, start);
     let found = text.get(start..).and_then(|rest| rest.find(part));
-    Ok(found.map_or_else(|| integer(-1), |byte| position(text, start + byte)))
+    Ok(found.map_or_else(|| integer_value(-1), |byte| position_of_byte(text, start + byte)))
 }
 
-/// Where a string occurs last; it has to end at the start position or before it. -1 if nowhere.
-fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
+/// `LASTINDEXOF(text, part, start)`: where a string occurs last; it has to end at the start
+/// position or before it. -1 if nowhere.
+fn last_index_of<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(part), Some(start)) =
-        (call.text(0), call.text(1), call.integer_or(2, i64::MAX))
+        (call.text_at(0), call.text_at(1), call.integer_or(2, i64::MAX))
     else {
         return UNDEFINED;
     };
-    let Ok(start) = usize::try_from(start) else { return Ok(integer(-1)) };
+    let Ok(start) = usize::try_from(start) else { return Ok(integer_value(-1)) };
     let end = utf16::at_or_before(text, start.saturating_add(1));
     let found = text.get(..end).and_then(|before| before.rfind(part));
-    Ok(found.map_or_else(|| integer(-1), |byte| position(text, byte)))
+    Ok(found.map_or_else(|| integer_value(-1), |byte| position_of_byte(text, byte)))
 }
 
 #[cfg(test)]

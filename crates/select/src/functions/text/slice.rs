@@ -1,70 +1,81 @@
 //! Parts of strings by position or by delimiter, and strings turned round.
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
-    string, utf16,
+    string_value, utf16,
 };
-use crate::number::integer;
+use crate::number::integer_value;
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
-    row("LASTSUBSTRINGAFTER", 2..=2, |call| side(call, |text, at| Some(text.rsplit_once(at)?.1))),
-    row("LASTSUBSTRINGBEFORE", 2..=2, |call| side(call, |text, at| Some(text.rsplit_once(at)?.0))),
+    row("LASTSUBSTRINGAFTER", 2..=2, |call| {
+        one_side(call, |text, at| Some(text.rsplit_once(at)?.1))
+    }),
+    row("LASTSUBSTRINGBEFORE", 2..=2, |call| {
+        one_side(call, |text, at| Some(text.rsplit_once(at)?.0))
+    }),
     row("LEFT", 2..=2, left),
     row("LENGTH", 1..=1, length),
     row("REVERSE", 1..=1, reverse),
     row("RIGHT", 2..=2, right),
     row("SUBSTRING", 3..=3, substring),
-    row("SUBSTRINGAFTER", 2..=2, |call| side(call, |text, at| Some(text.split_once(at)?.1))),
-    row("SUBSTRINGBEFORE", 2..=2, |call| side(call, |text, at| Some(text.split_once(at)?.0))),
+    row("SUBSTRINGAFTER", 2..=2, |call| one_side(call, |text, at| Some(text.split_once(at)?.1))),
+    row("SUBSTRINGBEFORE", 2..=2, |call| one_side(call, |text, at| Some(text.split_once(at)?.0))),
 ];
 
 /// One side of a delimiter; undefined where it does not occur.
-fn side<'a>(
+fn one_side<'a>(
     call: &Call<'_, 'a>,
     side: for<'t> fn(&'t str, &str) -> Option<&'t str>,
-) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(delimiter)) = (call.text(0), call.text(1)) else { return UNDEFINED };
-    Ok(side(text, delimiter).map_or(Got::Missing, string))
+) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(delimiter)) = (call.text_at(0), call.text_at(1)) else {
+        return UNDEFINED;
+    };
+    Ok(side(text, delimiter).map_or(Evaluated::Missing, string_value))
 }
 
-fn length<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let length = call.text(0).and_then(|text| i64::try_from(utf16::len(text)).ok());
-    Ok(length.map_or(Got::Missing, integer))
+fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let length = call.text_at(0).and_then(|text| i64::try_from(utf16::utf16_length(text)).ok());
+    Ok(length.map_or(Evaluated::Missing, integer_value))
 }
 
-/// A whole number as a length; negative ones count as nothing.
-fn size(value: i64) -> usize {
+/// A whole number as a length; negative ones count as 0.
+fn as_length(value: i64) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX)
 }
 
-fn left<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
-    Ok(string(utf16::slice(text, 0, size(count))))
+/// `LEFT("abc", 2)` is `"ab"`.
+fn left<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(count)) = (call.text_at(0), call.integer_at(1)) else { return UNDEFINED };
+    Ok(string_value(utf16::utf16_slice(text, 0, as_length(count))))
 }
 
-fn right<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(count)) = (call.text(0), call.integer(1)) else { return UNDEFINED };
-    let start = utf16::len(text).saturating_sub(size(count));
-    Ok(string(utf16::slice(text, start, usize::MAX)))
+/// `RIGHT("abc", 2)` is `"bc"`.
+fn right<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(count)) = (call.text_at(0), call.integer_at(1)) else { return UNDEFINED };
+    let start = utf16::utf16_length(text).saturating_sub(as_length(count));
+    Ok(string_value(utf16::utf16_slice(text, start, usize::MAX)))
 }
 
-/// Nothing begins before the string does.
-fn substring<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    let (Some(text), Some(start), Some(count)) = (call.text(0), call.integer(1), call.integer(2))
+/// `SUBSTRING("abcd", 1, 2)` is `"bc"`; one that would begin before the string is empty.
+fn substring<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    let (Some(text), Some(start), Some(count)) =
+        (call.text_at(0), call.integer_at(1), call.integer_at(2))
     else {
         return UNDEFINED;
     };
-    Ok(string(match usize::try_from(start) {
-        Ok(start) => utf16::slice(text, start, size(count)),
+    Ok(string_value(match usize::try_from(start) {
+        Ok(start) => utf16::utf16_slice(text, start, as_length(count)),
         Err(_) => "",
     }))
 }
 
-/// Characters in the opposite order; the halves of one stay together.
-fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Got<'a>, Error> {
-    Ok(call.text(0).map_or(Got::Missing, |text| string(text.chars().rev().collect::<String>())))
+/// Characters in the opposite order; the two code units of one character stay together.
+fn reverse<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
+    Ok(call
+        .text_at(0)
+        .map_or(Evaluated::Missing, |text| string_value(text.chars().rev().collect::<String>())))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use evaluation::{Error, Got};
+use evaluation::{Error, Evaluated};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
-    string,
+    string_value,
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
@@ -18,18 +18,20 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 /// Work of one character of a set.
 const ONE: usize = 32;
 
-fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Got<'a>, Error> {
-    let Some(text) = call.text(0) else { return UNDEFINED };
+/// Takes white space off the ends, or the characters of a second string.
+fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Evaluated<'a>, Error> {
+    let Some(text) = call.text_at(0) else { return UNDEFINED };
     if !call.is_given(1) {
-        return Ok(string(ends(text, left, right, char::is_whitespace)));
+        return Ok(string_value(trim_ends(text, left, right, char::is_whitespace)));
     }
-    let Some(chars) = call.text(1) else { return UNDEFINED };
-    call.charge(chars.len().saturating_mul(ONE))?;
+    let Some(chars) = call.text_at(1) else { return UNDEFINED };
+    call.spend_work(chars.len().saturating_mul(ONE))?;
     let chars: HashSet<char> = chars.chars().collect();
-    Ok(string(ends(text, left, right, |c| chars.contains(&c))))
+    Ok(string_value(trim_ends(text, left, right, |c| chars.contains(&c))))
 }
 
-fn ends(text: &str, left: bool, right: bool, goes: impl Fn(char) -> bool) -> &str {
+/// The text without the characters that `goes` is true for at the wanted ends.
+fn trim_ends(text: &str, left: bool, right: bool, goes: impl Fn(char) -> bool) -> &str {
     let text = if left { text.trim_start_matches(&goes) } else { text };
     if right { text.trim_end_matches(&goes) } else { text }
 }

@@ -1,13 +1,14 @@
-//! Positions in a string counted in UTF-16 code units. A cut between the two halves of a character
-//! leaves the character out, so that every part is well-formed.
+//! Positions in a string counted in UTF-16 code units, as the language counts them; strings are
+//! stored in UTF-8. A cut between the two units of a character leaves the character out, so that
+//! every part is well-formed. Strings in ASCII, where all counts agree, take a short way.
 
 /// How many code units a string has.
-pub(super) fn len(text: &str) -> usize {
+pub(super) fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
 
-/// So many code units from a position on.
-pub(super) fn slice(text: &str, start: usize, count: usize) -> &str {
+/// At most `count` code units from a position on.
+pub(super) fn utf16_slice(text: &str, start: usize, count: usize) -> &str {
     let rest = text.get(at_or_after(text, start)..).unwrap_or_default();
     // A character that was left out has had one of its units counted.
     let skipped = if text.is_ascii() { 0 } else { overshoot(text, start) };
@@ -15,7 +16,7 @@ pub(super) fn slice(text: &str, start: usize, count: usize) -> &str {
     rest.get(..end).unwrap_or_default()
 }
 
-/// The byte of the first character that begins at this position or behind it.
+/// The byte offset of the first character that begins at this position or after it.
 pub(super) fn at_or_after(text: &str, position: usize) -> usize {
     if text.is_ascii() {
         return position.min(text.len());
@@ -30,7 +31,7 @@ pub(super) fn at_or_after(text: &str, position: usize) -> usize {
     text.len()
 }
 
-/// The byte where the last character ends that ends at this position or before it.
+/// The byte offset where the last character ends that ends at this position or before it.
 pub(super) fn at_or_before(text: &str, position: usize) -> usize {
     if text.is_ascii() {
         return position.min(text.len());
@@ -45,10 +46,10 @@ pub(super) fn at_or_before(text: &str, position: usize) -> usize {
     text.len()
 }
 
-/// How far behind a position its character ends, when the position is within one.
+/// How many code units after a position its character ends, when the position is inside one.
 fn overshoot(text: &str, position: usize) -> usize {
     let before = text.get(..at_or_after(text, position)).unwrap_or_default();
-    len(before).saturating_sub(position)
+    utf16_length(before).saturating_sub(position)
 }
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod tests {
     fn units_are_counted_and_halves_left_out() {
         for (text, count) in [("", 0), ("abc", 3), ("é", 1), ("\u{1f600}", 2), ("a\u{1f600}é", 4)]
         {
-            assert_eq!(len(text), count, "{text}");
+            assert_eq!(utf16_length(text), count, "{text}");
         }
         for (text, start, count, want) in [
             ("abc", 1, 1, "b"),
@@ -79,7 +80,7 @@ mod tests {
             ("a\u{1f600}", 0, usize::MAX, "a\u{1f600}"),
             ("a\u{1f600}", usize::MAX, usize::MAX, ""),
         ] {
-            assert_eq!(slice(text, start, count), want, "{text} {start} {count}");
+            assert_eq!(utf16_slice(text, start, count), want, "{text} {start} {count}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A query over several batches: each batch is judged at its own instant.
+//! A query over several batches: each batch is read at its own instant.
 
 use document::{DocRef, doc};
 use engine::{BatchLimit, Cursor, Plan};
@@ -29,7 +29,7 @@ fn next(cursor: &mut Cursor<PausingStore>) -> Vec<i64> {
 }
 
 #[test]
-fn what_died_between_batches_is_not_returned() {
+fn what_expired_between_batches_is_not_returned() {
     for indexed in [false, true] {
         for plan in [Plan::new(Filter::always()), sorted()] {
             for reaped in [false, true] {
@@ -60,7 +60,7 @@ fn a_new_life_is_not_taken_for_the_old_one() {
     kit.insert(doc! { "_id": 3, "a": 3 }).unwrap();
     kit.replace(doc! { "_id": 4, "a": 44 }, false).unwrap();
     kit.move_to(50_000);
-    // 3 lives again, but is another document; 4 was renewed; 5 has died.
+    // 3 lives again, but is another document; 4 was renewed; 5 has expired.
     assert_eq!(next(&mut cursor), [4, 6]);
 }
 
@@ -76,7 +76,7 @@ fn a_life_that_was_shortened_is_not_returned_in_its_older_version() {
 }
 
 #[test]
-fn a_row_that_cannot_be_judged_yet_is_not_left_out() {
+fn a_row_that_cannot_be_decided_yet_is_not_left_out() {
     let kit = kit();
     let mut cursor = kit.begin_query(sorted());
     assert_eq!(next(&mut cursor), [1, 2]);

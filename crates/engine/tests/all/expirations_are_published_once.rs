@@ -1,16 +1,18 @@
-//! The feed of all versions and deaths: every write and every death once, in order, with what was
+//! The feed of all versions and expirations: every write and every expiration once, in order, with what was
 //! there before, whatever is reaped, restarted or changed in between.
 
 use std::collections::BTreeMap;
 
 use document::{Document, ValueRef, doc};
-use engine::{DefaultTtl, Definition, Event, EventKind, EventsWanted, ItemAction, ItemRange};
+use engine::{
+    ContainerDefinition, DefaultTtl, Event, EventKind, EventsWanted, ItemAction, ItemRange,
+};
 use test_kit::{START_MS, ready};
 
 use crate::items::{Shelf, body, definition, write};
 
-fn with_feed(default: DefaultTtl) -> Definition {
-    Definition { retention_s: Some(600), indexes: Vec::new(), ..definition(default) }
+fn with_feed(default: DefaultTtl) -> ContainerDefinition {
+    ContainerDefinition { retention_s: Some(600), indexes: Vec::new(), ..definition(default) }
 }
 
 fn page(held: &Shelf, after: u64, items: usize) -> engine::EventPage {
@@ -48,7 +50,7 @@ fn set_default(held: &Shelf, default: DefaultTtl) {
 }
 
 #[test]
-fn writes_and_deaths_are_events() {
+fn writes_and_expirations_are_events() {
     let held = Shelf::with(&with_feed(DefaultTtl::Seconds(10)));
     held.upsert("a", "1", doc! { "n": 1 });
     held.upsert("a", "1", doc! { "n": 2 });
@@ -83,7 +85,7 @@ fn a_batch_is_one_commit_of_several_events() {
 }
 
 #[test]
-fn a_change_of_the_default_kills_at_its_own_instant_and_tells_first_what_was_due() {
+fn a_change_of_the_default_expires_items_at_its_own_instant_and_publishes_first_what_was_due() {
     let held = Shelf::with(&with_feed(DefaultTtl::Seconds(5)));
     held.upsert("a", "1", doc! { "n": 1 });
     held.kit.move_to(3_000);
@@ -113,7 +115,7 @@ fn a_feed_begins_with_what_lives_and_ends_without_a_trace() {
     assert_eq!(all(&held), Vec::<String>::new());
     held.kit.move_to(15_000);
     assert_eq!(all(&held), ["Expire 2 2>- at 15"]);
-    let off = Definition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
+    let off = ContainerDefinition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
     ready(held.engine().replace_container(&held.container(), &off, None)).unwrap();
     let wanted = EventsWanted { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
     let (container, context) = (held.container(), test_kit::context());
@@ -132,7 +134,7 @@ fn events_are_kept_for_their_time_and_not_shown_again() {
     assert_eq!(all(&held).len(), 1);
     held.kit.move_to(601_000);
     assert_eq!(all(&held), Vec::<String>::new());
-    let longer = Definition { retention_s: Some(6_000), ..with_feed(DefaultTtl::Off) };
+    let longer = ContainerDefinition { retention_s: Some(6_000), ..with_feed(DefaultTtl::Off) };
     ready(held.engine().replace_container(&held.container(), &longer, None)).unwrap();
     assert_eq!(all(&held), Vec::<String>::new());
     held.kit.restart();
@@ -158,7 +160,7 @@ impl Model {
         }
     }
 
-    /// Everything due by now dies, not before `since`.
+    /// Everything due by now expires, not before `since`.
     fn bury(&mut self, since_s: i64) {
         let mut dead: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {
@@ -174,7 +176,7 @@ impl Model {
     }
 }
 
-/// Deaths and writes in the order of their instants; writes and deaths of one second, and what a
+/// Deaths and writes in the order of their instants; writes and expirations of one second, and what a
 /// teller entered late, keep their order by item.
 fn by_item(events: &[String]) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -185,7 +187,7 @@ fn by_item(events: &[String]) -> BTreeMap<String, Vec<String>> {
     out
 }
 
-fn deaths(events: &[String]) -> Vec<String> {
+fn expirations(events: &[String]) -> Vec<String> {
     events.iter().filter(|event| event.starts_with("Expire")).cloned().collect()
 }
 
@@ -256,7 +258,7 @@ fn history(seed: u64) {
     }
     let want: Vec<String> = model.events.iter().map(|(_, event)| event.clone()).collect();
     assert_eq!(by_item(&seen), by_item(&want), "seed {seed}");
-    assert_eq!(deaths(&seen), deaths(&want), "seed {seed}");
+    assert_eq!(expirations(&seen), expirations(&want), "seed {seed}");
     assert_eq!(all(&held), seen, "seed {seed}");
     let latest = engine::ChangesWanted {
         after: 0,
@@ -278,12 +280,12 @@ fn number(value: ValueRef<'_>) -> Option<i64> {
 }
 
 #[test]
-fn every_death_is_told_exactly_once_in_random_histories() {
+fn every_expiration_is_published_exactly_once_in_random_histories() {
     (0..200).for_each(history);
 }
 
 #[test]
-fn ttl_that_is_turned_on_later_is_told_too() {
+fn ttl_that_is_turned_on_later_is_published_too() {
     let held = Shelf::with(&with_feed(DefaultTtl::Off));
     held.upsert("a", "1", doc! { "n": 1 });
     held.kit.move_to(5_000);

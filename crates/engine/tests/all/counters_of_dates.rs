@@ -1,4 +1,4 @@
-//! Counts of a collection whose documents die by one date index come from the books, exactly, and
+//! Counts of a collection whose documents expire by one date index come from the counters, exactly, and
 //! what was compacted away leaves them.
 
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
 use pipeline::Filter;
-use store::{Direction, Limit, Range, Snapshot, Space, Store};
+use store::{Direction, KeyRange, Limit, Snapshot, Space, Store};
 use test_kit::{Kit, START_MS, date_index, ready};
 
 fn at(ms: i64) -> Value {
@@ -29,7 +29,7 @@ fn counted(kit: &Kit) -> (Amount, u64) {
 fn sums(kit: &Kit) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let snapshot = kit.store.snapshot();
-    let page = ready(snapshot.scan(Space::Counts, &Range::all(), Direction::Forward, limit));
+    let page = ready(snapshot.scan(Space::Counts, &KeyRange::all(), Direction::Forward, limit));
     page.expect("counts").rows.iter().filter(|(key, _)| key[4] == b's').count()
 }
 
@@ -95,7 +95,7 @@ fn only_the_second_on_the_edge_is_looked_at_row_by_row() {
         kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 500) }).unwrap();
     }
     kit.move_to(15_000);
-    // Dates up to 5,000 ms are dead, and 5,500 ms lies in the same second as the last of them.
+    // Dates up to 5,000 ms have expired, and 5,500 ms lies in the same second as the last of them.
     assert_eq!(counted(&kit), (scanned(&kit), 1));
     assert_eq!(scanned(&kit).documents, 39);
     kit.move_to(15_999);
@@ -121,7 +121,7 @@ fn after_a_longer_rule_headers_are_walked_until_it_has_caught_up() {
 }
 
 #[test]
-fn what_was_compacted_away_leaves_the_books_and_counts_stay_true() {
+fn what_was_compacted_away_leaves_the_counters_and_counts_stay_true() {
     for dates in [false, true] {
         let mut kit = Kit::default();
         match dates {
@@ -156,7 +156,7 @@ fn what_was_compacted_away_leaves_the_books_and_counts_stay_true() {
 }
 
 #[test]
-fn an_old_date_written_after_the_books_were_trimmed_is_counted() {
+fn an_old_date_written_after_the_counters_were_trimmed_is_counted() {
     let mut kit = Kit::default();
     kit.create_index(date_index("d", 10)).unwrap();
     kit.insert(doc! { "_id": 1, "d": at(0) }).unwrap();
@@ -184,7 +184,7 @@ fn counts_of_a_dropped_collection_are_removed() {
     let held = |kit: &Kit| {
         let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
         let snapshot = kit.store.snapshot();
-        let range = Range::with_prefix(&key);
+        let range = KeyRange::with_prefix(&key);
         let page = ready(snapshot.scan(Space::Counts, &range, Direction::Forward, limit));
         page.expect("counts").rows.len()
     };
@@ -194,7 +194,7 @@ fn counts_of_a_dropped_collection_are_removed() {
     ready(kit.engine.drop_collection(Model::Documents, &other)).unwrap();
     assert_eq!(held(&kit), 0);
     assert_eq!(kit.live_amount().documents, 1);
-    // What an end at a bad moment leaves behind goes at the next start.
+    // What an end at a bad moment leaves after goes at the next start.
     let left = store::Mutation::Add {
         space: Space::Counts,
         key: [&key[..], b"c\0"].concat().into(),
@@ -208,7 +208,7 @@ fn counts_of_a_dropped_collection_are_removed() {
 }
 
 #[test]
-fn the_oldest_dead_is_as_old_as_the_first_death_that_was_not_compacted_away() {
+fn the_oldest_expired_is_as_old_as_the_first_expiration_that_was_not_compacted_away() {
     let oldest = |kit: &Kit| {
         let forecast =
             ready(kit.engine.forecast_collection(&kit.collection())).expect("a forecast");

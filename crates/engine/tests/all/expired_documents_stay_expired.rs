@@ -1,4 +1,4 @@
-//! Whatever is set later: what has died does not come back.
+//! Whatever is set later: what has expired does not come back.
 
 use document::{Value, doc};
 use test_kit::{Kit, START_MS, date_index, plain_index, system_index, unique_index};
@@ -75,7 +75,7 @@ fn a_change_of_the_default_applies_at_once_to_what_is_there() {
 }
 
 #[test]
-fn while_ttl_is_off_nothing_dies_and_what_outlived_it_lives() {
+fn while_ttl_is_off_nothing_expires_and_what_outlived_it_lives() {
     let kit = kit();
     kit.move_to(9_999);
     kit.set_default(None);
@@ -110,7 +110,7 @@ fn at(ms: i64) -> Value {
 }
 
 #[test]
-fn what_a_dropped_date_index_killed_stays_dead() {
+fn what_a_dropped_date_index_made_expire_stays_expired() {
     for reaped in [false, true] {
         let mut kit = Kit::default();
         kit.create_index(plain_index("a")).unwrap();
@@ -153,7 +153,7 @@ fn a_new_document_with_an_old_date_lives_under_the_longer_rule() {
 }
 
 #[test]
-fn a_plain_index_that_becomes_a_date_index_kills_what_is_due_when_it_is_built() {
+fn a_plain_index_that_becomes_a_date_index_expires_what_is_due_when_it_is_built() {
     let kit = Kit::default();
     kit.create_index(plain_index("a")).unwrap();
     kit.create_index(plain_index("d")).unwrap();
@@ -229,7 +229,7 @@ fn check_unordered(kit: &Kit, want: &[i64]) {
 }
 
 #[test]
-fn a_document_dead_on_arrival_is_acknowledged_and_absent() {
+fn a_document_expired_on_arrival_is_acknowledged_and_absent() {
     let kit = Kit::default();
     kit.create_index(plain_index("a")).unwrap();
     kit.create_index(date_index("d", 10)).unwrap();

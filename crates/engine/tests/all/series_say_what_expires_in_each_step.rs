@@ -1,8 +1,8 @@
-//! A series says what dies in each of its steps: moving the clock from end to end and counting finds
+//! A series says what expires in each of its steps: moving the clock from end to end and counting finds
 //! the same, by class, by date indexes and by both, in one collection and over all of them.
 
 use document::{Document, Value, doc};
-use engine::{Amount, DefaultTtl, Hint, Model, Namespace, Steps};
+use engine::{Amount, DefaultTtl, Hint, Model, Namespace, SeriesSteps};
 use pipeline::Filter;
 use test_kit::{Kit, START_MS, date_index, ready};
 
@@ -47,7 +47,7 @@ fn random(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     out
 }
 
-/// A collection whose documents die in some of the ways there are.
+/// A collection whose documents expire in some of the ways there are.
 fn filled(rng: &mut fastrand::Rng) -> Kit {
     let kit = Kit::default();
     if rng.bool() {
@@ -69,13 +69,13 @@ fn filled(rng: &mut fastrand::Rng) -> Kit {
 }
 
 #[test]
-fn what_a_step_tells_dies_in_it() {
+fn what_a_step_says_expires_in_it() {
     for seed in 0..120 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let kit = filled(&mut rng);
         let seconds = [1, 3, 60, 3_600, 40_000][rng.usize(0..5)];
         let count = rng.i64(1..25);
-        let asked = Steps::new(seconds, count).expect("within the limits");
+        let asked = SeriesSteps::new(seconds, count).expect("within the limits");
         let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         let all = ready(kit.engine.forecast_all(asked)).expect("an outlook");
         assert_eq!((&all.series, all.live, all.collections), (&series, scanned(&kit), 1));
@@ -102,7 +102,7 @@ fn steps_add_up_to_the_forecast() {
             (86_400, 7, Some(forecast.expires_within.week)),
             (604_800, 1, Some(forecast.expires_within.week)),
         ] {
-            let asked = Steps::new(seconds, count).expect("within the limits");
+            let asked = SeriesSteps::new(seconds, count).expect("within the limits");
             let steps =
                 ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series").steps;
             let want = want.unwrap_or_else(|| sum(&steps));
@@ -112,7 +112,7 @@ fn steps_add_up_to_the_forecast() {
 }
 
 #[test]
-fn collections_of_both_doors_are_told_together() {
+fn collections_of_both_doors_are_counted_together() {
     let kit = Kit::default();
     let name = Namespace::new("db", "box");
     ready(kit.engine.create_container(&name, &definition(DefaultTtl::Seconds(7)))).expect("made");
@@ -125,7 +125,7 @@ fn collections_of_both_doors_are_told_together() {
     kit.set_default(Some(-1));
     kit.insert(doc! { "_id": 1, "ttl": 5 }).expect("inserted");
     kit.insert(doc! { "_id": 2 }).expect("inserted");
-    let asked = Steps::new(1, 6).expect("within the limits");
+    let asked = SeriesSteps::new(1, 6).expect("within the limits");
     let live = |kit: &Kit| {
         let items = ready(kit.engine.live_amount(&container)).expect("counted");
         plus(kit.live_amount(), items)
@@ -145,7 +145,7 @@ fn collections_of_both_doors_are_told_together() {
 }
 
 #[test]
-fn a_series_is_read_from_the_books() {
+fn a_series_is_read_from_the_counters() {
     for dates in [false, true] {
         let kit = Kit::default();
         match dates {
@@ -155,7 +155,7 @@ fn a_series_is_read_from_the_books() {
         for id in 0..50 {
             kit.insert(doc! { "_id": id, "d": at(i64::from(id) * 1_000) }).expect("inserted");
         }
-        let asked = Steps::new(1, 400).expect("within the limits");
+        let asked = SeriesSteps::new(1, 400).expect("within the limits");
         let before = kit.store.turnstile().row_reads();
         let series = ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         // Of dates the rows of a second are looked at that one of the ends lies in.
@@ -175,7 +175,7 @@ fn headers_are_walked_once_however_many_steps_there_are() {
     }
     let reads = |count| {
         let before = kit.store.turnstile().row_reads();
-        let asked = Steps::new(1, count).expect("within the limits");
+        let asked = SeriesSteps::new(1, count).expect("within the limits");
         ready(kit.engine.expiry_series(&kit.collection(), asked)).expect("a series");
         kit.store.turnstile().row_reads() - before
     };
@@ -195,6 +195,6 @@ fn steps_have_limits() {
         (1, 401, false),
         (i64::MAX, i64::MAX, false),
     ] {
-        assert_eq!(Steps::new(seconds, count).is_ok(), good, "{seconds} {count}");
+        assert_eq!(SeriesSteps::new(seconds, count).is_ok(), good, "{seconds} {count}");
     }
 }

@@ -1,4 +1,4 @@
-//! Counts are those of a scan, and forecasts and previews tell what then dies, whenever TTL was
+//! Counts are those of a scan, and forecasts and previews tell what then expires, whenever TTL was
 //! turned on and whoever wrote meanwhile.
 
 use document::{Document, Value, doc};
@@ -32,7 +32,7 @@ fn forecast(kit: &Kit) -> Forecast {
 }
 
 #[test]
-fn forecasts_and_previews_tell_what_then_dies() {
+fn forecasts_and_previews_say_what_then_expires() {
     for seed in 0..60 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut kit = Kit::default();
@@ -74,7 +74,7 @@ fn forecasts_and_previews_tell_what_then_dies() {
     }
 }
 
-/// Turns TTL on, and stops where the rows that were there are entered in the books.
+/// Turns TTL on, and stops where the rows that were there are entered in the counters.
 fn building(kit: &Kit) -> Task<Result<(), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     kit.store.turnstile().stop_nth(1);
@@ -92,7 +92,7 @@ fn with_two() -> Kit {
 }
 
 #[test]
-fn writers_and_other_changes_during_the_building_of_the_books_are_counted_once() {
+fn writers_and_other_changes_during_the_building_of_the_counters_are_counted_once() {
     let mut kit = with_two();
     let task = building(&kit);
     kit.insert(doc! { "_id": 3 }).unwrap();
@@ -112,7 +112,7 @@ fn writers_and_other_changes_during_the_building_of_the_books_are_counted_once()
 }
 
 #[test]
-fn books_begun_anew_do_not_count_the_dead_that_were_written_over() {
+fn counters_begun_again_do_not_count_the_expired_that_were_written_over() {
     let mut kit = with_two();
     drop(building(&kit));
     kit.move_to(10_000);

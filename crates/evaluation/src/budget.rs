@@ -9,6 +9,7 @@ use std::{
 use crate::{
     error::{Error, Kind},
     limits::MAX_WORK,
+    numbers::LIMIT_EXCEEDED,
 };
 
 /// Units after which others should run.
@@ -19,19 +20,19 @@ const LOOK: u64 = 1 << 22;
 /// Looks after an operation whose evaluation takes long.
 pub trait Watch: Send + Sync {
     /// Fails when it is to end, with a [`Kind::Stopped`].
-    fn check(&self) -> Result<(), Error>;
+    fn check_end(&self) -> Result<(), Error>;
 
     /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
     /// for the thread may be given to another.
     fn give_way(&self) {}
 
     /// Called when the evaluation let others run by itself.
-    fn rested(&self) {}
+    fn has_rested(&self) {}
 }
 
 /// What an operation's evaluation has done so far. One operation is one writer.
 #[derive(Default)]
-pub struct Effort {
+pub struct Budget {
     done: AtomicU64,
     /// How much of it was done when the evaluation under way began.
     begun: AtomicU64,
@@ -46,39 +47,39 @@ pub struct Effort {
     watch: Option<Box<dyn Watch>>,
 }
 
-impl Effort {
+impl Budget {
     /// No work done yet, and somebody who looks after it.
     pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }
 
     /// The same, and an end of it when all evaluations together have done so much.
-    pub fn bounded(self, most: u64) -> Self {
+    pub fn with_limit(self, most: u64) -> Self {
         Self { most: Some(most), ..self }
     }
 
     /// An evaluation begins: of one expression over one document.
-    pub fn begin(&self) {
+    pub fn begin_evaluation(&self) {
         self.begun.store(self.done.load(Relaxed), Relaxed);
     }
 
     /// Work of the evaluation under way, of which there is only so much.
-    pub fn charge(&self, units: usize) -> Result<(), Error> {
-        let done = self.add(units);
+    pub fn spend_bounded(&self, units: usize) -> Result<(), Error> {
+        let done = self.count_units(units);
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
-        self.look(done)
+        self.poll(done)
     }
 
     /// Work that nothing bounds but the time of the operation.
-    pub fn pass(&self, units: usize) -> Result<(), Error> {
-        let done = self.add(units);
+    pub fn spend(&self, units: usize) -> Result<(), Error> {
+        let done = self.count_units(units);
         self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
-        self.look(done)
+        self.poll(done)
     }
 
     /// Whether others should run before it goes on. It answers so once, until more is done.
@@ -90,7 +91,7 @@ impl Effort {
             self.looked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
-                watch.rested();
+                watch.has_rested();
             }
         }
         due
@@ -98,7 +99,7 @@ impl Effort {
 
     /// What follows may wait for a disk: what else waits for the thread is given to another, once
     /// until others ran.
-    pub fn may_wait(&self) {
+    pub fn before_waiting(&self) {
         if !self.gave_way.swap(true, Relaxed)
             && let Some(watch) = &self.watch
         {
@@ -107,27 +108,27 @@ impl Effort {
     }
 
     /// All that was done, evaluation or not.
-    pub fn done(&self) -> u64 {
+    pub fn spent(&self) -> u64 {
         self.done.load(Relaxed)
     }
 
     /// Fails when the operation is to end.
     pub fn check(&self) -> Result<(), Error> {
-        let evaluated = self.done().saturating_sub(self.passed.load(Relaxed));
+        let evaluated = self.spent().saturating_sub(self.passed.load(Relaxed));
         if self.most.is_some_and(|most| most < evaluated) {
             let text = "the evaluation of all rows takes more work than allowed";
-            return Err(Error::new(Kind::TooLarge, 146, text));
+            return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
-        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check_end())
     }
 
-    fn add(&self, units: usize) -> u64 {
+    fn count_units(&self, units: usize) -> u64 {
         let done = self.done.load(Relaxed).saturating_add(units as u64);
         self.done.store(done, Relaxed);
         done
     }
 
-    fn look(&self, done: u64) -> Result<(), Error> {
+    fn poll(&self, done: u64) -> Result<(), Error> {
         if done.saturating_sub(self.looked.load(Relaxed)) < LOOK {
             return Ok(());
         }
@@ -139,9 +140,9 @@ impl Effort {
     }
 }
 
-impl fmt::Debug for Effort {
+impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Effort").field("done", &self.done).finish_non_exhaustive()
+        f.debug_struct("Budget").field("done", &self.done).finish_non_exhaustive()
     }
 }
 
@@ -153,33 +154,33 @@ mod tests {
 
     #[test]
     fn one_evaluation_is_bounded_and_what_is_read_is_not() {
-        let effort = Effort::default();
+        let budget = Budget::default();
         let most = usize::try_from(MAX_WORK).unwrap();
         for _ in 0..3 {
-            effort.begin();
-            effort.pass(most).unwrap();
-            effort.charge(most).unwrap();
-            assert_eq!(effort.charge(1).unwrap_err().number, 146);
+            budget.begin_evaluation();
+            budget.spend(most).unwrap();
+            budget.spend_bounded(most).unwrap();
+            assert_eq!(budget.spend_bounded(1).unwrap_err().number, 146);
         }
     }
 
     #[test]
     fn all_evaluations_together_are_bounded_and_what_is_read_is_not() {
-        let effort = Effort::default().bounded(3 << 20);
+        let budget = Budget::default().with_limit(3 << 20);
         for _ in 0..3 {
-            effort.begin();
-            effort.pass(1 << 30).unwrap();
-            effort.charge(1 << 20).unwrap();
-            effort.check().unwrap();
+            budget.begin_evaluation();
+            budget.spend(1 << 30).unwrap();
+            budget.spend_bounded(1 << 20).unwrap();
+            budget.check().unwrap();
         }
-        effort.charge(1).unwrap();
-        assert_eq!(effort.check().unwrap_err().kind, Kind::TooLarge);
+        budget.spend_bounded(1).unwrap();
+        assert_eq!(budget.check().unwrap_err().kind, Kind::TooLarge);
     }
 
     struct Ended(Arc<AtomicU64>);
 
     impl Watch for Ended {
-        fn check(&self) -> Result<(), Error> {
+        fn check_end(&self) -> Result<(), Error> {
             Err(Error::new(Kind::Stopped, 50, "its time is over"))
         }
 
@@ -191,9 +192,9 @@ mod tests {
     #[test]
     fn it_gives_way_and_is_stopped_when_the_watch_says_so() {
         let gave_way = Arc::default();
-        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
-        effort.charge(1).unwrap();
-        for stopped in [effort.pass(1 << 22), effort.charge(1 << 22)] {
+        let budget = Budget::watched(Ended(Arc::clone(&gave_way)));
+        budget.spend_bounded(1).unwrap();
+        for stopped in [budget.spend(1 << 22), budget.spend_bounded(1 << 22)] {
             assert_eq!(stopped.unwrap_err().kind, Kind::Stopped);
         }
         assert_eq!(gave_way.load(Relaxed), 2);
@@ -202,34 +203,34 @@ mod tests {
     #[test]
     fn it_gives_way_once_before_it_waits() {
         let gave_way = Arc::default();
-        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
+        let budget = Budget::watched(Ended(Arc::clone(&gave_way)));
         for turns in 1..4 {
-            effort.may_wait();
-            effort.may_wait();
+            budget.before_waiting();
+            budget.before_waiting();
             assert_eq!(gave_way.load(Relaxed), turns);
-            effort.pass(1 << 20).unwrap();
-            assert!(effort.is_due());
+            budget.spend(1 << 20).unwrap();
+            assert!(budget.is_due());
         }
     }
 
     #[test]
     fn an_operation_that_rests_need_not_give_way() {
         let gave_way = Arc::default();
-        let effort = Effort::watched(Ended(Arc::clone(&gave_way)));
+        let budget = Budget::watched(Ended(Arc::clone(&gave_way)));
         for _ in 0..100 {
-            effort.pass(1 << 20).unwrap();
-            assert!(effort.is_due());
+            budget.spend(1 << 20).unwrap();
+            assert!(budget.is_due());
         }
         assert_eq!(gave_way.load(Relaxed), 0);
-        assert_eq!(effort.check().unwrap_err().kind, Kind::Stopped);
+        assert_eq!(budget.check().unwrap_err().kind, Kind::Stopped);
     }
 
     #[test]
     fn others_run_once_every_so_often() {
-        let effort = Effort::default();
-        assert!(!effort.is_due());
-        effort.pass(1 << 20).unwrap();
-        assert!(effort.is_due());
-        assert!(!effort.is_due());
+        let budget = Budget::default();
+        assert!(!budget.is_due());
+        budget.spend(1 << 20).unwrap();
+        assert!(budget.is_due());
+        assert!(!budget.is_due());
     }
 }

@@ -1,0 +1,319 @@
+//! Which protocol a crate may speak of: none, MongoDB's, the NoSQL API's, or both. What a crate says
+//! is read from its tokens: words in names, and marks in string literals such as operators, names of
+//! options, headers and codes. Comments may explain what they like; tests may say more.
+
+use std::{collections::BTreeSet, path::Path};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::modules;
+
+/// What a crate may speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speech {
+    /// No protocol: what it does serves both languages.
+    Nothing,
+    /// MongoDB: its operators, options, numbers and texts of errors.
+    Mongo,
+    /// The NoSQL API: its headers, system properties and codes.
+    NoSql,
+    /// Both: crates that put the two together, or talk to either.
+    Both,
+}
+
+/// Each crate and what it may speak of.
+pub const TABLE: &[(&str, Speech)] = &[
+    ("clock", Speech::Nothing),
+    ("document", Speech::Nothing),
+    ("memory", Speech::Nothing),
+    ("metrics", Speech::Nothing),
+    ("spill", Speech::Nothing),
+    ("store", Speech::Nothing),
+    ("store-lsm", Speech::Nothing),
+    ("expiry", Speech::Nothing),
+    ("evaluation", Speech::Nothing),
+    ("engine", Speech::Nothing),
+    ("pipeline", Speech::Mongo),
+    ("mongo-query", Speech::Mongo),
+    ("mongo", Speech::Mongo),
+    ("select", Speech::NoSql),
+    ("cosmos-sql", Speech::NoSql),
+    ("cosmos", Speech::NoSql),
+    ("auth", Speech::NoSql),
+    ("portal", Speech::Both),
+    ("server", Speech::Both),
+    ("bench", Speech::Both),
+    ("ebb", Speech::Both),
+    ("test-kit", Speech::Both),
+    ("sim", Speech::Both),
+];
+
+/// A file, what it says that its crate may not speak of, and why that stays.
+pub const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "crates/evaluation/src/numbers.rs",
+        "error numbers",
+        "both evaluators share these failures, and one API shows their numbers",
+    ),
+    (
+        "crates/evaluation/src/size.rs",
+        "bsonobj",
+        "the text of one failure that users of both APIs have always been shown",
+    ),
+];
+
+/// Words of names and texts that are MongoDB's.
+const MONGO_WORDS: &[&str] = &["mongo", "mongodb", "mongod", "mongos", "bsonobj"];
+/// Words of names and texts that are the NoSQL API's.
+const NOSQL_WORDS: &[&str] = &["cosmos", "cosmosdb", "nosql", "azure", "documentdb"];
+/// Names of MongoDB's options and commands, as texts have them.
+const MONGO_OPTIONS: &[&str] = &[
+    "allowDiskUse",
+    "arrayFilters",
+    "collMod",
+    "createIndexes",
+    "dropIndexes",
+    "expireAfterSeconds",
+    "findAndModify",
+    "getMore",
+    "killCursors",
+    "killOp",
+    "listCollections",
+    "listIndexes",
+    "maxTimeMS",
+    "partialFilterExpression",
+    "readConcern",
+    "writeConcern",
+];
+/// Beginnings of headers, links and properties that are the NoSQL API's.
+const NOSQL_MARKS: &[&str] = &["x-ms-", "_attachments", "_etag", "_rid", "_self"];
+/// Functions that make an error from a number: a number that stands in their call is a protocol's.
+const NUMBERED: &[&str] = &["new", "fail", "mismatch"];
+
+/// What crates say that they may not speak of, exceptions left out; exceptions that nothing needs.
+pub fn violations(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut needed = BTreeSet::new();
+    for folder in modules::crates(root) {
+        let Some((_, speech)) = TABLE.iter().find(|(name, _)| *name == folder) else {
+            found.push(format!("{folder} has no row that says which protocol it may speak of"));
+            continue;
+        };
+        let source = root.join("crates").join(&folder).join("src");
+        for file in modules::files(&source) {
+            let name =
+                file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+            let mut marks = foreign_marks(modules::read(&file), *speech);
+            if file.file_stem().is_some_and(|stem| stem == "numbers") && *speech == Speech::Nothing
+            {
+                marks.insert("error numbers".to_owned());
+            }
+            for mark in marks {
+                let excepted = |row: &&(&str, &str, &str)| row.0 == name && row.1 == mark;
+                match EXCEPTIONS.iter().find(excepted) {
+                    Some(row) => drop(needed.insert((row.0, row.1))),
+                    None => found.push(format!("{name} speaks of a protocol: {mark}")),
+                }
+            }
+        }
+    }
+    let idle = EXCEPTIONS.iter().filter(|row| !needed.contains(&(row.0, row.1)));
+    found.extend(idle.map(|row| format!("{} no longer says {}", row.0, row.1)));
+    found
+}
+
+/// The marks of protocols in a file that one who may speak of so much may not use, each once.
+fn foreign_marks(stream: TokenStream, speech: Speech) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let (mongo, nosql) = match speech {
+        Speech::Nothing => (true, true),
+        Speech::Mongo => (false, true),
+        Speech::NoSql => (true, false),
+        Speech::Both => return found,
+    };
+    let foreign = Foreign { mongo, nosql };
+    foreign.collect(stream, &mut found);
+    found
+}
+
+/// Whose marks are foreign to a crate.
+#[derive(Clone, Copy)]
+struct Foreign {
+    mongo: bool,
+    nosql: bool,
+}
+
+impl Foreign {
+    fn collect(self, stream: TokenStream, found: &mut BTreeSet<String>) {
+        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                // An attribute, which a comment of documentation is too.
+                TokenTree::Group(group)
+                    if group.delimiter() == Delimiter::Bracket && is_attribute(&tokens, at) => {}
+                TokenTree::Group(group) => {
+                    if self.mongo && makes_error(&tokens, at) {
+                        found.extend(error_number(group.stream()));
+                    }
+                    self.collect(group.stream(), found);
+                }
+                TokenTree::Ident(name) => {
+                    let name = name.to_string();
+                    let words = words(&name);
+                    found.extend(words.into_iter().filter(|word| self.is_foreign_word(word)));
+                }
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    if text.ends_with(['"', '#']) {
+                        self.read_text(&text, found);
+                    }
+                }
+                TokenTree::Punct(_) => {}
+            }
+        }
+    }
+
+    fn is_foreign_word(self, word: &str) -> bool {
+        (self.mongo && MONGO_WORDS.contains(&word)) || (self.nosql && NOSQL_WORDS.contains(&word))
+    }
+
+    fn read_text(self, text: &str, found: &mut BTreeSet<String>) {
+        let split = |c: char| !c.is_ascii_alphanumeric();
+        let words = text.split(split).map(str::to_ascii_lowercase);
+        found.extend(words.filter(|word| self.is_foreign_word(word)));
+        if self.mongo {
+            let options = text.split(split).filter(|word| MONGO_OPTIONS.contains(word));
+            found.extend(options.map(str::to_owned));
+            found.extend(operators(text));
+        }
+        if self.nosql {
+            let marks = NOSQL_MARKS.iter().filter(|mark| text.contains(**mark));
+            found.extend(marks.map(|mark| (*mark).to_owned()));
+            let codes = text.split(split).filter(|word| is_nosql_code(word));
+            found.extend(codes.map(str::to_owned));
+        }
+    }
+}
+
+/// Whether a group follows `#` or `#!`.
+fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
+    let mark = |back: usize, mark: char| {
+        let before = at.checked_sub(back).and_then(|at| tokens.get(at));
+        matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
+    };
+    mark(1, '#') || (mark(1, '!') && mark(2, '#'))
+}
+
+/// Whether a group is the arguments of a call that makes an error from a number.
+fn makes_error(tokens: &[TokenTree], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+    match before(1) {
+        Some(TokenTree::Ident(name)) if name == "new" => {
+            matches!(before(4), Some(TokenTree::Ident(owner)) if owner == "Error")
+        }
+        Some(TokenTree::Ident(name)) => NUMBERED.iter().any(|listed| name == listed),
+        _ => false,
+    }
+}
+
+/// The number that stands alone as an argument; 0 is no protocol's.
+fn error_number(arguments: TokenStream) -> Option<String> {
+    let tokens: Vec<TokenTree> = arguments.into_iter().collect();
+    let comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let numbers = tokens.split(comma).filter_map(|argument| match argument {
+        [TokenTree::Literal(number)] => Some(number.to_string().replace('_', "")),
+        _ => None,
+    });
+    let mut numbers =
+        numbers.filter(|number| number.parse::<i32>().is_ok_and(|number| number != 0));
+    numbers.next().map(|number| format!("error {number}"))
+}
+
+/// The words of a name, in lower case: `MongoDoor` and `mongo_door` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        let starts = c == '_' || c.is_ascii_uppercase();
+        if starts && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
+}
+
+/// Operators such as `$match` that a text names.
+fn operators(text: &str) -> Vec<String> {
+    let names = text.split('$').skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default()
+    });
+    let named =
+        names.filter(|name| 1 < name.len() && name.starts_with(|c: char| c.is_ascii_lowercase()));
+    named.map(|name| format!("${name}")).collect()
+}
+
+/// Codes of the NoSQL query language's errors: `SC1001`.
+fn is_nosql_code(word: &str) -> bool {
+    let digits = word.strip_prefix("SC").unwrap_or_default();
+    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(text: &str, speech: Speech) -> Vec<String> {
+        foreign_marks(text.parse().unwrap(), speech).into_iter().collect()
+    }
+
+    #[test]
+    fn crates_speak_of_what_they_may() {
+        let found = violations(&crate::root());
+        assert_eq!(found, Vec::<String>::new(), "{} violations", found.len());
+    }
+
+    #[test]
+    fn marks_of_protocols_are_found() {
+        for (text, mongo, nosql) in [
+            ("const A: &str = \"the $match stage\";", &["$match"][..], &[][..]),
+            ("const A: &str = r#\"pass allowDiskUse:true\"#;", &["allowDiskUse"], &[]),
+            ("fn f() { let of_mongo = MongoDoor; }", &["mongo"], &[]),
+            (
+                "fn f() { cosmos(); \"x-ms-version\"; \"SC1001\" }",
+                &[],
+                &["SC1001", "cosmos", "x-ms-"],
+            ),
+            ("const A: &str = \"like mongod\";", &["mongod"], &[]),
+            ("fn f() { Error::new(Kind::Invalid, 10_334, text) }", &["error 10334"], &[]),
+            ("fn f() { g(fail(146, \"too much\")) }", &["error 146"], &[]),
+            ("const A: [&str; 2] = [\"_etag\", \"_rid\"];", &[], &["_etag", "_rid"]),
+        ] {
+            assert_eq!(marks(text, Speech::NoSql), mongo, "{text}");
+            assert_eq!(marks(text, Speech::Mongo), nosql, "{text}");
+            let all: Vec<_> = mongo.iter().chain(nosql).map(|mark| (*mark).to_owned()).collect();
+            let all: BTreeSet<_> = all.into_iter().collect();
+            assert_eq!(marks(text, Speech::Nothing), all.into_iter().collect::<Vec<_>>(), "{text}");
+            assert_eq!(marks(text, Speech::Both), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_nobodys_mark_passes() {
+        for text in [
+            "/// MongoDB's `$match` and Cosmos are explained here.\nstruct A;",
+            "#![doc = \"mongo\"]",
+            "const A: &str = \"costs $5, {0:.1$}\";",
+            "macro_rules! m { ($name:ident) => { $crate::A } }",
+            "fn f() { Error::new(Kind::Stopped, NUMBER, text); Vec::with_capacity(146) }",
+            "fn f() { Error::new(Kind::Unsupported, 0, text) }",
+        ] {
+            assert_eq!(marks(text, Speech::Nothing), Vec::<String>::new(), "{text}");
+        }
+    }
+}
