@@ -3,12 +3,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
 /// The numbers 0.. of one collection's records, shared by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
@@ -34,7 +32,7 @@ impl Keys {
 
     /// Notes that the record with this number is there.
     pub(crate) fn acknowledge(&self, number: u64) {
-        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut beyond = self.beyond.lock();
         beyond.insert(number);
         let mut below = self.below.load(Ordering::Relaxed);
         while beyond.remove(&below) {

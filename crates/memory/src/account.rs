@@ -3,12 +3,13 @@
 use std::{
     fmt,
     sync::{
-        Arc, PoisonError, RwLock, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use crate::pressure::Pressure;
+use parking_lot::RwLock;
 
 /// Somebody who holds memory that others may need more.
 pub trait Relief: Send + Sync {
@@ -147,7 +148,7 @@ impl Account {
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
         if let Some(books) = self.counted_books() {
-            let mut reliefs = books.reliefs.write().unwrap_or_else(PoisonError::into_inner);
+            let mut reliefs = books.reliefs.write();
             reliefs.push(relief);
         }
     }
@@ -251,7 +252,7 @@ impl Account {
 
     fn relieve(&self, missing: usize) {
         let Some(books) = self.counted_books() else { return };
-        let reliefs = books.reliefs.read().unwrap_or_else(PoisonError::into_inner);
+        let reliefs = books.reliefs.read();
         // Kept outside the lock: what is given back is dropped there.
         let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
         for relief in reliefs {

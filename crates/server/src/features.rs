@@ -5,11 +5,12 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use crate::{data_dir::Refused, whole_file};
@@ -130,7 +131,7 @@ impl Features {
 
     /// Takes the lock. A panic while it was held leaves a valid value, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source.lock()
     }
 }
 

@@ -14,17 +14,19 @@ struct Lsm {
     directory: Option<TempDir>,
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+/// Copies a directory. Fails where the store that has it open removes a file meanwhile.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
         } else {
-            std::fs::copy(entry.path(), target).unwrap();
+            std::fs::copy(entry.path(), target)?;
         }
     }
+    Ok(())
 }
 
 impl Bench for Lsm {
@@ -38,8 +40,13 @@ impl Bench for Lsm {
     }
 
     async fn crash(&mut self, store: LsmStore) -> LsmStore {
-        let after = TempDir::new().unwrap();
-        copy(self.directory.as_ref().unwrap().path(), after.path());
+        let before = self.directory.as_ref().unwrap().path();
+        // What the compactor removed while it was copied is in no crash: another copy is.
+        let after = (0..20).find_map(|_| {
+            let after = TempDir::new().unwrap();
+            copy(before, after.path()).is_ok().then_some(after)
+        });
+        let after = after.unwrap();
         drop(store);
         let store = LsmStore::open(&LsmOptions::new(after.path()), self.time.timepiece());
         self.directory = Some(after);
