@@ -37,6 +37,7 @@ impl Keys {
         let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
         beyond.insert(number);
         let mut below = self.below.load(Ordering::Relaxed);
+        // It may have closed the gap before others that were acknowledged earlier.
         while beyond.remove(&below) {
             below += 1;
         }

@@ -69,6 +69,7 @@ impl CheckpointFile {
         let mut record = body.to_vec();
         record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
         let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Over the older checkpoint: a torn write leaves the newer one.
         file.write_all_at(&record, checkpoint.number % 2 * SLOT)?;
         file.sync_data()?;
         if !checkpoint.manual {

@@ -77,6 +77,7 @@ impl Running {
     /// all that was acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { engine, stop, tasks, timekeeper, data_dir, .. } = self;
+        // Nobody listens any more if all tasks have ended by themselves.
         let _ = stop.send(true);
         for mut task in tasks {
             // A second more than `listen::DRAIN`, after which a listener ends by itself.
@@ -85,6 +86,7 @@ impl Running {
                 let _ = task.await;
             }
         }
+        // After the tasks: no request is under way that could still write.
         let closed = engine.store().close().await;
         // Commits that still wait in the store may need a new lease of the clock, so the clock goes
         // after the store and the engine.
@@ -105,8 +107,10 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     // directory last.
     let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
+    // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
+    // One account for both APIs: `--memory` bounds the process, not each of them.
     let (plan, memory, strangers) = open_accounts(config);
     let files = data_dir.as_ref().map(temporary_area).transpose().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);

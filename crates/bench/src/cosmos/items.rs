@@ -15,6 +15,7 @@ pub(crate) enum Life {
     /// Never: `ttl` -1.
     Endless,
     /// When this second since 1970 begins.
+    /// Its `ttl` follows from the second in which it is written.
     Until(i64),
 }
 

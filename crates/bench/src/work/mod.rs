@@ -18,7 +18,8 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// Something that a server is asked to do; the table says what each is.
+/// Something that a server is asked to do; the table says what each is. Two rows may mean the same work
+/// with different numbers of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,
@@ -29,8 +30,11 @@ pub(crate) enum Work {
     IndexedFind,
     Scan,
     Group,
+    /// One of YCSB's mixes, over records that all of them share.
     Ycsb(ycsb::Mix),
+    /// Needs either a clock that can be moved or the patience to wait for the wall clock.
     Expiry,
+    /// Needs the data directory; `all` leaves it out.
     Disk,
 }
 
