@@ -120,20 +120,11 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let mut ready = Ready::starting();
     let mut door = None;
     if let Some(address) = &config.mongo_addr {
-        let (listener, bound) = addresses::bind_setting("mongo-addr", address).await?;
-        let host = bound.to_string();
-        let settings = mongo_settings(host, &features, (&memory, &strangers), &files);
-        let made = Door::new(engine.clone(), settings);
-        let served = Arc::clone(&made);
-        tasks.push(tokio::spawn(listen::accept_connections(
-            listener,
-            stopped.clone(),
-            places.clone(),
-            move |stream, peer, stop| {
-                mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop)
-            },
-        )));
-        ready.mongo = Some(bound.to_string());
+        let settings = |host| mongo_settings(host, &features, (&memory, &strangers), &files);
+        let listens = (stopped.clone(), places.clone());
+        let (made, task, bound) = start_mongo(address, engine.clone(), settings, listens).await?;
+        tasks.push(task);
+        ready.mongo = Some(bound);
         door = Some(made);
     }
     let mut cosmos = None;
@@ -179,6 +170,27 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     // Last: whoever reads it may connect at once.
     announce_ready(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
+}
+
+/// Binds the address of the MongoDB API and begins to accept. `settings` gets the address that
+/// drivers are told. Returns what serves the API, the task of its listener, and where that listens.
+async fn start_mongo(
+    address: &str,
+    engine: Engine<AnyStore>,
+    settings: impl FnOnce(String) -> mongo::Settings,
+    (stopped, places): (watch::Receiver<bool>, listen::Places),
+) -> Result<(Arc<Door<AnyStore>>, JoinHandle<()>, String), Failure> {
+    let (listener, bound) = addresses::bind_setting("mongo-addr", address).await?;
+    let bound = bound.to_string();
+    let door = Door::new(engine, settings(bound.clone()));
+    let served = Arc::clone(&door);
+    let task = tokio::spawn(listen::accept_connections(
+        listener,
+        stopped,
+        places,
+        move |stream, peer, stop| mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop),
+    ));
+    Ok((door, task, bound))
 }
 
 /// Returns the settings of the MongoDB API. `host` is the address that it tells drivers, `accounts`
