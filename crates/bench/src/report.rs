@@ -22,7 +22,7 @@ pub(crate) struct Pair {
     pub(crate) peer: Figures,
 }
 
-/// The columns of the table for people; [`row`] fills them.
+/// The columns of the table for people.
 const HEAD: [&str; 11] = [
     "work",
     "conns",

@@ -1,5 +1,5 @@
-//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm of
-//! [`run`] and of [`dataset`], and a file.
+//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm in
+//! each `match` below, and a file.
 
 mod disk;
 mod expiry;

@@ -153,7 +153,6 @@ pub(super) async fn find_and_modify(
 }
 
 /// Inserts new documents, `at_once` in a message.
-/// See [`insert`].
 struct Inserter {
     /// Numbers of all workers together: an `_id` never comes twice.
     keys: Arc<Keys>,

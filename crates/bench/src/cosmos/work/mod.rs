@@ -1,5 +1,5 @@
 //! The REST workloads by name: one table row each, and who runs it. A new one is a variant, a row, an
-//! arm of [`run`], and a file.
+//! arm in the `match` below, and a file.
 
 mod batch;
 mod choice;
