@@ -46,7 +46,7 @@ fn cosmos(typed: Cosmos) -> Result<()> {
     }
 }
 
-/// Runs the work on so many threads. One thread is the calling one: then nothing of the runtime's own
+/// Runs the work on this many threads. One thread is the calling one: then nothing of the runtime's own
 /// is between the load and the clock.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {

@@ -18,7 +18,7 @@ use crate::{
     work::{self, Settings, WORKS, Work},
 };
 
-/// The protocol, as a type parameter; there is no value of it.
+/// The protocol, as a type parameter; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mongo {}
 

@@ -83,8 +83,8 @@ impl Witness {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Judges a request that was sent and answered then, found so many documents that expire, and missed
-    /// so many of them.
+    /// Judges a request that was sent and answered then, by how many documents that expire it found, and
+    /// how many of them it missed.
     pub(crate) fn judge(&self, sent: Duration, answered: Duration, found: u64, missed: u64) {
         let (sent, answered) = (nanos(sent), nanos(answered));
         let dead_from = self.dead_from.load(Ordering::Relaxed);

@@ -75,7 +75,7 @@ impl Sessions {
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let (key, right) = self.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
-        // The number tells sessions apart that began in the same second; it is no secret.
+        // The number tells sessions apart that began in the same second; it is not a secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
         Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })

@@ -224,7 +224,7 @@ async fn keep_house(
             // Asked only when the reaper is due, which is about once a second.
             door_due = door.tick(now);
         }
-        // At least 10 ms, so that a reaper that is always due leaves time for requests. The door's
+        // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's
         // due time does not shorten the wait: cursors may time out a little late.
         let rest = due.saturating_sub(monotonic_time()).max(Duration::from_millis(10));
         tokio::select! {

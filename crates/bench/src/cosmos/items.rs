@@ -40,7 +40,7 @@ pub(crate) fn partition(number: u64) -> String {
     format!("p{}", number / PARTITION_ITEMS)
 }
 
-/// Returns how many partition keys so many items have.
+/// Returns how many partition keys `count` items have.
 pub(crate) fn partitions(count: u64) -> u64 {
     count.div_ceil(PARTITION_ITEMS)
 }

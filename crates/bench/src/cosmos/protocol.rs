@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{closed_loop::Plan, entry::Entry, error::Result, figures::Figures, protocol::Protocol};
 
-/// The protocol, as a type parameter; there is no value of it.
+/// The protocol, as a type parameter; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rest {}
 

@@ -105,7 +105,7 @@ impl Worker<Link> for Counter {
             let answer = ask(link, &self.0.container, None, body, from).await?;
             count += sum(&answer.json()?)?;
             match answer.continuation {
-                // The same token again: it would go on for ever.
+                // The same token again: it would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
                     return Err(Error::Answer("a count that does not go on".to_owned()));
                 }
