@@ -2,10 +2,10 @@
 //! for a warm-up that does not count and a window that does.
 //!
 //! ```text
-//!            start of the window                      end of the window
-//!  warm-up          |              counted                    |
-//!  ──[───]──[───]──[+──]──[──]──[────]──[──]──[───]──[──]──[──+──]
-//!                  counts: it ends inside                   does not count: it ends after
+//!                   start                            end of the window
+//!   warm-up           │             counted            │
+//!  ─[────]─[────]─[───│──]─[────]─[──────]─[────]─[────│──]
+//!                        └ counts: it ends inside         └ does not: it ends after
 //! ```
 //!
 //! A closed loop measures how long a server takes, not how long a queue gets: a slow answer delays

@@ -6,8 +6,8 @@
 //!      | checkpoint, CRC | checkpoint, CRC |    even numbers left, odd numbers right
 //! ```
 //!
-//! The engine writes here too, through [`Persist`]: a moved clock and what depends on the move must
-//! be durable in that order.
+//! The engine writes here too, through [`Persist`]: the move of a manual clock is durable before it is
+//! in force.
 
 use std::{
     fs::{File, OpenOptions},

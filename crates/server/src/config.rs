@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Duration};
 
 /// How long after its expiration a document's bytes may go, where nothing else is said and the clock
-/// moves by itself. Reads never wait for that; it leaves time to notice a clock that is wrong.
+/// moves by itself. Reads never see them meanwhile.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
 /// How the database clock moves.
@@ -12,7 +12,7 @@ pub const REAP_DELAY: Duration = Duration::from_secs(60);
 pub enum ClockMode {
     /// With the machine's clocks.
     System,
-    /// Only when told, by `POST /_ebb/clock`: for tests of retention.
+    /// Only when told, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
     Manual,
 }
 

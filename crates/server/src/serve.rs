@@ -72,8 +72,8 @@ impl Running {
         self.ready.admin.as_deref()
     }
 
-    /// Stops accepting, lets requests under way finish, and closes the store. Takes about ten seconds
-    /// at most, beside what the store needs. Fails when the store could not write what it still held;
+    /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
+    /// about eight seconds, whatever their clients do (`listen.rs`). Fails when the store could not write what it still held;
     /// all that was acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { engine, stop, tasks, timekeeper, data_dir, .. } = self;

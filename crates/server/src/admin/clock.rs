@@ -70,8 +70,8 @@ pub(crate) async fn move_clock(
     clock_body(&shared)
 }
 
-/// Handles `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock, and what it made
-/// expire may be removed. Until then it is hidden but kept.
+/// Handles `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock that waits, and
+/// lets what a jump of time made expire be removed.
 pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     shared.engine.clock().accept_jump();
     clock_body(&shared)
