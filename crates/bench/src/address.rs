@@ -1,5 +1,5 @@
 //! Where a server listens, read from `scheme://host:port`. One host, no credentials: what a
-//! benchmark needs and no more.
+//! benchmark needs and no more. A path or options may follow; each protocol decides about them.
 
 use std::{fmt, str::FromStr};
 

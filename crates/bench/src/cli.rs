@@ -46,7 +46,7 @@ fn cosmos(typed: Cosmos) -> Result<()> {
     }
 }
 
-/// Runs the work on so many threads. One thread is the calling one: then nothing of the runtime's own
+/// Runs the work on this many threads. One thread is the calling one: then nothing of the runtime's own
 /// is between the load and the clock.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {
@@ -56,8 +56,10 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-/// Measures one server. What was typed about its address is what reports call it. `detail` is what the
-/// protocol needs beside the address, `pid` the server's process, for CPU time and memory.
+/// Measures one server, workload by workload, and prints all figures at the end. What was typed about
+/// its address is what reports call it. `detail` is what the protocol needs beside the address, `pid`
+/// the server's process, for CPU time and memory. The data is removed only after success, so that a
+/// failure can be looked at.
 async fn one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,
@@ -121,8 +123,8 @@ fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     print(&report::table(runs))
 }
 
-/// Prints pairs as markdown or as a JSON array. Markdown has no column for failures, so their first
-/// reasons go to standard error.
+/// Prints pairs as markdown or as a JSON array, `[{"work", "ours", "peer"}]`. Markdown has no column for
+/// failures, so their first reasons go to standard error.
 fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {

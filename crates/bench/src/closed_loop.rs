@@ -2,10 +2,10 @@
 //! for a warm-up that does not count and a window that does.
 //!
 //! ```text
-//!            start of the window                      end of the window
-//!  warm-up          |              counted                    |
-//!  ──[───]──[───]──[+──]──[──]──[────]──[──]──[───]──[──]──[──+──]
-//!                  counts: it ends inside                   does not count: it ends after
+//!                   start                            end of the window
+//!   warm-up           │             counted            │
+//!  ─[────]─[────]─[───│──]─[────]─[──────]─[────]─[────│──]
+//!                        └ counts: it ends inside         └ does not: it ends after
 //! ```
 //!
 //! A closed loop measures how long a server takes, not how long a queue gets: a slow answer delays
@@ -76,7 +76,9 @@ struct Tally {
 }
 
 /// Lets a worker for each connection do its work and returns the figures of the window. `worker` makes
-/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds.
+/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds; what the
+/// others counted is lost then, since a server that closes connections under load has no figure worth
+/// keeping.
 pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,

@@ -1,5 +1,10 @@
 //! The bodies of the commands that the workloads send. Each function returns what fills in a builder,
 //! so that a connection can use one buffer for all its requests; a driver's own cost is left out.
+//!
+//! ```text
+//! commands::find_id("usertable", id)   →  {find: "usertable", $db: "ebb_bench",
+//!                                          filter: {_id: id}, limit: 1, singleBatch: true}
+//! ```
 
 use document::{DocBuilder, ValueRef};
 
@@ -33,12 +38,12 @@ pub(crate) fn admin<'a>(
     }
 }
 
-/// A command on a collection with no argument but its name.
+/// A command on a collection with no argument but its name, such as `count` and `drop`.
 pub(crate) fn on(name: &str, collection: &str) -> impl FnOnce(&mut DocBuilder) {
     move |body| start(body, name, ValueRef::String(collection), DATABASE)
 }
 
-/// One document by its `_id`.
+/// One document by its `_id`: `limit` 1 and `singleBatch`, as drivers send `findOne`.
 pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "find", ValueRef::String(collection), DATABASE);
@@ -48,7 +53,8 @@ pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut Do
     }
 }
 
-/// The first documents from an `_id` on, in one batch.
+/// The first `limit` documents from an `_id` on, in one batch: a batch as large as the limit leaves no
+/// cursor open.
 pub(crate) fn find_range(
     collection: &str,
     from: ValueRef<'_>,
@@ -106,7 +112,7 @@ pub(crate) fn insert(collection: &str, concern: Concern) -> impl FnOnce(&mut Doc
     }
 }
 
-/// Sets one field of the document with this `_id`.
+/// Sets one field of the document with this `_id` by `$set`; no upsert.
 pub(crate) fn update(
     collection: &str,
     id: ValueRef<'_>,
@@ -125,7 +131,7 @@ pub(crate) fn update(
     }
 }
 
-/// Sets one field of the document with this `_id` and asks for the document as it was.
+/// Sets one field of the document with this `_id` and asks for the document as it was before.
 pub(crate) fn find_and_modify(
     collection: &str,
     id: ValueRef<'_>,

@@ -81,6 +81,7 @@ impl Connection {
             if length == self.incoming.len() {
                 return Ok(());
             }
+            // The length is known: one allocation for the rest of the reply.
             self.incoming.reserve(length - self.incoming.len());
         }
     }

@@ -82,6 +82,7 @@ pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
         work: first.work,
         connections: first.connections,
         operations: of(|figures| figures.operations),
+        // Added up, not a median: one failed operation in any run has to be seen.
         failures: runs.iter().map(|figures| figures.failures).sum(),
         failure: runs.iter().find_map(|figures| figures.failure.clone()),
         rate: of(|figures| figures.rate),

@@ -1,5 +1,5 @@
 //! Which record numbers exist: new ones are handed out, and count once they are acknowledged. A
-//! reader may then choose any number below [`Keys::count`] and expect its record.
+//! reader may then choose any number below the first gap and expect its record.
 
 use std::{
     collections::BTreeSet,
@@ -35,6 +35,7 @@ impl Keys {
         let mut beyond = self.beyond.lock();
         beyond.insert(number);
         let mut below = self.below.load(Ordering::Relaxed);
+        // It may have closed the gap before others that were acknowledged earlier.
         while beyond.remove(&below) {
             below += 1;
         }

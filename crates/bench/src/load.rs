@@ -44,6 +44,7 @@ pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
         let (next, bar, loader) = (Arc::clone(&next), bar.clone(), loader.clone());
         tasks.spawn(async move {
             loop {
+                // Whoever is ready takes the next batch.
                 let from = next.fetch_add(W::BATCH, Ordering::Relaxed);
                 if count <= from {
                     return Ok(());

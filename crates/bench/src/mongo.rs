@@ -1,4 +1,5 @@
-//! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers.
+//! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers. The doc
+//! comments of the option structures are the texts of `--help`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,7 +18,7 @@ use crate::{
     work::{self, Settings, WORKS, Work},
 };
 
-/// The protocol.
+/// The protocol, as a type parameter; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mongo {}
 

@@ -76,7 +76,8 @@ pub(crate) struct Load<P: Protocol> {
 
 impl<P: Protocol> Load<P> {
     /// Returns the workloads that were named, in the order in which they were, for servers whose processes
-    /// are `known` or not. An unknown name is an error.
+    /// are `known` or not. What `all` stands for is the protocol's to say. An unknown name is an error that
+    /// lists the known ones.
     pub(crate) fn works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
         entry::named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
     }

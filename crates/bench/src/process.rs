@@ -38,6 +38,7 @@ pub(crate) fn resident(pid: u32) -> Result<u64> {
 /// Files that vanish meanwhile count nothing; a server removes some at any time.
 pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
+    // Folders that are still to be read; a tree of any depth without recursion.
     let mut open = vec![directory.to_owned()];
     while let Some(path) = open.pop() {
         let entries = match fs::read_dir(&path) {

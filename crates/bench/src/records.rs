@@ -16,7 +16,8 @@ pub(crate) const FIELD_NAMES: [&str; FIELDS] = [
 /// What an order's `status` may be.
 const STATUSES: [&str; 4] = ["open", "paid", "shipped", "returned"];
 
-/// Returns a text of so many letters that does not compress well.
+/// Returns a text of `length` letters that does not compress well: a server that compresses would store
+/// less than applications give it otherwise.
 pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
     let mut text = String::with_capacity(length);
     let mut chance = 0;

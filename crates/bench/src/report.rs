@@ -1,4 +1,12 @@
 //! Figures as a table for people, as JSON for programs and as markdown for the documentation.
+//!
+//! ```text
+//! table:     one line for each workload, then "work | figure | value" for the extras
+//! JSON:      [{"work": "point-8", "operations_per_second": .., "latency_us": {..}, "extras": {..}}]
+//! markdown:  one line for each workload with both servers' figures, then the extras of both
+//! ```
+//!
+//! Names of JSON fields and of extras are read by scripts and stay as they are.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -14,7 +22,7 @@ pub(crate) struct Pair {
     pub(crate) peer: Figures,
 }
 
-/// The columns of the table for people; [`row`] fills them.
+/// The columns of the table for people.
 const HEAD: [&str; 11] = [
     "work",
     "conns",
@@ -30,7 +38,7 @@ const HEAD: [&str; 11] = [
 ];
 
 /// Returns a table of runs, one of the figures that only some have, and why operations failed. A
-/// workload without a rate (`disk`, `start`) is in the second table alone.
+/// workload without a rate (`disk`, `start`, `memory`) is in the second table alone.
 pub(crate) fn table(runs: &[Figures]) -> String {
     let mut out = String::new();
     let measured: Vec<&Figures> = runs.iter().filter(|figures| 0.0 < figures.rate).collect();

@@ -22,7 +22,7 @@ pub(crate) struct Settings<S> {
 }
 
 impl<S> Settings<S> {
-    /// Returns how wide and how long a workload runs that wants so many connections, unless the user gave
+    /// Returns how wide and how long a workload runs that wants this many connections, unless the user gave
     /// a number for all.
     pub(crate) fn plan(&self, connections: usize) -> Plan {
         let connections = self.connections.unwrap_or(connections);

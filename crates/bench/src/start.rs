@@ -1,5 +1,5 @@
 //! Starts a server again and again on empty directories: time until it answers `hello`, memory at
-//! rest, time until it is gone.
+//! rest, time until it is gone. It measures a first start, not a recovery: nothing is in the directory.
 
 use std::{net::TcpListener, path::PathBuf, process::Stdio, time::Duration};
 
@@ -22,6 +22,7 @@ pub(crate) async fn run(command: &str, times: usize) -> Result<Figures> {
     for _ in 0..times {
         let directory = empty_directory()?;
         let figures = once(command, &directory).await;
+        // Before the failure is looked at, or directories would pile up.
         let removed = std::fs::remove_dir_all(&directory);
         runs.push(figures?);
         removed?;
@@ -29,7 +30,8 @@ pub(crate) async fn run(command: &str, times: usize) -> Result<Figures> {
     medians(&runs).ok_or_else(|| Error::Usage("start it at least once".to_owned()))
 }
 
-/// Starts the command once, waits until it answers, reads its memory at rest and ends it.
+/// Starts the command once, waits until it answers, reads its memory at rest and ends it. Its output is
+/// thrown away; a command that ends early is an error with its status.
 async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
     let address = Address { host: "127.0.0.1".to_owned(), port: free_port()? };
     let words = fill(command, &directory.to_string_lossy(), address.port);
@@ -46,6 +48,7 @@ async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
         .map_err(Error::io(program))?;
     let link = reach(&address, &mut child, begin).await?;
     let ready = clock::monotonic_time().saturating_sub(begin);
+    // The memory at rest is that of a server without clients.
     drop(link);
     pause::pause(REST).await;
     let pid = child.id().ok_or_else(|| Error::Usage("the server has ended".to_owned()))?;

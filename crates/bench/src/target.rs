@@ -116,8 +116,8 @@ impl Target {
         Ok(())
     }
 
-    /// Asks the server to write out what it holds back, so that a measurement does not pay for the
-    /// load before it. A server that does not know how is left alone.
+    /// Asks the server to write out what it holds back (`fsync`), so that a measurement does not pay for
+    /// the load before it. A server that does not know how is left alone.
     pub(crate) async fn settle(&self) -> Result<()> {
         let mut link = self.connect().await?;
         match link.call(commands::admin("fsync", &[])).await {

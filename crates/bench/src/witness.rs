@@ -83,15 +83,17 @@ impl Witness {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Judges a request that was sent and answered then, found so many documents that expire, and missed
-    /// so many of them.
+    /// Judges a request that was sent and answered then, by how many documents that expire it found, and
+    /// how many of them it missed.
     pub(crate) fn judge(&self, sent: Duration, answered: Duration, found: u64, missed: u64) {
         let (sent, answered) = (nanos(sent), nanos(answered));
         let dead_from = self.dead_from.load(Ordering::Relaxed);
+        // By when it was sent: a request under way at the instant may find what was live when it began.
         if 0 < found && dead_from <= sent {
             self.late.fetch_add(found, Ordering::Relaxed);
             self.last_late.fetch_max(sent - dead_from, Ordering::Relaxed);
         }
+        // By when it was answered: one that was answered later may have been read after the instant.
         if answered <= self.alive_until.load(Ordering::Relaxed) {
             self.early.fetch_add(missed, Ordering::Relaxed);
         }

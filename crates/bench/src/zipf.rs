@@ -22,7 +22,7 @@ pub(crate) struct Zipfian {
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
-    /// The factor of the approximation in [`next`](Self::next); follows from the other two.
+    /// The factor of the approximation of ranks; follows from the other two.
     eta: f64,
 }
 

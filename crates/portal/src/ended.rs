@@ -77,6 +77,7 @@ impl Ended {
     /// Ends a session. Where keeping it fails it is ended all the same, but not after a restart.
     pub(crate) fn add(&self, name: &str, until: i64, now_s: i64) -> io::Result<()> {
         let mut sessions = self.lock();
+        // What has ended by itself need not be remembered.
         sessions.until.retain(|_, until| now_s < *until);
         sessions.until.insert(name.to_owned(), until);
         if MAX_ENDED_SESSIONS < sessions.until.len() {

@@ -26,6 +26,7 @@ impl Verb {
     }
 
     /// As it is signed.
+    /// The signature has it in lower case.
     fn signed(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -70,6 +71,7 @@ impl Call<'_> {
 /// What the requests of one connection have in common; most of it is made into text once.
 #[derive(Debug)]
 pub(crate) struct Envelope {
+    /// Signs every request.
     key: Key,
     /// Headers that are the same in each request.
     fixed: String,

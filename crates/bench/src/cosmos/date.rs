@@ -1,4 +1,5 @@
-//! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself.
+//! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself. Written
+//! by hand since it is made every other second on each connection and has to be in lower case too.
 
 /// Days of the week from 1970-01-01 on, which was a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];

@@ -15,6 +15,7 @@ pub(crate) enum Life {
     /// Never: `ttl` -1.
     Endless,
     /// When this second since 1970 begins.
+    /// Its `ttl` follows from the second in which it is written.
     Until(i64),
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn partition(number: u64) -> String {
     format!("p{}", number / PARTITION_ITEMS)
 }
 
-/// Returns how many partition keys so many items have.
+/// Returns how many partition keys `count` items have.
 pub(crate) fn partitions(count: u64) -> u64 {
     count.div_ceil(PARTITION_ITEMS)
 }

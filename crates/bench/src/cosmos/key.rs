@@ -10,7 +10,8 @@ use sha2::Sha256;
 pub(crate) const EMULATOR: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/// A key that is ready to sign: its own blocks are hashed already.
+/// A key that is ready to sign: its own blocks are hashed already, so that a signature costs only the
+/// text that is signed.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 

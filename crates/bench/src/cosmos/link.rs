@@ -31,6 +31,7 @@ pub(crate) struct Link {
     stream: Option<TcpStream>,
     /// When the last request was sent, by the monotonic clock.
     used: Duration,
+    /// The date that requests carry, in both spellings.
     date: Date,
     /// When that was taken, by the monotonic clock.
     dated: Duration,

@@ -30,7 +30,7 @@ pub(crate) struct Stock {
     pub(crate) count: u64,
     /// The first.
     pub(crate) first: u64,
-    /// The distance to the next.
+    /// The distance to the next; it divides the items of a partition.
     pub(crate) step: u64,
     /// When they expire.
     pub(crate) life: Life,
@@ -39,11 +39,13 @@ pub(crate) struct Stock {
 /// What loads a stock into a container.
 #[derive(Clone)]
 struct Batches {
+    /// Where they go.
     container: Container,
     stock: Stock,
 }
 
 impl Loader<Link> for Batches {
+    /// A transactional batch; all its items have one partition key, as it has to be.
     const BATCH: u64 = BATCH as u64;
 
     async fn store(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
@@ -63,6 +65,7 @@ pub(crate) async fn load(target: &Target, container: &Container, stock: Stock) -
 /// second than they should.
 async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Life) -> Result<()> {
     let Some(first) = numbers.first() else { return Ok(()) };
+    // Of the first number, so that an item is the same whichever connection stores it.
     let rng = &mut Rng::with_seed(*first);
     let partition = items::partition(*first);
     let mut batch = Batch::default();

@@ -87,7 +87,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns how many bytes are still missing, as far as is known.
+    /// Returns how many bytes are still missing, as far as is known, so that the buffer grows once; 0 where
+    /// that is not known.
     pub(crate) fn missing(&self, bytes: &[u8]) -> usize {
         match self.stage {
             Stage::Whole => self.whole.end.saturating_sub(bytes.len()),

@@ -33,7 +33,9 @@ pub(crate) struct Target {
     pub(crate) pid: Option<u32>,
     /// Bytes it had resident before anything was asked of it but its name.
     pub(crate) at_rest: Option<u64>,
+    /// Where it listens.
     url: Url,
+    /// Signs every request.
     key: Key,
     /// The shared container, once it is filled.
     items: Option<Container>,

@@ -28,11 +28,13 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     let directory = target.data_dir.clone().ok_or_else(|| {
         Error::Usage("this workload reads the data directory: say where it is".to_owned())
     })?;
+    // The directory is to hold nothing but the documents that expire.
     target.forget().await?;
     let mortality = Mortality::prepare(target, COLLECTION).await?;
     let make = move |number, rng: &mut fastrand::Rng| mortality.document(number, true, rng);
     let begin = clock::monotonic_time();
     inserts::insert(target, COLLECTION, settings.sizes.disk_records, make).await?;
+    // What the load left to be written out belongs to the size before.
     target.settle().await?;
     let loaded = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
     let at = mortality.arm(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;

@@ -35,6 +35,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 
 /// Reads single documents.
 struct Reader {
+    /// What the readers and the looker have seen.
     witness: Arc<Witness>,
     records: u64,
     rng: Rng,

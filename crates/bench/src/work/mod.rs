@@ -1,5 +1,5 @@
-//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm of
-//! [`run`] and of [`dataset`], and a file.
+//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm in
+//! each `match` below, and a file.
 
 mod disk;
 mod expiry;
@@ -18,7 +18,8 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// Something that a server is asked to do; the table says what each is.
+/// Something that a server is asked to do; the table says what each is. Two rows may mean the same work
+/// with different numbers of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,
@@ -29,8 +30,11 @@ pub(crate) enum Work {
     IndexedFind,
     Scan,
     Group,
+    /// One of YCSB's mixes, over records that all of them share.
     Ycsb(ycsb::Mix),
+    /// Needs either a clock that can be moved or the patience to wait for the wall clock.
     Expiry,
+    /// Needs the data directory; `all` leaves it out.
     Disk,
 }
 

@@ -80,6 +80,7 @@ impl Mortality {
         let Self::Dated { written } = self else { return Ok(at) };
         let left = at.saturating_sub(clock::monotonic_time());
         let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+        // As a TTL index has it: whole seconds after the date in the documents, rounded up.
         let seconds = (clock::wall_ms() + left - written).div_euclid(1000) + 1;
         let mut link = target.connect().await?;
         link.call(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;

@@ -43,11 +43,13 @@ pub(super) async fn indexed_find(
 
 /// Reads long ranges of orders.
 struct Scanner {
+    /// How many orders there are.
     records: u64,
     rng: Rng,
 }
 
 impl Worker for Scanner {
+    /// One operation is the whole range, with all its batches.
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
         // So far from the end that each range is whole.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
@@ -77,6 +79,7 @@ pub(super) async fn scan(target: &Target, plan: Plan, settings: &Settings) -> Re
 struct Reporter(Rng);
 
 impl Worker for Reporter {
+    /// The number of groups is known: each category has sales.
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
         // A negative bound keeps every sale, and a new one each time keeps replies from being cached.
         let smallest = -self.0.f64();

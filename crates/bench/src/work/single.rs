@@ -1,4 +1,6 @@
-//! Operations on one document, or on one message of new ones.
+//! Operations on one document, or on one message of new ones. Every operation checks its outcome, so
+//! that a server which answers fast and does nothing shows failures and no rate. The YCSB mixes use
+//! the same operations.
 
 use std::sync::Arc;
 
@@ -24,7 +26,7 @@ const USERS: &str = Dataset::Users.name();
 /// The collection that new documents go to, which is dropped before and after.
 const INSERTS: &str = "inserts";
 
-/// Reads a record and expects it to be there.
+/// Reads a record and expects it to be there. One request.
 pub(super) async fn read(link: &mut Connection, number: u64) -> Result<()> {
     let id = records::user(number);
     let reply = link.call(commands::find_id(USERS, ValueRef::String(&id))).await?;
@@ -34,7 +36,7 @@ pub(super) async fn read(link: &mut Connection, number: u64) -> Result<()> {
     Ok(())
 }
 
-/// Sets one field of a record and expects it to be there.
+/// Sets one field of a record to a new text and expects it to be there. One request.
 pub(super) async fn set_field(
     link: &mut Connection,
     number: u64,
@@ -48,7 +50,7 @@ pub(super) async fn set_field(
     expect("n", reply.integer("n"), 1)
 }
 
-/// Inserts a record.
+/// Inserts the record of a number into the shared collection. One request.
 pub(super) async fn insert_user(
     link: &mut Connection,
     number: u64,
@@ -125,6 +127,7 @@ pub(super) async fn update(target: &Target, plan: Plan, settings: &Settings) -> 
 struct Modifier(Updater);
 
 impl Worker for Modifier {
+    /// The reply has to have the document as it was before.
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
         let id = records::user(self.0.rng.u64(..self.0.records));
         let text = records::text(FIELD_BYTES, &mut self.0.rng);
@@ -151,13 +154,17 @@ pub(super) async fn find_and_modify(
 
 /// Inserts new documents, `at_once` in a message.
 struct Inserter {
+    /// Numbers of all workers together: an `_id` never comes twice.
     keys: Arc<Keys>,
     rng: Rng,
     concern: Concern,
+    /// Documents of one message.
     at_once: usize,
 }
 
 impl Worker for Inserter {
+    /// Documents are made before the request, but within the step: making them is part of its latency,
+    /// and shows in the client's share of a core.
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
         let make = |_| records::record(self.keys.take(), &mut self.rng);
         let documents: Vec<DocBuf> = (0..self.at_once).map(make).collect();

@@ -22,10 +22,15 @@ use crate::{
 /// The share of each operation in percent, and how keys are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mix {
+    /// Reads by `_id`, in percent as the shares below; all of them together are 100.
     read: u32,
+    /// Updates of one field.
     update: u32,
+    /// Inserts of new records.
     insert: u32,
+    /// Reads of up to [`RANGE_MAX`] records in their order.
     range: u32,
+    /// A read and an update of the same record, as one operation with one latency.
     read_modify_write: u32,
     /// Whether the newest keys are the likeliest, instead of scattered ones.
     latest: bool,
@@ -101,7 +106,9 @@ struct User {
     mix: Mix,
     keys: Arc<Keys>,
     rng: Rng,
+    /// Chooses keys where the newest are not the likeliest.
     scrambled: Scrambled,
+    /// Chooses keys where they are; else it knows a single key and is not asked.
     latest: Latest,
     concern: Concern,
 }
@@ -135,7 +142,7 @@ impl Worker for User {
 }
 
 impl User {
-    /// Returns the key of the next operation, of a record that is there.
+    /// Returns the key of the next operation, of a record that is acknowledged.
     fn key(&mut self) -> u64 {
         let count = self.keys.count();
         if self.mix.latest {

@@ -23,7 +23,7 @@ use store::Health;
 use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
-/// Answers `GET /metrics`, in the OpenMetrics text format.
+/// Handles `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();

@@ -122,7 +122,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     store.reap_space(rows).await.unwrap();
     assert_eq!(store.filtered_through(rows), 0);
     let crashed = TempDir::new().unwrap();
-    copy(directory.path(), crashed.path());
+    copy(directory.path(), crashed.path()).unwrap();
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
     assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
     let journal = std::fs::read_dir(crashed.path().join("tree")).unwrap().any(|file| {
@@ -140,7 +140,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     assert!(seq <= store.filtered_through(rows), "{} and {seq}", store.filtered_through(rows));
     assert!(store.filtered_through(rows) < store.published());
     let crashed = TempDir::new().unwrap();
-    copy(directory.path(), crashed.path());
+    copy(directory.path(), crashed.path()).unwrap();
     drop(store);
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
     assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
@@ -158,7 +158,7 @@ async fn a_hole_in_the_journal_is_noticed() {
     }
     store.tick().unwrap();
     let after = TempDir::new().unwrap();
-    copy(directory.path(), after.path());
+    copy(directory.path(), after.path()).unwrap();
     drop(store);
     let tree = after.path().join("tree");
     let journals: Vec<_> = std::fs::read_dir(&tree)

@@ -1,4 +1,5 @@
-//! New items of one partition, a hundred in a transactional batch.
+//! New items of one partition, a hundred in a transactional batch. Random partitions, so that batches
+//! rarely meet in one.
 
 use std::sync::{
     Arc,
@@ -25,13 +26,17 @@ const ACCEPTED: u16 = 200;
 /// Creates batches; numbers are taken from one counter, so that no id comes twice.
 struct Creator {
     container: Container,
+    /// How many partitions there are to choose from, as many as the shared container has.
     partitions: u64,
+    /// The next item's number, for all workers.
     next: Arc<AtomicU64>,
     rng: Rng,
+    /// The text of the request, in a buffer that is used again.
     batch: Batch,
 }
 
 impl Worker<Link> for Creator {
+    /// Items are made before the request, but within the step.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);

@@ -43,6 +43,7 @@ struct Reader {
 }
 
 impl Worker<Link> for Reader {
+    /// 200 and 404 are answers about the item; any other status is a refusal.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.number();
         let sent = clock::monotonic_time();
@@ -66,6 +67,7 @@ async fn look(
 ) -> Result<()> {
     while !witness.is_over() {
         let begin = clock::monotonic_time();
+        // The first item of a random partition: a query of one partition reads all of it.
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition(first);
         let there = first..items.min(first + PARTITION_ITEMS);
@@ -76,6 +78,7 @@ async fn look(
         let sent = clock::monotonic_time();
         let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
         let found = odd(&answer.json()?);
+        // Ids of a page say what is there, but not what is missing: the page may not be the last.
         witness.judge(sent, clock::monotonic_time(), found, 0);
 
         let body = query::body("SELECT VALUE COUNT(1)", &partition, "");
@@ -114,6 +117,7 @@ async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, 
     load::load(target, &container, survivors).await?;
     let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
+    // Twice as long as the first half took, and enough for the quiet window before.
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
@@ -121,6 +125,7 @@ async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, 
     load::load(target, &container, mortals).await?;
     let left = second.saturating_mul(1000) - clock::wall_ms();
     let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+    // The quiet window would not end before the items expire.
     if left < before {
         let why = "the second half of the items took too long to load: take fewer of them";
         return Err(Error::Usage(why.to_owned()));

@@ -1,4 +1,5 @@
-//! The REST workloads by name: one table row each, and who runs it.
+//! The REST workloads by name: one table row each, and who runs it. A new one is a variant, a row, an
+//! arm in the `match` below, and a file.
 
 mod batch;
 mod choice;
@@ -19,10 +20,12 @@ use crate::{
 /// Something that a server is asked to do; the table says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
+    /// Needs the server's process.
     Memory,
     PointRead,
     Upsert,
     Query,
+    /// Over all partitions, as the sum of its pages.
     Count,
     Batch,
     Expiry,

@@ -1,4 +1,5 @@
-//! One item by its id and partition key: read, or replaced.
+//! One item by its id and partition key: read, or replaced. A point read of the API is not a query: it
+//! names the item in its path.
 
 use super::{
     super::{
@@ -44,6 +45,7 @@ pub(super) async fn get<'a>(
 struct Reader(Choice);
 
 impl Worker<Link> for Reader {
+    /// The item has to be there, with a body.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.0.number();
         let answer = get(link, &self.0.container, number).await?.accepted()?;
@@ -63,10 +65,12 @@ pub(super) async fn read(target: &mut Target, plan: Plan, settings: &Settings) -
 /// Replaces items.
 struct Writer {
     choice: Choice,
+    /// The item's text, in a buffer that is used again.
     body: String,
 }
 
 impl Worker<Link> for Writer {
+    /// The item is there and becomes another one of the same size.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.number();
         let partition = items::partition(number);

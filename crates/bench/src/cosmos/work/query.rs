@@ -1,4 +1,5 @@
-//! Queries: the top of one partition, a count of everything.
+//! Queries: the top of one partition, a count of everything. Their pages are asked for by continuation
+//! tokens, as an SDK does.
 
 use serde_json::Value;
 
@@ -65,6 +66,7 @@ pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
 struct Lister(Choice);
 
 impl Worker<Link> for Lister {
+    /// One page has to hold all that was asked for.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let partition = items::partition(self.0.number());
         let body = body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
@@ -93,6 +95,7 @@ pub(super) async fn top(target: &mut Target, plan: Plan, settings: &Settings) ->
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
+    /// The count has to be the number of items that were loaded; nobody adds any meanwhile.
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
@@ -102,6 +105,7 @@ impl Worker<Link> for Counter {
             let answer = ask(link, &self.0.container, None, body, from).await?;
             count += sum(&answer.json()?)?;
             match answer.continuation {
+                // The same token again: it would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
                     return Err(Error::Answer("a count that does not go on".to_owned()));
                 }
