@@ -79,6 +79,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
+/// Writes the fields of a document in braces.
 fn write_document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
     write_list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
 }

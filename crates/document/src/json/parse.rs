@@ -47,12 +47,15 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
 /// Names up to this many are compared one by one.
 const FEW_NAMES: usize = 16;
 
+/// What reads a value: how many levels it may still have.
 #[derive(Clone, Copy)]
 struct Seed {
+    /// Levels that are left.
     depth: usize,
 }
 
 impl Seed {
+    /// What reads a value one level further in; fails when no level is left.
     fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
         let depth = self.depth.checked_sub(1);
         depth.map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))

@@ -207,9 +207,13 @@ impl Pattern {
 /// Finds matches in one text, one after the other, with what is known of the text.
 #[derive(Debug)]
 pub struct MatchFinder<'p, 't> {
+    /// The pattern.
     pattern: &'p Pattern,
+    /// The text.
     text: &'t str,
+    /// Where look-aheads match in the text, for patterns that are walked by machines.
     known: Option<KnownPositions>,
+    /// Whether the guards let the text pass.
     admitted: bool,
 }
 

@@ -50,6 +50,7 @@ pub struct Group {
 /// A group, running.
 #[derive(Debug)]
 pub(super) struct Grouping {
+    /// What is computed.
     group: Arc<Group>,
     picked: Arc<Picked>,
     /// Where the group of each key stands among the groups.
@@ -60,6 +61,7 @@ pub(super) struct Grouping {
     bytes: usize,
     /// The key of the row under way, as bytes; kept to use its memory again.
     key: Vec<u8>,
+    /// Counts what the groups hold.
     meter: Meter,
     /// Groups that memory did not hold, while the input lasts or a partition is read.
     written: Option<Partitions>,
@@ -76,7 +78,9 @@ pub(super) struct Grouping {
 /// A group in memory: its key, what was computed so far, and the bytes of both.
 #[derive(Debug)]
 struct HeldGroup {
+    /// The key, in the form in which it came first.
     id: Value,
+    /// What was computed so far, by field.
     states: Vec<GroupState>,
     bytes: usize,
 }

@@ -14,16 +14,20 @@ const GROUP_BYTES: usize = 256;
 /// One group: the values of its keys and the states of its aggregates.
 #[derive(Debug)]
 struct Rows {
+    /// In the order of GROUP BY; missing values are values of their own.
     keys: Vec<Option<Value>>,
+    /// In the order in which the binder found the aggregates.
     states: Vec<AggregateState>,
-    /// About the bytes that all groups hold.
+    /// About the bytes that this group holds.
     bytes: usize,
 }
 
 /// Groups in the order of their keys, which is the order of results for a plain GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
+    /// By the identities of their keys.
     groups: BTreeMap<Vec<u8>, Rows>,
+    /// About the bytes of all groups.
     bytes: usize,
 }
 

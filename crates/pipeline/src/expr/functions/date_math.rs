@@ -25,6 +25,7 @@ use crate::{
     shown::shown,
 };
 
+/// What `$dateAdd` and `$dateSubtract` take, by name.
 const ADD: &[Param] =
     &[required("startDate"), required("unit"), required("amount"), optional("timezone")];
 
