@@ -47,7 +47,8 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// A group, running.
+/// A group, running. Rows go into the groups in memory; what those do not hold is written and read
+/// later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
     /// What is computed.

@@ -1,5 +1,12 @@
 //! Groups under construction, in the order of their keys: what their keys were and what their
 //! aggregates have come to.
+//!
+//! ```text
+//! SELECT c.k, SUM(c.n) FROM c GROUP BY c.k
+//!
+//! rows (b, 2) (a, 1) (b, 5)   ->   groups  a: keys [a], states [1]
+//!                                          b: keys [b], states [7]
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -86,7 +93,7 @@ impl Groups {
     }
 
     /// Forgets the last groups beyond this number. It is right only where the key of a group is its
-    /// place.
+    /// place: a later row could not bring a forgotten group back before those that are kept.
     pub(super) fn shrink_to(&mut self, most: usize) {
         while most < self.groups.len() {
             let last = self.groups.pop_last();
