@@ -46,7 +46,7 @@ impl Checkpoint {
     }
 
     /// The forms that [`encode`](Self::encode) may have written, the newest first, by what the
-    /// bytes begin with. A checksum after says which one it was.
+    /// bytes begin with. The checksum after them says which one it was.
     pub fn decode(bytes: &[u8]) -> [Option<Self>; 2] {
         let old = Self::decode_old(bytes);
         let wall = bytes.get(OLD_SIZE..SIZE).and_then(|wall| wall.try_into().ok());

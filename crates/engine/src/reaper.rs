@@ -92,7 +92,7 @@ impl DropPredicate for FloorPredicate {
 /// The reaper's state.
 #[derive(Debug)]
 pub(crate) struct Reaper {
-    /// How long a document has expired before its bytes may go.
+    /// How long ago a document has to have expired before its bytes may go.
     pub(crate) delay: Duration,
     floored: Arc<FloorPredicate>,
     /// Counted for metrics.

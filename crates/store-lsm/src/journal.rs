@@ -30,15 +30,21 @@ use crate::{
 
 /// At the end of each batch.
 const MAGIC: &[u8] = b"FJL\x03";
-/// Tags of the parts of a batch.
+/// Tags of the parts of a batch: its beginning,
 const START: u8 = 1;
+/// a value or a deletion,
 const ITEM: u8 = 2;
+/// its end,
 const END: u8 = 3;
+/// and a keyspace that is emptied.
 const CLEAR: u8 = 4;
-/// Lengths of these parts, keys and values apart.
-const START_BYTES: usize = 13;
+/// Lengths of these parts: the tag, the number of items and the sequence number,
+const START_BYTES: usize = 1 + 4 + 8;
+/// what stands before an item's key and value,
 const ITEM_BYTES: usize = 1 + 1 + 1 + 8 + 2 + 4 + 4;
-const CLEAR_BYTES: u64 = 9;
+/// a tag and a keyspace,
+const CLEAR_BYTES: u64 = 1 + 8;
+/// and a tag, a checksum and the magic.
 const END_BYTES: usize = 1 + 8 + MAGIC.len();
 /// More items than any batch has.
 const MOST_ITEMS: u32 = 1 << 26;
@@ -298,7 +304,7 @@ impl JournalFile {
         while at < self.len {
             at = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
                 Ok(data) => data,
-                // There is only a hole after.
+                // Only a hole follows.
                 Err(rustix::io::Errno::NXIO) => break,
                 Err(error) => return Err(error.into()),
             };

@@ -28,9 +28,9 @@ const LOOKS_BETWEEN: u32 = 5;
 const HOLDER_LOOKS: u32 = 1_000;
 /// Together five seconds: a read that lasts longer keeps the old tree for another round.
 const HOLDER_LOOK_EVERY: Duration = Duration::from_millis(5);
-/// What has to be writable, bytes, and how many files there have to be descriptors for, before a
-/// tree that works for readers is closed.
+/// Bytes that have to be writable before a tree that works for readers is closed,
 const PROBE_BYTES: usize = 1024 * 1024;
+/// and how many files there have to be descriptors for.
 const PROBE_FILES: usize = 16;
 
 /// Looks until the store is closed, and closes the tree then.

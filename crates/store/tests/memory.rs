@@ -1,4 +1,4 @@
-//! The memory store, alone and after the fault-injecting wrapper, keeps the laws of stores.
+//! The memory store, alone and inside the fault-injecting wrapper, keeps the laws of stores.
 
 use store::{
     Commit, Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store,

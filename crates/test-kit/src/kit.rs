@@ -40,7 +40,7 @@ pub struct Setup {
     pub rules: Rules,
     /// The language of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has expired before its bytes may go.
+    /// How long ago a document has to have expired before its bytes may go.
     pub reap_delay: Duration,
 }
 

@@ -131,7 +131,7 @@ pub struct ItemSettings {
     pub changed: u64,
     /// Second of that change.
     pub changed_ts: i64,
-    /// Second of the last change of its default TTL: what it made expire expired then.
+    /// Second of the last change of its default TTL, in which documents may have expired by it.
     pub ruled_ts: i64,
     /// Its feed of all versions and expirations.
     pub feed: Option<FeedSettings>,

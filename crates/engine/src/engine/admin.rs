@@ -45,7 +45,7 @@ pub(crate) enum ChangeOutcome<T, S: Store> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Commits one commit; `None` when it was refused.
+    /// Makes one commit; `None` when it was refused.
     pub(crate) async fn commit_one(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
         match self.inner.store().commit(vec![commit]).await?.first() {
             Some(Outcome::Committed(stamp)) => Ok(Some(*stamp)),

@@ -1,8 +1,8 @@
 //! Opens an engine on a store: reads the catalog, compares it with the spaces of the store, and
 //! removes what an unfinished change left over.
 //!
-//! The order matters: damage is looked for before anything is written, so that a start that is
-//! refused has changed nothing.
+//! Damage is looked for before anything of a collection is touched, so that a start that is
+//! refused has changed none of them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -32,7 +32,7 @@ pub struct Options {
     pub clock: Arc<Clock>,
     /// The language that stored filters are in.
     pub dialect: Arc<dyn Dialect>,
-    /// How long a document has expired before its bytes may go.
+    /// How long ago a document has to have expired before its bytes may go.
     pub reap_delay: std::time::Duration,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The floors are why nothing comes back when a default gets longer: what had expired by the
-//! shorter one lies below them for ever.
+//! shorter one lies below them for good.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl<S: Store> Engine<S> {
-    /// Changes the default TTL: in force for goody operation that begins after this returns.
+    /// Changes the default TTL: in force for every operation that begins after this returns.
     pub async fn set_default_ttl(
         &self,
         collection: &Arc<Collection>,

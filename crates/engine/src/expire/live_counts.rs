@@ -50,17 +50,15 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 /// How live documents are counted under some settings: by what the counters know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountBy<'s> {
-    /// Not at all.
-    /// The totals are what is live.
+    /// Documents do not expire: the totals are what is live.
     None,
-    /// By class.
-    /// Live: the totals less the buckets of the classes.
+    /// By class: the totals less the buckets of the classes.
     Classes,
-    /// By one date index. Live: the totals less the buckets of the index's dates, and less what has
+    /// By one date index: the totals less the buckets of the index's dates, and less what has
     /// expired in the last, incomplete second.
     Date(&'s DateRule),
-    /// Documents expire in more than one way, or the counters do not know.
-    /// Headers are walked.
+    /// Documents expire in more than one way, or the counters do not know:
+    /// headers are walked.
     Several,
 }
 

@@ -16,7 +16,7 @@
 //! So no view that is open, and no feed, ever misses a row that it may still show. Reap floors only
 //! rise, and start at nothing after a restart.
 //!
-//! A pass costs two reads of counters for each collection whose counters know what has expired.
+//! A pass costs a few reads of counters for each collection whose counters know what has expired.
 //! Where they do not, only a walk tells, and walks are bounded to a share of the time
 //! ([`WALK_SHARE`]).
 
@@ -106,7 +106,7 @@ impl<S: Store> Engine<S> {
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
-        // The machine's time, not the database's: a walk is paid for in processor time.
+        // The machine's time, not the database's, which a manual clock lets stand still.
         let began = clock::monotonic_time();
         let (sample, estimate) = self.sample_floors(collection, walk).await?;
         let cost = clock::monotonic_time().saturating_sub(began);

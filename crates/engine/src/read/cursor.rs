@@ -102,8 +102,8 @@ impl<S: Store> Cursor<S> {
             None => None,
         };
         let mut stages = self.asked.clone();
-        // An access path that gives the order of the first sort stands in its place. A limit
-        // belongs to the sort (the stages keep no more rows than that): it stays without it.
+        // An access path that gives the order of the first sort stands in its place; the sort's own
+        // limit stays as a stage.
         let sorted = self.finder.as_ref().is_some_and(Finder::is_sorted);
         if sorted && let Some(Stage::Sort { limit, .. }) = stages.first() {
             match *limit {

@@ -194,7 +194,7 @@ fn counts_of_a_dropped_collection_are_removed() {
     ready(kit.engine.drop_collection(Model::Documents, &other)).unwrap();
     assert_eq!(held(&kit), 0);
     assert_eq!(kit.live_amount().documents, 1);
-    // What an end at a bad moment leaves after goes at the next start.
+    // What an end at a bad moment leaves goes at the next start.
     let left = store::Mutation::Add {
         space: Space::Counts,
         key: [&key[..], b"c\0"].concat().into(),

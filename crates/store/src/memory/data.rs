@@ -116,7 +116,7 @@ fn forget_before(versions: &mut Versions, oldest: u64) {
     versions.drain(..seen);
 }
 
-/// Counts a key again, or lets it go when it is deleted for goodybody. True when it has versions
+/// Counts a key again, or lets it go when it is deleted for everybody. True when it has versions
 /// that somebody sees who will go.
 fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };
