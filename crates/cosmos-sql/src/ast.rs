@@ -7,17 +7,28 @@ pub(crate) use select::plan::{Binary, Subquery, Unary};
 
 use crate::error::Span;
 
-/// A query.
+/// A query: one SELECT with all its clauses, as written. FROM gives rows, `filter` is WHERE.
+///
+/// ```text
+/// SELECT DISTINCT TOP 3 c.a AS x FROM c JOIN t IN c.tags WHERE t > 1 ORDER BY c.a DESC
+///
+/// distinct, top 3, selection [c.a as x], from [c, t IN c.tags], filter t > 1, order [c.a descending]
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
+    /// Whether equal results count once.
     pub(crate) distinct: bool,
     /// TOP.
     pub(crate) top: Option<ClauseCount>,
+    /// SELECT.
     pub(crate) selection: Selection,
+    /// FROM and its JOINs, in order; empty for a query without FROM.
     pub(crate) from: Vec<Input>,
+    /// WHERE.
     pub(crate) filter: Option<Node>,
     /// GROUP BY.
     pub(crate) group: Vec<Node>,
+    /// ORDER BY, the first item first.
     pub(crate) order: Vec<OrderItem>,
     /// OFFSET and LIMIT.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
@@ -26,46 +37,60 @@ pub(crate) struct Query {
 /// What is selected: everything, one value, or a list of items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
+    /// `*`.
     Star(TextPlace),
+    /// `VALUE` and an expression: results are values, not objects.
     Value(Node),
+    /// Expressions with commas between them: results are objects.
     List(Vec<Item>),
 }
 
 /// An item of a list, with its name if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
+    /// What is selected.
     pub(crate) node: Node,
+    /// The name after AS, and where it stands.
     pub(crate) alias: Option<(String, TextPlace)>,
 }
 
 /// One name of FROM or JOIN, and where its values come from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
+    /// Where the values come from.
     pub(crate) of: Collection,
+    /// The name that the query gives the values.
     pub(crate) alias: Option<String>,
     /// Whether the values are the elements of the collection: `x IN c.list`.
     pub(crate) iterates: bool,
+    /// All of it in the text.
     pub(crate) at: TextPlace,
 }
 
 /// Where the values of a name come from: a path that begins with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
+    /// `c.list`: the name, and the steps from there.
     Path { root: String, at: TextPlace, steps: Vec<PathStep> },
+    /// A query in parentheses, whose results are the values.
     Query(Box<Query>),
 }
 
 /// An item of ORDER BY.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderItem {
+    /// What rows are ordered by.
     pub(crate) node: Node,
+    /// DESC.
     pub(crate) descending: bool,
 }
 
 /// A count of TOP, OFFSET or LIMIT, with the clause's name for messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClauseCount {
+    /// A number or a parameter.
     pub(crate) node: Node,
+    /// `TOP`, `OFFSET` or `LIMIT`.
     pub(crate) clause: &'static str,
 }
 
@@ -79,18 +104,22 @@ impl PartialEq for TextPlace {
     }
 }
 
-/// An expression and where it stands.
+/// An expression and where it stands: the node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
+    /// What it is.
     pub(crate) kind: NodeKind,
+    /// From its first token to its last one.
     pub(crate) at: TextPlace,
 }
 
 impl Node {
+    /// An expression that stands at a place.
     pub(crate) fn new(kind: NodeKind, span: Span) -> Self {
         Self { kind, at: TextPlace(span) }
     }
 
+    /// Where it stands.
     pub(crate) fn span(&self) -> Span {
         self.at.0
     }
@@ -173,60 +202,65 @@ fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
 /// What an expression is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NodeKind {
+    /// A number, a string, `true`, `false` or `null`.
     Literal(Value),
+    /// `undefined`: the value of what is not there.
     Undefined,
+    /// `@name`, with the `@`.
     Parameter(String),
+    /// A name of FROM.
     Name(String),
-    Member {
-        base: Box<Node>,
-        steps: Vec<PathStep>,
-    },
+    /// A path: `c.a["b"][0]` has the base `c` and three steps.
+    Member { base: Box<Node>, steps: Vec<PathStep> },
+    /// `[a, b]`.
     Array(Vec<Node>),
+    /// `{"a": b}`.
     Object(Vec<(String, Node)>),
+    /// NOT.
     Not(Box<Node>),
+    /// `-`, `+` or `~` before its operand.
     Unary(Unary, Box<Node>),
     /// Operators of one precedence, from left to right.
-    Chain {
-        first: Box<Node>,
-        rest: Vec<(Operator, Node)>,
-    },
-    Between {
-        parts: Box<[Node; 3]>,
-        negated: bool,
-    },
-    In {
-        value: Box<Node>,
-        items: Vec<Node>,
-        negated: bool,
-    },
+    Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
+    /// The value and both bounds.
+    Between { parts: Box<[Node; 3]>, negated: bool },
+    /// `value IN (items)`.
+    In { value: Box<Node>, items: Vec<Node>, negated: bool },
+    /// `value LIKE pattern`, with the text after ESCAPE.
     Like {
         value: Box<Node>,
         pattern: Box<Node>,
         escape: Option<(String, TextPlace)>,
         negated: bool,
     },
+    /// `a ?? b ?? c`: the first one that is there.
     Coalesce(Vec<Node>),
+    /// `a ? b : c`.
     Conditional(Box<[Node; 3]>),
-    Call {
-        name: String,
-        udf: bool,
-        args: Vec<Node>,
-    },
+    /// `name(args)`, or `udf.name(args)`.
+    Call { name: String, udf: bool, args: Vec<Node> },
+    /// A query in parentheses, and what is made of its results.
     Query(Subquery, Box<Query>),
 }
 
 /// A step of a path: a name, or an expression in brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathStep {
+    /// `.name` or `["name"]`.
     Name(String),
+    /// `[expression]`: a name or a position that is known only when the query runs.
     Computed(Node),
 }
 
 /// An operator of a chain; all operators of a chain have one precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
+    /// AND.
     And,
+    /// OR.
     Or,
+    /// `||`.
     Concat,
+    /// An operator that computes or compares two values.
     Of(Binary),
 }

@@ -3,10 +3,12 @@
 
 use std::fmt;
 
-/// A place in the text, in bytes.
+/// A place in the text, in bytes: `end` is behind its last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
+    /// Its first byte.
     pub(crate) start: usize,
+    /// The byte behind it.
     pub(crate) end: usize,
 }
 
@@ -53,25 +55,41 @@ impl std::error::Error for SqlError {}
 /// needed to count characters and to show them.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
+    /// SC1001: no query goes on with this token.
     Syntax(Span),
+    /// SC1010: a character that begins no token, or a comment without an end.
     Token(Span),
+    /// SC1012: a string without an end, or with an escape that there is not.
     Literal(Span),
+    /// SC1011: `1a`, or a number beyond what a double holds.
     Number(Span),
+    /// SC2001: no name of FROM.
     Name(Span, String),
+    /// SC2001: a parameter without a value.
     Parameter(Span, String),
+    /// SC2005: no function.
     Function(Span, String),
+    /// SC2050: the function's name, and how many arguments it takes.
     Arguments(Span, &'static str, std::ops::RangeInclusive<usize>),
+    /// SC2103: a property of a row where there are groups.
     Ungrouped(Span),
     /// An aggregate where there are no rows to aggregate.
     Aggregate(Span, String),
+    /// SC2048: `SELECT *` with no FROM.
     StarWithoutFrom(Span),
+    /// SC2049: `SELECT *` with a JOIN.
     StarOfMany(Span),
+    /// SC2030: a name given twice.
     Duplicate(Span, String),
+    /// SC2060: the clause whose count is no whole number from 0 on.
     Count(Span, &'static str),
+    /// SC2061: both TOP and OFFSET LIMIT.
     TopAndLimit(Span),
+    /// SC2062: ESCAPE with more than one character, or none.
     Escape(Span),
     /// More than a limit allows.
     Limit(Span, &'static str, String),
+    /// Right, but for what there is not; this becomes the other kind of error.
     Unsupported(String),
 }
 
@@ -82,6 +100,7 @@ impl Fault {
             return SqlError::Unsupported { what };
         }
         let (code, span, message) = self.describe(text);
+        // JavaScript counts in UTF-16 units, the parser in bytes.
         let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
         SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
     }

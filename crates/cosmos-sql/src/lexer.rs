@@ -26,19 +26,24 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, Fault> {
 
 /// A place in the text.
 struct Lexer<'t> {
+    /// The whole text.
     text: &'t str,
+    /// Bytes of it that were read.
     at: usize,
 }
 
 impl<'t> Lexer<'t> {
+    /// What was not read yet.
     fn rest_of_text(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// The next character, which stays.
     fn peek_char(&self) -> Option<char> {
         self.rest_of_text().chars().next()
     }
 
+    /// Takes the next character.
     fn next_char(&mut self) -> Option<char> {
         let c = self.peek_char()?;
         self.at += c.len_utf8();
@@ -213,6 +218,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
+/// Whether a name may have this character after its first one.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

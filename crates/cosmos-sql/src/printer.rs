@@ -1,5 +1,13 @@
 //! A tree back to text that reads as the same tree: operators stand in parentheses, names that are
 //! not identifiers in quotes. Plans for clients are made of it.
+//!
+//! ```text
+//! select c.a+1 as n from c where not c.b     the text of a client
+//!
+//! SELECT (c.a + 1) AS n                      the text of its tree
+//! FROM c
+//! WHERE (NOT c.b)
+//! ```
 
 use document::json;
 
@@ -18,7 +26,7 @@ pub(crate) fn print_expression(node: &Node) -> String {
     out
 }
 
-/// The text of a query.
+/// The text of a query, each clause on a line of its own. Clauses that it lacks are left out.
 pub(crate) fn print_query(query: &Query) -> String {
     let mut out = "SELECT ".to_owned();
     if query.distinct {
@@ -46,7 +54,7 @@ pub(crate) fn print_query(query: &Query) -> String {
     out
 }
 
-/// What is selected, as text.
+/// What is selected, as text. Names that could be read as something else stand in quotes.
 fn print_selection(selection: &Selection) -> String {
     match selection {
         Selection::Star(_) => "*".to_owned(),
@@ -66,7 +74,8 @@ fn print_selection(selection: &Selection) -> String {
     }
 }
 
-/// FROM with the line break before it.
+/// FROM with the line break before it; empty for a query without FROM. Every further source is a
+/// JOIN.
 pub(crate) fn print_from(inputs: &[Input]) -> String {
     let mut out = String::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -100,7 +109,7 @@ pub(crate) fn print_group(keys: &[Node]) -> String {
     }
 }
 
-/// ORDER BY with the line break before it.
+/// ORDER BY with the line break before it. Every item says its direction.
 pub(crate) fn print_order(query: &Query) -> String {
     let items: Vec<String> = query
         .order
@@ -121,7 +130,7 @@ fn print_list(nodes: &[Node]) -> String {
     nodes.iter().map(print_expression).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in quotes.
+/// A text in double quotes, escaped as in JSON, which is how the language has it, too.
 pub(crate) fn quoted_text(text: &str) -> String {
     let mut out = Vec::new();
     json::write_string(text, &mut out);
@@ -134,7 +143,8 @@ fn is_identifier(name: &str) -> bool {
     starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
 }
 
-/// Appends the steps of a path.
+/// Appends the steps of a path: `.a` for names, `["a b"]` for names that are none, `[x]` for the
+/// rest.
 fn push_path(steps: &[PathStep], out: &mut String) {
     for step in steps {
         match step {
@@ -152,7 +162,8 @@ fn push_path(steps: &[PathStep], out: &mut String) {
     }
 }
 
-/// Appends an expression; what has operators stands in parentheses.
+/// Appends an expression; what has operators stands in parentheses, so that no reader has to know
+/// which of them bind more tightly.
 fn push_node(node: &Node, out: &mut String) {
     match &node.kind {
         NodeKind::Literal(value) => out.push_str(&json::to_string(value.as_ref())),

@@ -7,20 +7,28 @@ use crate::error::Span;
 /// A token and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
+    /// What it is.
     pub(crate) kind: TokenKind,
+    /// Its bytes in the text.
     pub(crate) span: Span,
 }
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
+    /// A reserved word, in any case.
     Word(Word),
+    /// A name: letters, digits and `_`.
     Name(String),
     /// `@` and a name.
     Parameter(String),
+    /// A string, its escapes read.
     Text(String),
+    /// A number, an integer where it is a whole one.
     Number(Value),
+    /// Punctuation.
     Sign(Sign),
+    /// The end of the text.
     End,
 }
 

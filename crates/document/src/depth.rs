@@ -39,7 +39,9 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
 
 /// What the element at a position is: passed over, or a document or array to enter.
 enum Inner {
+    /// Where the next element begins.
     Passed(usize),
+    /// The elements of the document or array: where they begin, and where they end.
     Entered { start: usize, end: usize },
 }
 

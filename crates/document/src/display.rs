@@ -1,4 +1,10 @@
 //! Values as the shell writes them, for error messages and logs; not a wire format.
+//!
+//! ```text
+//! { a: 1, b: [ "x", 2.0 ], at: new Date(0), id: ObjectId('65...') }
+//! ```
+//!
+//! Whole doubles of up to 15 digits keep a point, so that `2.0` is told from the integer `2`.
 
 use std::fmt;
 
@@ -8,7 +14,7 @@ use crate::value::{ArrayRef, DocBuf, DocRef, ValueRef};
 #[derive(Clone, Copy)]
 pub struct Shell<'a>(ValueRef<'a>);
 
-/// Wraps a value for display.
+/// Wraps a value for display: `format!("{}", shell(value))`.
 pub fn shell(value: ValueRef<'_>) -> Shell<'_> {
     Shell(value)
 }
@@ -79,6 +85,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
+/// Writes the fields of a document in braces.
 fn write_document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
     write_list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
 }

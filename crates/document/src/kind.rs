@@ -1,4 +1,13 @@
 //! The kinds of BSON values, with their codes and names.
+//!
+//! A kind is known by three things: its variant here, its code in BSON's bytes, and its name in
+//! requests and messages.
+//!
+//! ```text
+//! Kind::Int32      0x10   "int"
+//! Kind::DateTime   0x09   "date"
+//! Kind::Bool       0x08   "bool"
+//! ```
 
 /// BSON's element type codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

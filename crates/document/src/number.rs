@@ -59,6 +59,7 @@ impl Number {
     }
 }
 
+/// The integer that a double is, if it is one of 64 bits.
 fn exact_i64(value: f64) -> Option<i64> {
     let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     (in_range && value.fract() == 0.0).then_some(value as i64)
@@ -135,6 +136,7 @@ impl Exact {
         }
     }
 
+    /// The number `digits` times ten to the power of `exponent`, without zeros in front and behind.
     fn new(negative: bool, digits: &str, exponent: i32) -> Self {
         let point = exponent + i32::try_from(digits.len()).unwrap_or(0);
         let significant = digits.trim_start_matches('0');
@@ -147,6 +149,7 @@ impl Exact {
         Self { negative, infinite: false, digits, point: point - leading }
     }
 
+    /// An infinity of this sign.
     fn infinity(negative: bool) -> Self {
         Self { negative, infinite: true, digits: Vec::new(), point: 0 }
     }

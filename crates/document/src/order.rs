@@ -91,6 +91,8 @@ pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
 
+/// Orders two arrays by their first elements that differ; of two that begin alike the shorter one
+/// comes first.
 fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for value in a.iter() {

@@ -5,7 +5,9 @@ use std::fmt;
 /// A dotted path such as `a.b.0`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
+    /// All of it, with its dots.
     text: String,
+    /// Where each part ends in the text.
     ends: Vec<usize>,
 }
 

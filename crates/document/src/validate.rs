@@ -69,12 +69,16 @@ fn check_bytes(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
     Ok(walk.elements)
 }
 
+/// A walk over raw bytes that nobody has checked. It keeps its own list of open documents, so that
+/// deep nesting costs no stack.
 struct BytesWalk<'a> {
+    /// All bytes.
     bytes: &'a [u8],
     /// The offset of the next element.
     at: usize,
     /// Where each open document ends, outermost first. Its length is the depth.
     ends: Vec<usize>,
+    /// How many documents may be open at once.
     max_depth: usize,
     /// Elements at all levels so far.
     elements: usize,

@@ -64,6 +64,7 @@ pub struct Budget {
     gave_way: AtomicBool,
     /// What all evaluations together may do; `None`: anything.
     most: Option<u64>,
+    /// Says when the operation is to end early.
     watch: Option<Box<dyn Watch>>,
 }
 

@@ -28,9 +28,11 @@ pub struct Growth<'a> {
     held: usize,
     /// What was added so far.
     size: Size,
+    /// What the operation may hold.
     holding: &'a Holding,
     /// Bytes in a buffer beside the value.
     written: usize,
+    /// What the buffer holds, if there is one.
     buffer: Option<Share>,
 }
 

@@ -34,11 +34,14 @@ impl From<Short> for Error {
 #[derive(Clone, Debug, Default)]
 pub struct Holding(Arc<HeldShares>);
 
+/// What all clones of a holding share: the account, and two shares taken from it.
 #[derive(Debug, Default)]
 struct HeldShares {
+    /// The account of the operation.
     account: Account,
     /// How much the expression under way may hold by what was taken; spares the lock.
     covered: AtomicUsize,
+    /// What expressions took.
     share: Mutex<Share>,
     /// What the operation holds as long as it is there.
     kept: Mutex<Share>,
@@ -55,6 +58,7 @@ impl Holding {
         Self::with_limit(&self.0.account, limit)
     }
 
+    /// A part of an account, of at most so many bytes.
     fn with_limit(account: &Account, limit: usize) -> Self {
         let account = account.for_operation(limit);
         let (share, kept) = (Mutex::new(account.share()), Mutex::new(account.share()));

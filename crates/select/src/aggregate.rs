@@ -65,25 +65,26 @@ impl AggregateKind {
 /// row is a jump.
 #[derive(Debug)]
 pub(super) enum AggregateState {
+    /// Values that are there.
     Count(i64),
+    /// Values that are true.
     CountIf(i64),
+    /// The sum so far.
     Sum(ExactSum),
+    /// The sum so far and how many numbers it has.
     Avg(ExactSum, i64),
     /// MIN and MAX: the order of a value that replaces the one found, and whether a value without
     /// an order (an array, an object) came, which makes the result undefined.
     Extreme {
         want: Ordering,
         found: Option<Value>,
-        /// Whether a value was added that is not a finite number.
+        /// Whether a value without an order came.
         spoilt: bool,
     },
     /// Values with the positions of their rows. They are put in order only when the list is read.
     List(Vec<(Box<[u8]>, Value)>),
     /// Distinct values, and where each key's value stands among them.
-    Set {
-        values: Vec<Value>,
-        keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState>,
-    },
+    Set { values: Vec<Value>, keys: HashMap<Vec<u8>, usize, foldhash::fast::RandomState> },
 }
 
 impl AggregateState {
@@ -193,6 +194,7 @@ pub(super) struct ExactSum {
     parts: Vec<f64>,
     /// Whether any value was added.
     some: bool,
+    /// Whether a value was added that is not a finite number.
     spoilt: bool,
 }
 

@@ -20,6 +20,7 @@ pub fn is_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     }
 }
 
+/// Whether two arrays have equal elements in the same order.
 fn arrays_equal(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     let mut rest = b.iter();
     a.iter().all(|a| rest.next().is_some_and(|b| is_equal(a, b))) && rest.next().is_none()

@@ -19,13 +19,12 @@ const ONE: usize = 16;
 /// What one character of a text may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CharTest {
+    /// `_`: whatever it is.
     Any,
+    /// This one.
     This(char),
     /// One of these ranges, both ends included, or none of them.
-    Set {
-        ranges: Vec<(char, char)>,
-        negated: bool,
-    },
+    Set { ranges: Vec<(char, char)>, negated: bool },
 }
 
 impl CharTest {
@@ -45,7 +44,9 @@ impl CharTest {
 /// character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
+    /// Characters that all stand for themselves.
     Text(String),
+    /// A test for each character.
     Ones(Vec<CharTest>),
 }
 

@@ -37,6 +37,8 @@ fn type_class(value: ValueRef<'_>) -> u8 {
     }
 }
 
+/// Orders two arrays by their first elements that differ; of two that begin alike the shorter one
+/// comes first.
 fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for a in a.iter() {

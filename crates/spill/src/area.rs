@@ -22,9 +22,9 @@ const MOST_FREE: u64 = 512 * MB;
 /// How much temporary files may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files that are held now.
+    /// Files at once: each is a descriptor.
     pub files: usize,
-    /// Bytes of all files that are held now.
+    /// Bytes of all files.
     pub bytes: u64,
 }
 
@@ -38,10 +38,15 @@ impl Default for Limits {
 #[derive(Clone)]
 pub struct Area(Arc<Inner>);
 
+/// What all clones of an area share.
 struct Inner {
+    /// Where the files are made; they have no names there.
     folder: PathBuf,
+    /// How much all of them may take.
     limits: Limits,
+    /// Files that are held now.
     files: AtomicUsize,
+    /// Bytes of all files that are held now.
     bytes: AtomicU64,
 }
 

@@ -17,9 +17,12 @@ use crate::{area::Area, error::Error};
 #[derive(Clone, Debug)]
 pub struct TempFile(Arc<Inner>);
 
+/// What all clones of a file share.
 #[derive(Debug)]
 struct Inner {
+    /// The open file.
     file: File,
+    /// The area whose account it is in.
     area: Area,
     /// Where the next chunk goes.
     end: AtomicU64,

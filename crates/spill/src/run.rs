@@ -16,33 +16,46 @@ const LENGTH: usize = size_of::<u32>();
 /// Where a chunk is, how long it is, and the checksum of its bytes.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
+    /// Where it begins in the file.
     at: u64,
+    /// Its length.
     bytes: usize,
+    /// The checksum of its bytes.
     checksum: u32,
 }
 
 /// Writes a run.
 #[derive(Debug)]
 pub struct Writer {
+    /// Where the run goes.
     file: TempFile,
+    /// Records that were not written yet.
     buffer: Vec<u8>,
+    /// Its chunks so far.
     run: Run,
 }
 
 /// A whole run.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// Where its chunks are, among those of other runs.
     file: TempFile,
+    /// In their order.
     chunks: Vec<Chunk>,
+    /// The length of the longest one: what a reader needs.
     largest: usize,
 }
 
 /// Reads a run, record by record.
 #[derive(Debug)]
 pub struct Reader {
+    /// Where the chunks are.
     file: TempFile,
+    /// Chunks that were not read yet.
     chunks: std::vec::IntoIter<Chunk>,
+    /// The chunk that is being read.
     buffer: Vec<u8>,
+    /// Where its next record begins.
     at: usize,
 }
 

@@ -63,10 +63,12 @@ impl<'q> Binder<'q> {
         })
     }
 
+    /// `??`: the first of several values that is there.
     fn bind_coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         self.bind_all(items).map(Expr::Coalesce)
     }
 
+    /// An operator before its operand.
     fn bind_unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
         self.bind_boxed(inner).map(|inner| Expr::Unary(operator, inner))
     }
@@ -77,10 +79,12 @@ impl<'q> Binder<'q> {
         Ok(Box::new([self.bind_expr(a)?, self.bind_expr(b)?, self.bind_expr(c)?]))
     }
 
+    /// BETWEEN, both bounds included.
     fn bind_between(&mut self, parts: &'q [Node; 3], negated: bool) -> Result<Expr, Fault> {
         self.bind_three(parts).map(|parts| negate_if(Expr::Between(parts), negated))
     }
 
+    /// `a ? b : c`; only the chosen side is evaluated.
     fn bind_conditional(&mut self, parts: &'q [Node; 3]) -> Result<Expr, Fault> {
         self.bind_three(parts).map(Expr::Conditional)
     }
@@ -96,14 +100,17 @@ impl<'q> Binder<'q> {
         Ok(negate_if(in_or_among(value, self.bind_all(items)?), negated))
     }
 
+    /// A query inside an expression, in a frame of its own.
     fn bind_subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
         self.bind_inner_query(query).map(|select| Expr::Subquery(kind, Box::new(select)))
     }
 
+    /// An expression for a place where the plan keeps it in a box.
     fn bind_boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
         self.bind_expr(node).map(Box::new)
     }
 
+    /// Several expressions, in order.
     pub(super) fn bind_all(&mut self, nodes: &'q [Node]) -> Result<Vec<Expr>, Fault> {
         nodes.iter().map(|node| self.bind_expr(node)).collect()
     }

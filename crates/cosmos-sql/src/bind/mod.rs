@@ -79,6 +79,7 @@ struct Binder<'q> {
 }
 
 impl<'q> Binder<'q> {
+    /// A binder that stands in no query yet.
     fn new(parameters: &'q [(String, Value)]) -> Self {
         let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
         Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1, filled: 0 }
@@ -206,6 +207,7 @@ impl<'q> Binder<'q> {
         whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
     }
 
+    /// The value that came with the query for a parameter; `name` has its `@`.
     fn parameter_value(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
         let value = self.parameters.get(name).copied();
         value.ok_or_else(|| Fault::Parameter(at, name.to_owned()))

@@ -11,8 +11,10 @@ use crate::{
 /// Whether expressions see rows or groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
+    /// Names of FROM, as in WHERE.
     #[default]
     Rows,
+    /// Keys of GROUP BY and aggregates, as in SELECT of a query that groups.
     Groups,
     /// Inside an aggregate: rows again, but no aggregate.
     Aggregate,
@@ -25,6 +27,7 @@ pub(super) struct QueryFrame<'q> {
     pub(super) names: Vec<(String, usize)>,
     /// Whether its FROM is being bound.
     pub(super) enters: bool,
+    /// What its expressions see at the moment.
     pub(super) phase: Phase,
     /// Keys of GROUP BY with their slots.
     pub(super) keys: Vec<(&'q Node, usize)>,

@@ -14,6 +14,7 @@ pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
     fault.map_or(Ok(()), Err)
 }
 
+/// Walks what is right inside a query, one level higher.
 fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
     let fault = std::cell::RefCell::new(fault);
     query.visit_inner(
@@ -22,6 +23,7 @@ fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
     );
 }
 
+/// Walks an expression that stands at a height. The first fault is kept; the walk goes no higher.
 fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
     if MAX_HEIGHT < height {
         if fault.is_none() {

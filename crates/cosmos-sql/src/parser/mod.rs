@@ -67,10 +67,13 @@ fn parse_whole(
 
 /// Tokens, a place among them, and how much of each limit is used up.
 struct Parser<'t> {
+    /// All tokens; the last one says that the text ends.
     tokens: &'t [Token],
+    /// The position of the token that comes next.
     at: usize,
     /// Levels that are open.
     depth: usize,
+    /// JOINs so far, those of inner queries included.
     joins: usize,
     /// AND and OR operators so far.
     logic: usize,
@@ -105,6 +108,7 @@ impl<'t> Parser<'t> {
         Fault::Syntax(self.current_span())
     }
 
+    /// Whether this word stands here.
     fn is_word(&self, word: Word) -> bool {
         *self.current_kind() == TokenKind::Word(word)
     }
@@ -163,6 +167,7 @@ impl<'t> Parser<'t> {
         Ok(query)
     }
 
+    /// The clauses of a query from SELECT to LIMIT, in the only order there is.
     fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
         self.expect_word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
@@ -200,6 +205,7 @@ impl<'t> Parser<'t> {
         Ok((from, filter))
     }
 
+    /// Refuses a text with more JOINs than a limit allows.
     fn check_joins(&self) -> Result<(), Fault> {
         if MAX_JOINS < self.joins {
             let message = format!(
@@ -277,6 +283,7 @@ impl<'t> Parser<'t> {
         Ok(order)
     }
 
+    /// Refuses a clause with more items than a limit allows.
     fn check_keys(&self, count: usize, clause: &str) -> Result<(), Fault> {
         if MAX_KEYS < count {
             let message = format!("{clause} has more than {MAX_KEYS} items.");

@@ -6,17 +6,25 @@ use crate::{
     token::{Sign, TokenKind, Word},
 };
 
-/// How tightly an operator binds; the loosest first.
+/// How tightly an operator binds; the loosest first, so that levels compare. `a + b < c AND d` is
+/// `((a + b) < c) AND d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precedence {
+    /// OR.
     Or,
+    /// AND.
     And,
     /// BETWEEN, IN, LIKE.
     Predicate,
+    /// `=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`.
     Compare,
+    /// `<<`, `>>`, `>>>`.
     Shift,
+    /// `||`, for texts.
     Concat,
+    /// `+`, `-`, and the bitwise `|`, `&`, `^`.
     Add,
+    /// `*`, `/`, `%`.
     Multiply,
 }
 

@@ -19,19 +19,30 @@ use crate::{
     printer,
 };
 
-/// What a client does itself.
+/// What a client does itself. Empty lists and missing counts are what it has nothing to do for.
 #[derive(Debug, Default)]
 struct ClientPlan {
+    /// `None`, `Ordered` (duplicates come one after the other) or `Unordered`.
     distinct: &'static str,
+    /// How many results at most.
     top: Option<u64>,
+    /// How many results to pass over.
     offset: Option<u64>,
+    /// How many results behind those.
     limit: Option<u64>,
+    /// `Ascending` or `Descending` for each item of ORDER BY.
     order_by: Vec<&'static str>,
+    /// The items themselves, as text.
     order_by_expressions: Vec<String>,
+    /// The keys of GROUP BY, as text.
     group_by_expressions: Vec<String>,
+    /// The names of all selected items of a query that groups.
     group_by_aliases: Vec<String>,
+    /// The aggregate of a `SELECT VALUE`.
     aggregates: Vec<&'static str>,
+    /// The aggregate of each name; none for a key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
+    /// The query to send to each partition; empty for the query as it is.
     rewritten: String,
 }
 

@@ -1,4 +1,10 @@
 //! Text to values: depth-limited, key order kept, a name twice in one object refused.
+//!
+//! ```text
+//! {"a": [1, 2.5]}    depth 2   a document with an array
+//! {"a": 1, "a": 2}             refused: a name occurs twice
+//! 18446744073709551615         a double: no integer of 64 bits with a sign
+//! ```
 
 use std::{collections::HashSet, fmt};
 
@@ -27,7 +33,8 @@ impl From<serde_json::Error> for Invalid {
     }
 }
 
-/// One value that is the whole text; `depth` counts nested objects and arrays.
+/// One value that is the whole text; `depth` counts nested objects and arrays. Recursion is as deep
+/// as the text is nested, so that the depth is what protects the stack.
 pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     deserializer.disable_recursion_limit();
@@ -47,12 +54,15 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
 /// Names up to this many are compared one by one.
 const FEW_NAMES: usize = 16;
 
+/// What reads a value: how many levels it may still have.
 #[derive(Clone, Copy)]
 struct Seed {
+    /// Levels that are left.
     depth: usize,
 }
 
 impl Seed {
+    /// What reads a value one level further in; fails when no level is left.
     fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
         let depth = self.depth.checked_sub(1);
         depth.map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))
@@ -119,6 +129,7 @@ impl<'de> Visitor<'de> for Seed {
             if name.contains('\0') {
                 return Err(A::Error::custom("a property name holds the character U+0000"));
             }
+            // A set costs more than it spares as long as there are few names.
             let known = if document.len() < FEW_NAMES {
                 document.get(&name).is_some()
             } else {

@@ -37,6 +37,7 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes a document as an object.
 fn object(fields: DocRef<'_>, out: &mut Vec<u8>) {
     out.push(b'{');
     for (at, (name, value)) in fields.iter().enumerate() {
@@ -55,6 +56,7 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
     append(text, out);
 }
 
+/// Writes a number or a text as JSON has it.
 fn append<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     // Writing numbers and texts to memory does not fail.
     let written = serde_json::to_writer(out, value);

@@ -1,4 +1,16 @@
 //! Values to key bytes.
+//!
+//! ```text
+//! class byte | content
+//!
+//! "ab"       STRING   a b 0                     text, closed by a 0
+//! [1, "x"]   ARRAY    NUMBER .. STRING x 0 0    components, closed by a 0
+//! {a: 1}     DOCUMENT NUMBER a 0 .. 0           class, name and content of each field
+//! ```
+//!
+//! A component that is too long is cut, and a hash of the whole stands behind what is left: equal
+//! values have equal keys, and others do not, but the order of two long values is only that of
+//! their beginnings.
 
 use sha2::{Digest, Sha256};
 
@@ -9,7 +21,8 @@ use crate::{
     value::{DocRef, ValueRef},
 };
 
-/// Appends one component. `descending` turns its order round. Returns whether it was cut.
+/// Appends one component. `descending` turns its order round: every byte is inverted. Returns
+/// whether it was cut.
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     push_component(value, order, out);
@@ -27,7 +40,8 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
     cut
 }
 
-/// The class byte of a value.
+/// The class byte of a value: values of different classes are ordered by it. In JSON's order arrays
+/// and booleans have places of their own.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     match value {
         ValueRef::MinKey => class::MIN_KEY,
@@ -60,7 +74,8 @@ fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     push_content(value, order, out);
 }
 
-/// What follows the class byte.
+/// What follows the class byte. Values that are alone in their class, such as null, have no
+/// content.
 fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     if let Some(number) = Number::of(value) {
         return number::push_number(number, out);

@@ -9,6 +9,7 @@ use crate::kind::Kind;
 /// A raw document under construction. Lengths are patched when a level is finished.
 #[derive(Debug)]
 pub struct DocBuilder {
+    /// All that was appended, under a length that is not right yet.
     bytes: Vec<u8>,
 }
 
@@ -91,7 +92,9 @@ impl DocBuilder {
 /// An array under construction inside a document.
 #[derive(Debug)]
 pub struct ArrayBuilder<'a> {
+    /// The document around it.
     builder: &'a mut DocBuilder,
+    /// The index of the next element, which is its name.
     next: usize,
 }
 

@@ -1,6 +1,12 @@
 //! The values of BSON, borrowed (`ValueRef`: raw bytes or a tree) and owned (`Value`: a tree), with
 //! the documents and arrays that hold them. They stand in one module, since each form holds the
 //! others.
+//!
+//! ```text
+//! bytes of the store  -> DocRef::Raw   -> ValueRef   read where they are, nothing is copied
+//! Document (a tree)   -> DocRef::Tree  -> ValueRef   the same code reads both
+//! ValueRef            -> to_value      -> Value      a copy to keep or to change
+//! ```
 
 mod borrowed;
 mod builder;
@@ -14,7 +20,8 @@ pub use tree::Document;
 
 use crate::{decimal::Decimal128, kind::Kind, object_id::ObjectId};
 
-/// A borrowed value. Documents and arrays inside are borrowed too, as raw bytes or as a tree.
+/// A borrowed value. Documents and arrays inside are borrowed too, as raw bytes or as a tree. It is
+/// small and copied freely: reading a field of a raw document gives one without allocating.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum ValueRef<'a> {
@@ -83,7 +90,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// An owned copy, as a tree all the way down.
+    /// An owned copy, as a tree all the way down. It costs as much as the value is large.
     pub fn to_value(self) -> Value {
         match self {
             Self::Double(v) => Value::Double(v),
@@ -116,7 +123,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The text of a string.
+    /// The text of a string; symbols are none.
     pub fn as_str(self) -> Option<&'a str> {
         if let Self::String(v) = self { Some(v) } else { None }
     }
@@ -160,7 +167,8 @@ impl<'a> ValueRef<'a> {
     }
 }
 
-/// An owned value, a tree. Documents inside keep the order of their fields.
+/// An owned value, a tree. Documents inside keep the order of their fields. `==` goes by BSON's
+/// order, in which `1` and `1.0` are equal.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum Value {
@@ -202,7 +210,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The borrowed form.
+    /// The borrowed form, which all functions on values take.
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Self::Double(v) => ValueRef::Double(*v),

@@ -42,7 +42,9 @@ impl<'a> Element<'a> {
 /// Walks elements without decoding values.
 #[derive(Clone, Debug)]
 pub struct RawElements<'a> {
+    /// The whole document.
     bytes: &'a [u8],
+    /// Where the next element begins.
     at: usize,
 }
 
@@ -197,10 +199,12 @@ pub(crate) fn pick<'a>(
 pub(crate) struct Elements<'a>(RawElements<'a>);
 
 impl<'a> Elements<'a> {
+    /// The elements of a document, decoded one by one.
     pub(crate) fn new(document: &'a [u8]) -> Self {
         Self(RawElements::new(document))
     }
 
+    /// No elements.
     pub(crate) fn empty() -> Self {
         Self(RawElements { bytes: &[], at: 0 })
     }

@@ -1,5 +1,13 @@
 //! A compiled regular expression, and finding matches with it. Compiled once, it is matched against
 //! strings in linear time.
+//!
+//! A pattern is compiled in the cheapest of three forms:
+//!
+//! ```text
+//! ^ab+           one automaton
+//! ^(?!abc)ab+    the same, with a guard that must not match at the start
+//! a(?=b)         machines, which walk a text backward and then forward
+//! ```
 
 use std::sync::Arc;
 
@@ -83,7 +91,8 @@ impl Pattern {
         })
     }
 
-    /// A pattern whose look-ahead at its start was taken off it.
+    /// A pattern whose look-ahead at its start was taken off it; one without such look-ahead is
+    /// compiled as it is.
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
         // With these options the beginning of a line, or blanks and comments, may stand where this
         // looks.
@@ -159,7 +168,7 @@ impl Pattern {
         &self.regex
     }
 
-    /// Whether a string matches, or a stored pattern is the same one.
+    /// Whether a string matches, or a stored pattern is the same one. Other values never match.
     pub fn matches_value(&self, value: ValueRef<'_>, count: Count<'_>) -> Result<bool, Error> {
         match value {
             ValueRef::String(text) | ValueRef::Symbol(text) => self.is_match(text, count),
@@ -170,9 +179,9 @@ impl Pattern {
         }
     }
 
-    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): an index
-    /// need look only at strings that begin with it. Nothing where the pattern has options or
-    /// alternatives that make this uncertain.
+    /// The text that every match starts with, when the pattern is anchored to it: `ab` for `^ab+c`
+    /// and `^abc?`. An index need look only at strings that begin with it. Nothing where the
+    /// pattern has options or alternatives that make this uncertain.
     pub fn required_prefix(&self) -> Option<String> {
         // Case, lines and comments each let a match begin otherwise.
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
@@ -207,9 +216,13 @@ impl Pattern {
 /// Finds matches in one text, one after the other, with what is known of the text.
 #[derive(Debug)]
 pub struct MatchFinder<'p, 't> {
+    /// The pattern.
     pattern: &'p Pattern,
+    /// The text.
     text: &'t str,
+    /// Where look-aheads match in the text, for patterns that are walked by machines.
     known: Option<KnownPositions>,
+    /// Whether the guards let the text pass.
     admitted: bool,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct SplitPattern<'a> {
 }
 
 /// Takes the look-ahead off the start of a pattern; `None` where there is none, or where the start
-/// is not that of the whole pattern.
+/// is not that of the whole pattern: `^(?=a)b|c` may match without its look-ahead.
 pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
     // Brackets inside of quotes and comments are no brackets.
     if source.contains("\\Q") || source.contains("(?#") {

@@ -45,6 +45,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
     /// Ends the program however parsing ends.
     struct End(Option<usize>);
     impl Drop for End {
+        /// The program around this one spends again.
         fn drop(&mut self) {
             PROGRAM.set(self.0);
         }

@@ -21,9 +21,13 @@ use crate::{
 /// The options of a pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
+    /// `i`: letters of both cases are the same.
     pub(super) ignore_case: bool,
+    /// `m`: `^` and `$` are at every line.
     pub(super) multi_line: bool,
+    /// `s`: `.` is a line break, too.
     pub(super) dot_all: bool,
+    /// `x`: white space and comments are left out.
     pub(super) extended: bool,
 }
 
@@ -64,6 +68,7 @@ fn unsupported(what: &str) -> Error {
 struct Rewrite<'a> {
     /// What is read and what was written.
     text: Text<'a>,
+    /// The options of the whole.
     flags: Flags,
     /// Look-aheads so far, where they are taken out.
     aheads: Option<Vec<Ahead>>,

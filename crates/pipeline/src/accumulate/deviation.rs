@@ -6,7 +6,9 @@ use document::{Number, Value, ValueRef};
 /// A standard deviation, of a sample or of a whole population.
 #[derive(Clone, Debug)]
 pub struct StandardDeviation {
+    /// Whether it is of a sample: then it is divided by one less.
     sample: bool,
+    /// Numbers so far.
     pub(crate) count: u64,
     /// The mean so far.
     pub(crate) mean: f64,

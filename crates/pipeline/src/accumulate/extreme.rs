@@ -7,7 +7,9 @@ use document::{Value, ValueRef, compare};
 /// The least or greatest value so far.
 #[derive(Clone, Debug)]
 pub struct Extreme {
+    /// Whether the greatest value is wanted, not the least.
     greatest: bool,
+    /// The value so far; missing values and nulls do not count.
     pub(crate) held: Option<Value>,
 }
 

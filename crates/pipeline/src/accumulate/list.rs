@@ -23,6 +23,7 @@ impl PushedValues {
         bytes
     }
 
+    /// The values as an array.
     pub(crate) fn into_array(self) -> Value {
         Value::Array(self.0)
     }
@@ -32,7 +33,9 @@ impl PushedValues {
 /// sortable keys, so that `1` and `1.0` are one.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
+    /// The values' keys.
     seen: HashSet<Box<[u8]>>,
+    /// Each once, in the order in which they came first.
     values: Vec<Value>,
 }
 
@@ -50,6 +53,7 @@ impl DistinctValues {
         bytes
     }
 
+    /// The distinct values as an array.
     pub(crate) fn into_distinct(self) -> Value {
         Value::Array(self.values)
     }
@@ -96,6 +100,7 @@ impl JoinedArrays {
         }
     }
 
+    /// The elements of all arrays as one.
     pub(crate) fn into_joined(self) -> Value {
         Value::Array(self.0)
     }

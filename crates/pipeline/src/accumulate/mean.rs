@@ -10,8 +10,11 @@ use super::{Avg, sum::two_sum};
 pub struct Mean {
     /// Where there are decimals, and how many numbers there are.
     exact: Avg,
+    /// Whether there was a decimal: then the exact mean is the result.
     has_decimal: bool,
+    /// The sum, rounded.
     sum: f64,
+    /// What rounding lost.
     rest: f64,
     /// The sum without its rest: where that is no number this one says why.
     plain: f64,

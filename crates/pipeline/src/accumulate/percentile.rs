@@ -8,7 +8,9 @@ use crate::failure::invalid_request;
 /// Numbers, and which percentiles are asked of them.
 #[derive(Debug, Default)]
 pub struct Percentiles {
+    /// All numbers so far.
     pub(crate) numbers: Vec<f64>,
+    /// Which percentiles, from 0 to 1.
     asked: Vec<f64>,
     /// Whether the result is one number (`$median`) and not an array.
     one: bool,
@@ -25,6 +27,7 @@ impl Percentiles {
         self.asked = percentages;
     }
 
+    /// Adds a value, if it is a number and not NaN; returns the bytes that it takes.
     pub(crate) fn add_number(&mut self, value: ValueRef<'_>) -> usize {
         match Number::of(value).filter(|number| !number.is_nan()) {
             Some(number) => {

@@ -49,8 +49,11 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
 /// The first or last values, missing ones as null (`$firstN`, `$lastN`).
 #[derive(Debug)]
 pub struct Edge {
+    /// How many values are wanted.
     most: usize,
+    /// Whether the last ones are.
     last: bool,
+    /// The values, in their order.
     pub(crate) held: VecDeque<Value>,
 }
 
@@ -76,6 +79,7 @@ impl Edge {
         grown
     }
 
+    /// The values as an array.
     pub(crate) fn into_edge(self) -> Value {
         Value::Array(self.held.into())
     }
@@ -84,8 +88,11 @@ impl Edge {
 /// The least or greatest values in order (`$minN`, `$maxN`); null and missing do not count.
 #[derive(Debug)]
 pub struct Ranked {
+    /// How many values are wanted.
     most: usize,
+    /// Whether the greatest ones are.
     greatest: bool,
+    /// The values, the first of the result first.
     pub(crate) held: Vec<Value>,
 }
 
@@ -121,10 +128,12 @@ impl Ranked {
         grown
     }
 
+    /// The values.
     fn into_values(self) -> Vec<Value> {
         self.held
     }
 
+    /// The values as an array, the first of the result first.
     pub(crate) fn into_ranked(self) -> Value {
         Value::Array(self.held)
     }

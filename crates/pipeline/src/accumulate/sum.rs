@@ -16,6 +16,7 @@ pub struct Sum {
     pub(crate) decimal: Option<Decimal128>,
     /// Whether a 64-bit integer was added: then an integer sum is one too.
     pub(crate) has_long: bool,
+    /// Whether a double was added: then the sum is no integer.
     pub(crate) has_double: bool,
 }
 
@@ -23,6 +24,7 @@ pub struct Sum {
 /// rest` is the exact sum to about twice the digits of a double.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compensated {
+    /// The sum, rounded.
     pub(crate) sum: f64,
     /// What rounding lost so far.
     pub(crate) rest: f64,
@@ -32,6 +34,7 @@ pub(crate) struct Compensated {
 }
 
 impl Compensated {
+    /// Adds a number and what rounding lost so far; what this addition loses is kept.
     fn add_double(&mut self, value: f64) {
         self.plain += value;
         let (value, lost) = two_sum(value, self.rest);
@@ -42,6 +45,7 @@ impl Compensated {
         self.sum = total;
     }
 
+    /// The sum to the last digit of a double.
     fn total(&self) -> f64 {
         if self.sum.is_nan() || self.sum.is_infinite() { self.plain } else { self.sum }
     }
@@ -118,7 +122,9 @@ impl Sum {
 /// A mean of numbers, for groups.
 #[derive(Clone, Debug, Default)]
 pub struct Avg {
+    /// The sum of the numbers.
     pub(crate) sum: Sum,
+    /// How many they are.
     pub(crate) count: i64,
 }
 

@@ -63,9 +63,11 @@ pub enum BitOperator {
 /// Where an operator is applied, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetSpot<'a> {
+    /// Where, without positional steps.
     pub(super) path: &'a [String],
     /// `_id: 1`, or what stands for it.
     pub(super) id: &'a str,
+    /// The operation, whose instant dates are set to.
     pub(super) context: &'a Context,
 }
 

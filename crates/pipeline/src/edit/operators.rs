@@ -44,7 +44,9 @@ pub struct ElementFilter {
 /// The operators of one update, checked against each other.
 #[derive(Clone, Debug)]
 pub struct Operators {
+    /// In the order in which they were given.
     leaves: Vec<PathOperator>,
+    /// In the order in which they were given.
     filters: Vec<ElementFilter>,
     /// Where each filter of elements stands, by its name.
     by_name: HashMap<String, usize>,
@@ -54,7 +56,9 @@ pub struct Operators {
 
 /// A concrete path with its operator.
 struct ConcreteTarget<'a> {
+    /// Names and indexes only.
     path: Vec<String>,
+    /// What is done there.
     operator: &'a Operator,
 }
 
@@ -217,6 +221,7 @@ struct Expansion<'a> {
     context: &'a Context,
     /// What the paths of all operators hold.
     named: &'a mut Share,
+    /// Concrete paths that were found.
     out: Vec<Vec<String>>,
 }
 

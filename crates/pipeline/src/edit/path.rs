@@ -23,7 +23,9 @@ pub enum EditStep {
 /// A path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditPath {
+    /// As it was written, for messages.
     text: String,
+    /// Its parts.
     steps: Vec<EditStep>,
 }
 
@@ -119,6 +121,8 @@ pub(super) fn compare_names(a: &[String], b: &[String]) -> Ordering {
     in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
 }
 
+/// Orders two paths part by part, indexes by their numbers; one that begins with the other comes
+/// after it.
 fn in_order<'t>(
     mut a: impl Iterator<Item = &'t str>,
     mut b: impl Iterator<Item = &'t str>,

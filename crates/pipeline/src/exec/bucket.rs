@@ -35,7 +35,9 @@ pub struct BucketAuto {
 /// Buckets, running.
 #[derive(Debug)]
 pub(super) struct Bucketing {
+    /// What is asked for.
     bucket: BucketAuto,
+    /// All rows, until they are sorted.
     sorter: Sorter,
     /// Rows so far.
     rows: usize,
@@ -43,17 +45,20 @@ pub(super) struct Bucketing {
     made: usize,
     /// The bucket that is being filled.
     open: Option<Open>,
-    /// What the open bucket has computed so far.
+    /// Counts what the open bucket has computed.
     meter: Meter,
 }
 
 /// The bucket that is being filled: its range, its rows, and what was computed of them.
 #[derive(Debug)]
 struct Open {
+    /// The value of its first row.
     least: Value,
+    /// The value of its last row so far.
     greatest: Value,
     /// Rows in it.
     inside: usize,
+    /// What was computed of its rows, by field.
     states: Vec<GroupState>,
 }
 

@@ -19,11 +19,15 @@ pub const VALUES: &str = "values";
 /// rows come in.
 #[derive(Debug)]
 pub(super) struct Distinct {
+    /// Where the values are.
     path: Path,
+    /// Values so far.
     seen: BTreeSet<BsonOrder>,
     /// Bytes of the values in a document.
     bytes: usize,
+    /// Counts what the values hold.
     meter: Meter,
+    /// The one row, once all have come.
     slot: Slot,
 }
 

@@ -22,8 +22,11 @@ use crate::{
 /// A stage of that sort, running.
 #[derive(Debug)]
 pub(super) struct Each {
+    /// The whole pipeline, of which this is one stage.
     stages: Arc<[Stage]>,
+    /// Which stage of it.
     at: usize,
+    /// The row that the stage made of the last one.
     slot: Slot,
 }
 
@@ -61,8 +64,11 @@ impl Operator for Each {
 
 /// What becomes of a document.
 pub(super) enum Change {
+    /// It stays as it is, and its bytes are not copied.
     Same,
+    /// It becomes this one.
     To(DocBuf),
+    /// It goes no further.
     Dropped,
 }
 

@@ -22,10 +22,15 @@ const PLACE: usize = 64;
 /// One pipeline of a facet.
 #[derive(Debug)]
 struct FacetPart {
+    /// The field of the result.
     name: String,
+    /// What it does.
     stages: Arc<[Stage]>,
+    /// The pipeline, running; none before the facet is first driven.
     exec: Option<Exec>,
+    /// Its results.
     rows: Vec<DocBuf>,
+    /// Whether it has given all of them.
     done: bool,
 }
 
@@ -36,6 +41,7 @@ pub(super) struct Faceting {
     parts: Vec<FacetPart>,
     /// The part that wants rows of another collection.
     waiting: Option<usize>,
+    /// Counts the results of all parts.
     meter: Meter,
     /// What all parts may hold together.
     holding: Holding,

@@ -110,8 +110,11 @@ impl Fields {
 /// An evaluated entry.
 #[derive(Debug)]
 struct Done<'e> {
+    /// The name of the field.
     name: &'e str,
+    /// Its value, when it is computed; none where only fields below it are.
     value: Option<Evaluated<'e>>,
+    /// Fields inside it.
     below: Vec<Done<'e>>,
 }
 

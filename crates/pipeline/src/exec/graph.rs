@@ -36,7 +36,7 @@ pub struct GraphLookup {
     pub collection: String,
     /// The first values; an array is several.
     pub start: Expr,
-    /// Where they came from.
+    /// Where a found document holds the values that are searched for next.
     pub from: Path,
     /// Where a document holds the value that is led to.
     pub to: Path,
@@ -50,9 +50,17 @@ pub struct GraphLookup {
     pub filter: Option<Filter>,
 }
 
-/// The walk of one row.
+/// The walk of one row, breadth first: each step asks for all documents that the values of the step
+/// before lead to.
+///
+/// ```text
+/// start "a"     ->  step 0 finds {_id: "a", next: "b"}
+/// frontier "b"  ->  step 1 finds {_id: "b", next: "a"}
+/// "a" was searched for before: the walk ends
+/// ```
 #[derive(Debug)]
 struct ReferenceWalk {
+    /// The row that the walk is of.
     row: Row,
     /// Values that the next step searches for.
     frontier: Vec<Value>,
@@ -62,17 +70,22 @@ struct ReferenceWalk {
     seen: HashSet<Vec<u8>>,
     /// Documents that were found.
     found: Vec<Value>,
+    /// Where each of the found documents came from.
     from: Vec<Source>,
     /// The step that is done, from 0.
     depth: u64,
+    /// Counts what the walk holds.
     meter: Meter,
 }
 
 /// Walks, running.
 #[derive(Debug)]
 pub(super) struct Walking {
+    /// What is looked for.
     graph: GraphLookup,
+    /// The row whose walk begins next.
     slot: Slot,
+    /// The walk under way; it lasts for several answers of the caller.
     walk: Option<ReferenceWalk>,
 }
 

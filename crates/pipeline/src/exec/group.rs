@@ -47,9 +47,11 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// A group, running.
+/// A group, running. Rows go into the groups in memory; what those do not hold is written and read
+/// later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
+    /// What is computed.
     group: Arc<Group>,
     picked: Arc<Picked>,
     /// Where the group of each key stands among the groups.
@@ -60,6 +62,7 @@ pub(super) struct Grouping {
     bytes: usize,
     /// The key of the row under way, as bytes; kept to use its memory again.
     key: Vec<u8>,
+    /// Counts what the groups hold.
     meter: Meter,
     /// Groups that memory did not hold, while the input lasts or a partition is read.
     written: Option<Partitions>,
@@ -76,7 +79,9 @@ pub(super) struct Grouping {
 /// A group in memory: its key, what was computed so far, and the bytes of both.
 #[derive(Debug)]
 struct HeldGroup {
+    /// The key, in the form in which it came first.
     id: Value,
+    /// What was computed so far, by field.
     states: Vec<GroupState>,
     bytes: usize,
 }

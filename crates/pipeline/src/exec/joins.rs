@@ -50,6 +50,7 @@ pub(super) type Sources = Arc<[Source]>;
 struct Joins {
     /// Before the first join.
     base: DocBuf,
+    /// What was done since, in order.
     steps: Vec<RowStep>,
 }
 
@@ -71,10 +72,13 @@ enum RowStep {
     },
 }
 
+/// One join: the array of joined documents as it was put, and which of its elements the row still
+/// is about.
 #[derive(Clone, Debug)]
 struct Join {
     /// The row with the array of joined documents at the path.
     joined: DocBuf,
+    /// Where the array is.
     path: Path,
     /// Where the elements came from.
     from: Sources,
@@ -84,8 +88,11 @@ struct Join {
 
 /// What became of a document when some that it was made of have died.
 enum Revised {
+    /// None of them has died that matters.
     Same,
+    /// Without them there is no such row.
     Gone,
+    /// It lacks what has died.
     Changed(DocBuf),
 }
 
@@ -341,6 +348,7 @@ fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     Some(value)
 }
 
+/// Whether two arrays are the same bytes. Arrays in another form are taken for different ones.
 fn is_same(value: ValueRef<'_>, other: Option<ValueRef<'_>>) -> bool {
     use document::ArrayRef::Raw;
     match (value, other) {

@@ -110,13 +110,16 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 /// A join, running.
 #[derive(Debug)]
 pub(super) struct Joining {
+    /// What is asked for.
     lookup: Lookup,
+    /// The row that waits for what it joins.
     slot: Slot,
     /// The rows for the row in the slot as an array, and where they came from. It is there between
     /// the request and the row.
     supplied: Option<(Value, Sources)>,
     /// The rows for every row, where all ask for the same.
     kept: Option<(Value, Sources)>,
+    /// Counts the answer and the variables of the request.
     meter: Meter,
 }
 
@@ -202,9 +205,13 @@ impl Operator for Joining {
 /// A union, running: first its input, then the rows of the other collection.
 #[derive(Debug)]
 pub(super) struct Uniting {
+    /// What is asked for.
     union: UnionWith,
+    /// The row that passes.
     slot: Slot,
+    /// Rows of the other collection; none before they were asked for.
     others: Option<VecDeque<Row>>,
+    /// Counts those.
     meter: Meter,
 }
 

@@ -11,8 +11,11 @@ use crate::limits::MAX_STAGE_BYTES;
 /// Counts what a stage holds.
 #[derive(Debug)]
 pub(super) struct Meter {
+    /// The name of the stage, for messages.
     stage: &'static str,
+    /// What the operation may hold.
     holding: Holding,
+    /// What the stage holds of that.
     share: Share,
 }
 

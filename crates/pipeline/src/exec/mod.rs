@@ -217,7 +217,9 @@ const STEP: usize = 1024;
 /// A running pipeline.
 #[derive(Debug)]
 pub struct Exec {
+    /// The stages, running, in the order of the pipeline.
     operators: Vec<Box<dyn Operator>>,
+    /// The operation.
     context: Arc<Context>,
     /// Rows that were offered and that no operator has taken yet.
     input: VecDeque<Row>,

@@ -37,6 +37,7 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
 /// What a running stage returns.
 #[derive(Debug)]
 pub(super) enum Poll {
+    /// A row: more may follow at once.
     Row(Row),
     /// It needs another row, or the end of the input.
     Need,
@@ -44,6 +45,7 @@ pub(super) enum Poll {
     Want(Box<Request>),
     /// Others should run first.
     Pause,
+    /// There are no more rows.
     Done,
 }
 

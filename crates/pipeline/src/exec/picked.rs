@@ -10,6 +10,7 @@ pub(super) const MAX_PICKED: usize = 8;
 /// fields: one pass over the document finds all of them.
 #[derive(Debug, Default)]
 pub(super) struct Picked {
+    /// The names of the fields.
     pub(super) names: Vec<String>,
     /// The key's place among the names.
     pub(super) id: Option<usize>,

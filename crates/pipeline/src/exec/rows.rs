@@ -19,7 +19,9 @@ use crate::{
 /// The first so many rows. It is done with the last one, so that no further input is read.
 #[derive(Debug)]
 pub(super) struct Limit {
+    /// Rows that may still pass.
     left: u64,
+    /// The row that passes.
     slot: Slot,
 }
 
@@ -53,7 +55,9 @@ impl Operator for Limit {
 /// All but the first so many rows.
 #[derive(Debug)]
 pub(super) struct Skip {
+    /// Rows that are still to be passed over.
     left: u64,
+    /// The row that passes.
     slot: Slot,
 }
 
@@ -86,8 +90,11 @@ impl Operator for Skip {
 /// The number of rows, as one row; none for no rows.
 #[derive(Debug)]
 pub(super) struct Count {
+    /// The field that the number goes into.
     name: String,
+    /// Rows so far.
     count: i64,
+    /// The one row.
     slot: Slot,
 }
 
@@ -127,8 +134,11 @@ impl Operator for Count {
 /// Rows that an expression computes (`$documents`), in place of any input.
 #[derive(Debug)]
 pub(super) struct Documents {
+    /// What gives the array of documents.
     expr: Expr,
+    /// Documents that were not returned yet; none before the expression was evaluated.
     rows: Option<VecDeque<Row>>,
+    /// Counts those.
     meter: Meter,
 }
 

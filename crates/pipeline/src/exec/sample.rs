@@ -13,10 +13,15 @@ use super::{
 /// A sample, running.
 #[derive(Debug)]
 pub(super) struct Sampling {
+    /// How many rows are wanted.
     most: usize,
+    /// Rows so far.
     seen: u64,
+    /// The reservoir.
     held: Vec<Row>,
+    /// Counts what the reservoir holds.
     meter: Meter,
+    /// Whether all rows have come.
     ended: bool,
 }
 

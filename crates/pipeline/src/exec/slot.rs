@@ -6,7 +6,9 @@ use super::{Row, operator::Poll};
 /// A row on its way through, and whether the input has ended.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
+    /// The row, until it is taken.
     pub(super) row: Option<Row>,
+    /// Whether no row comes any more.
     pub(super) ended: bool,
 }
 

@@ -29,8 +29,11 @@ const FIRST: usize = 4;
 /// The stage, running.
 #[derive(Debug)]
 pub(super) struct Unwinding {
+    /// What is asked for.
     unwind: Arc<Unwind>,
+    /// The row whose elements are being returned.
     row: Option<Apart>,
+    /// Whether all rows have come.
     ended: bool,
     /// The row that is taken apart: it is there while what is behind takes its elements apart.
     meter: Meter,
@@ -39,8 +42,9 @@ pub(super) struct Unwinding {
 /// A row whose array is being taken apart, and how far.
 #[derive(Debug)]
 struct Apart {
+    /// The row as it came.
     row: Row,
-    /// The next element, and where it begins in the array's bytes.
+    /// The position of the next element.
     at: usize,
     /// Where the next element begins in the array's bytes.
     offset: usize,

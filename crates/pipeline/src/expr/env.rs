@@ -34,8 +34,11 @@ pub struct Env<'a> {
 /// One bound variable and those bound around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VariableScope<'a> {
+    /// Its name, without the `$$`.
     pub(crate) name: &'a str,
+    /// Its value; none for a missing one.
     pub(crate) value: Option<ValueRef<'a>>,
+    /// The variable bound around it.
     pub(crate) outer: Option<&'a VariableScope<'a>>,
 }
 

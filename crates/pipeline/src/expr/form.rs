@@ -1,6 +1,16 @@
 //! The forms: expressions that decide which of their parts are evaluated, and over what. A body
 //! sees the variables that its form binds; what it borrows from them is copied out, since they end
 //! with the form.
+//!
+//! ```text
+//! $map: {input: [1, 2], as: "x", in: {$add: ["$$x", "$k"]}}     document {k: 10}
+//!
+//! scope   x = 1  ->  body 11
+//! scope   x = 2  ->  body 12          result [11, 12]
+//! ```
+//!
+//! Work and memory are counted at every step, not at the end: a form inside a form inside a form
+//! may make much of a small request.
 
 use std::sync::Arc;
 
@@ -42,7 +52,8 @@ pub struct Filtering {
 /// Work of one step over an element.
 const STEP: usize = 128;
 
-/// Evaluates a form.
+/// Evaluates a form. AND, OR, `$cond`, `$switch` and `$ifNull` stop at the part that decides, so
+/// that an error in a later part never comes up.
 pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
         Expr::Object(fields) => build_object(fields, env),
@@ -141,7 +152,8 @@ fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Er
     checked_value(Value::Array(values), env)
 }
 
-/// A value that was built: checked for size and depth, and counted as work.
+/// A value that was built: checked for size and depth, and counted as work. Each form checks what
+/// it makes, as it may be inside another one that makes more of it.
 fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
     Ok(Evaluated::Own(built))
@@ -178,7 +190,8 @@ fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     Ok(got.into_value())
 }
 
-/// `$let`: all values are evaluated before any is bound, so that they do not see each other.
+/// `$let`: all values are evaluated before any is bound, so that they do not see each other. With
+/// `{vars: {a: 1, b: "$$a"}}` the `$$a` is one of a `$let` around this one.
 fn let_in<'e>(
     variables: &'e [(Arc<str>, Expr)],
     body: &'e Expr,
@@ -222,7 +235,8 @@ fn array_elements<'g>(
     }
 }
 
-/// `$map`: the body for each element; a missing result is null.
+/// `$map`: the body for each element; a missing result is null. Null for an input that is null or
+/// missing.
 fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = mapping.input.evaluate_borrowed(env)?;
     let otherwise =
@@ -259,7 +273,8 @@ fn owned_memory(got: &Evaluated<'_>) -> usize {
     if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
-/// `$filter`: the elements for which the condition is true, up to a limit.
+/// `$filter`: the elements for which the condition is true, up to a limit. Elements behind the last
+/// one that is wanted are not looked at.
 fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
@@ -311,7 +326,9 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
-/// `$reduce`: the body for each element with the value so far.
+/// `$reduce`: the body for each element with the value so far: `$$this` is the element, `$$value`
+/// what came of those before it, at first the initial value. `{$reduce: {input: [1, 2, 3],
+/// initialValue: 0, in: {$add: ["$$value", "$$this"]}}}` is 6.
 fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.evaluate_borrowed(env)?;

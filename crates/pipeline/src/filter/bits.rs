@@ -18,7 +18,9 @@ pub enum Quantity {
 /// The bits a test names: positions, or the set bits of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
+    /// Numbers of bits, ascending; empty where bytes say it.
     positions: Vec<u32>,
+    /// Bytes whose set bits are meant.
     bytes: Vec<u8>,
 }
 

@@ -8,7 +8,9 @@ use evaluation::{Context, Error, Pattern};
 /// halves, and indexes look the values up one by one.
 #[derive(Clone, Debug, Default)]
 pub struct InSet {
+    /// Distinct, in ascending order.
     values: Vec<Value>,
+    /// In the order in which they were given.
     patterns: Vec<Pattern>,
     /// Whether null is among the values: then a missing field is in the set.
     has_null: bool,

@@ -9,7 +9,7 @@
 use document::{Document, Value};
 use evaluation::memory_of;
 
-use super::GroupState;
+use super::state::GroupState;
 use crate::{
     accumulate::{Avg, Compensated, StandardDeviation, Sum},
     sort::SortKey,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use document::Value;
 use evaluation::{Error, memory_of};
 
-use super::Taken;
+use super::taken::Taken;
 use crate::{
     expr::Env,
     path::read_path,
@@ -26,6 +26,7 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
 /// Outputs of the first or last rows by an order, with their keys.
 #[derive(Debug)]
 pub struct Top {
+    /// How many outputs are kept.
     most: usize,
     /// Whether the result is one output and not an array.
     one: bool,

@@ -43,7 +43,9 @@ pub fn array_index(part: &str) -> Option<usize> {
 
 /// A path and what is visited at its end.
 struct PathWalk<'p> {
+    /// The whole path.
     path: &'p Path,
+    /// What is visited where an array stands at its end.
     leaf: PathEnd,
 }
 

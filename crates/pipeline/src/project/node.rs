@@ -30,7 +30,7 @@ pub enum Computed {
     FirstElement {
         /// The field, at the root of the document.
         field: String,
-        /// `Test::ElemMatch` or `Test::ElemValue`.
+        /// `PathTest::ElemMatch` or `PathTest::ElemValue`.
         test: PathTest,
     },
 }
@@ -48,7 +48,9 @@ pub enum Collision {
 /// a node.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
+    /// In the order in which they were given.
     fields: Vec<(String, Item)>,
+    /// Where each of them stands.
     by_name: HashMap<String, usize>,
     /// Whether something is computed anywhere in it.
     computed: bool,
@@ -101,6 +103,7 @@ impl Node {
         Ok(())
     }
 
+    /// Adds a field behind the others.
     fn push(&mut self, name: &str, item: Item) {
         self.by_name.insert(name.to_owned(), self.fields.len());
         self.fields.push((name.to_owned(), item));

@@ -49,7 +49,8 @@ pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a>
     path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
-/// How far a path has been followed: to a value, or to an array with the next part of the path.
+/// How far a path has been followed: to a value, or to an array with the next part of the path. In
+/// `{a: {b: [{c: 1}]}}` the path `a.b.c` gets as far as the array, with `c` next.
 #[derive(Clone, Copy)]
 enum KeySpot<'a> {
     /// To its value.
@@ -74,7 +75,9 @@ fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> Key
     }
 }
 
-/// An array on the way: a numeric part picks one element, all else walks it.
+/// An array on the way: a numeric part picks one element, all else walks it. In `a.0.b` the part
+/// `0` is an index where the array has that element, and otherwise the name of a field of its
+/// elements.
 fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
@@ -131,7 +134,8 @@ fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     best.unwrap_or_else(|| empty_spot(&part.path, next))
 }
 
-/// Tries all combinations; false when two parts lead through different arrays.
+/// Tries all combinations; false when two parts lead through different arrays. It calls itself for
+/// each element of the array that the paths have come to, until no path is at an array.
 fn try_combinations<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,

@@ -29,7 +29,9 @@ const FURTHER: usize = 16;
 /// Slots and the account.
 #[derive(Debug)]
 pub struct Env<'a> {
+    /// Values by slot, as the binder numbered them.
     slots: Vec<Slot<'a>>,
+    /// The operation that all this is part of.
     context: &'a Context,
     /// Bytes that slots and values under way hold.
     held: usize,
@@ -40,6 +42,7 @@ pub struct Env<'a> {
 /// What a name stands for.
 #[derive(Clone, Debug)]
 struct Slot<'a> {
+    /// What the slot holds at the moment.
     value: Evaluated<'a>,
     /// Bytes that the account of this environment has for it.
     held: usize,

@@ -58,10 +58,12 @@ impl Expr {
     }
 }
 
+/// NOT: undefined for what is neither true nor false.
 fn eval_not<'a>(inner: &'a Expr, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     Ok(logic::truth_value(logic::truth_of(&inner.eval(env)?).map(|truth| !truth)))
 }
 
+/// An operator before its operand.
 fn eval_unary<'a>(
     operator: Unary,
     inner: &'a Expr,
@@ -107,6 +109,7 @@ fn eval_among<'a>(value: &'a Expr, set: &Set, env: &mut Env<'a>) -> Result<Evalu
     Ok(logic::truth_value(set.contains(&value)))
 }
 
+/// LIKE with a pattern that was read when the query was bound.
 fn eval_like_known<'a>(
     value: &'a Expr,
     like: &Like,
@@ -221,6 +224,7 @@ fn element_of<'a>(
     }
 }
 
+/// An array; items that are nothing are left out of it.
 fn eval_array<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
     building::build_array(items.iter().map(|item| |env: &mut Env<'a>| item.eval(env)), env)
 }

@@ -1,4 +1,10 @@
 //! Comparison and arithmetic of two values. Operands of other types make nothing.
+//!
+//! ```text
+//! 1 + 2 = 3          "a" + 1   nothing        1 = "1"   false
+//! 7 / 2 = 3.5        6 / 2 = 3                1 < "2"   nothing
+//! 7 % 0  nothing     nothing = 1   nothing    [1] < [2] nothing
+//! ```
 
 use std::cmp::Ordering;
 
@@ -59,7 +65,8 @@ pub(super) fn compare_ordered(
     })
 }
 
-/// The value where it is stored as an integer; arithmetic on two of these is exact.
+/// The value where it is stored as an integer; arithmetic on two of these is exact. A double that
+/// is a whole number is none of them.
 fn stored_integer(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Int32(v) => Some(i64::from(v)),
@@ -69,7 +76,7 @@ fn stored_integer(value: ValueRef<'_>) -> Option<i64> {
 }
 
 /// `+`, `-`, `*`, `/` and `%`: exact where both operands are integers and the result is one that 64
-/// bits hold, else in doubles.
+/// bits hold, else in doubles. A division that does not come out even is not exact: `7 / 2` is 3.5.
 fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<Evaluated<'a>> {
     let (a, b) = (a.value()?, b.value()?);
     if let (Some(a), Some(b)) = (stored_integer(a), stored_integer(b)) {
@@ -94,7 +101,7 @@ fn arithmetic<'a>(operator: Binary, a: &Evaluated<'_>, b: &Evaluated<'_>) -> Opt
     }))
 }
 
-/// Unary minus.
+/// Unary minus: exact for integers; undefined for what is no number.
 pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     let Some(value) = value.value() else { return Evaluated::Missing };
     if let Some(negated) = stored_integer(value).and_then(i64::checked_neg) {

@@ -28,6 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row_at_a_glance("IS_STRING", 1..=1, |call| check_type(call, |value| value.as_str().is_some())),
 ];
 
+/// Whether the argument is of a type; nothing is of none.
 fn check_type<'a>(
     call: &Call<'_, 'a>,
     test: fn(ValueRef<'_>) -> bool,

@@ -73,6 +73,7 @@ impl Select {
 }
 
 impl Projection {
+    /// Calls `see` with every read of a slot in what is selected.
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
         match self {
             Self::Star(slot) => see(*slot, &[]),

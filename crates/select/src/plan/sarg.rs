@@ -64,7 +64,8 @@ impl Paths {
     }
 
     /// The path that an expression is, when it is a slot or a path inside one whose place in the
-    /// document is known.
+    /// document is known. With `FROM c JOIN t IN c.tags` the slot of `t` leads to the elements at
+    /// `tags`, and `t.name` to `name` in each of them.
     fn path_of(&self, expr: &Expr) -> Option<PathSteps> {
         let (slot, names) = match expr {
             Expr::Slot(slot) => (slot, &[][..]),
@@ -90,7 +91,8 @@ impl Paths {
         }
     }
 
-    /// What is implied where an expression is `truth`.
+    /// What is implied where an expression is `truth`: a comparison, a pattern or a list says
+    /// something about a path; AND, OR and NOT put such conditions together.
     fn implied_by_truth(&self, expr: &Expr, truth: bool) -> Sarg {
         match expr {
             Expr::Constant(Value::Bool(held)) if *held == truth => Sarg::All,
@@ -133,6 +135,7 @@ impl Paths {
                 Sarg::any_of(items.iter().map(|item| self.implied_by_truth(item, true)))
             }
             Expr::Among(value, set) => {
+                // Tests hold simple values only.
                 let simple = |value: &Value| simple_class(value.as_ref()).is_some();
                 let test = if set.values().iter().all(simple) {
                     ValueTest::In(set.values().to_vec())
@@ -178,6 +181,13 @@ impl Paths {
     /// What is implied by a comparison that is true. One with a constant of a simple type is an
     /// equality or a range on the path; one with an array or an object is never true for `<` and
     /// its like.
+    ///
+    /// ```text
+    /// c.a > 5      ->   Test([a], Range { lower: 5 (not included) })
+    /// 5 <= c.a     ->   Test([a], Range { lower: 5 (included) })
+    /// c.a = c.b    ->   both defined
+    /// c.a < [1]    ->   Never
+    /// ```
     fn implied_by_true_comparison(&self, operator: Binary, left: &Expr, right: &Expr) -> Sarg {
         // A comparison of undefined is undefined, so both sides are there.
         let both = Sarg::all_of([self.is_defined(left), self.is_defined(right)]);
@@ -212,7 +222,6 @@ impl Paths {
             Some(Expr::Constant(Value::String(text))) => Some(text.clone()),
             _ => None,
         };
-        // The argument that makes a function less exact.
         // The third argument makes these functions ignore case, or match parts of objects: then the
         // constant need not stand in the document as it is.
         let plain = matches!(args.get(2), None | Some(Expr::Constant(Value::Bool(false))));
@@ -252,7 +261,8 @@ impl Paths {
     }
 
     /// What is implied where a query inside has a result: its sources have values and its WHERE is
-    /// true for some of them.
+    /// true for some of them. `EXISTS (SELECT VALUE t FROM t IN c.tags WHERE t = "x")` implies that
+    /// an element at `tags` is `"x"`.
     fn implied_by_exists(&self, clauses: &Clauses) -> Sarg {
         if clauses.group.is_some() {
             return Sarg::All;

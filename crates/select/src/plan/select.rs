@@ -115,7 +115,9 @@ impl Window {
 /// A bound query: its clauses, and the condition for indexes that its WHERE implies.
 #[derive(Debug)]
 pub struct Select {
+    /// What is done.
     clauses: Clauses,
+    /// What an index can do of it.
     sarg: Sarg,
 }
 

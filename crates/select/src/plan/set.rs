@@ -10,8 +10,11 @@ use crate::identity::identity_of;
 /// A set of constants.
 #[derive(Clone, Debug)]
 pub struct Set {
+    /// The constants as written.
     values: Vec<Value>,
+    /// What identifies each of them: what is looked up.
     keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+    /// Whether the list had an item that is undefined.
     has_nothing: bool,
 }
 

@@ -10,7 +10,9 @@ use crate::limits::LOOK_AHEAD;
 pub(super) struct Ahead {
     /// Where the page ended.
     resume: Option<Resume>,
+    /// Rows that were looked at.
     rows: usize,
+    /// Whether one of them gave a result.
     found: bool,
 }
 

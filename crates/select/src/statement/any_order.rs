@@ -6,6 +6,10 @@
 //!     -> firsts           (DISTINCT with an ORDER BY of its own)
 //!     -> join_group   -> groups   (by key, cut likewise) -> keep_result
 //! ```
+//!
+//! A row's place is known before its result is made, but for DISTINCT, where the place is the
+//! value. So most rows of a long query cost no more than their sort key: one that is behind all
+//! results that the page needs is dropped at once.
 
 use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED};
 
@@ -20,14 +24,18 @@ impl Run {
     /// How many results the page may need, and whether none of them is passed over by OFFSET. One
     /// more than the page is kept, which says whether there is a next page.
     ///
+    /// ```text
+    /// OFFSET 5 LIMIT 100, pages of 10, the mark says that 3 were passed
+    /// 2 to pass over + 10 for the page + 1 behind it = 13; never more than the 102 that are left
+    /// ```
+    ///
     /// Results before the mark are not kept at all, so that the last page of a long query holds no
     /// more than the first.
     pub(super) fn needed_results(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
-        // What stands before a mark that was cut is only known when all is there.
-        // Only its beginning is known: results with the same beginning may come before it or after
-        // it.
+        // Of a mark that was cut only the beginning is known: results with the same beginning may
+        // come before it or after it, which is decided when all of them are there.
         if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
             return (usize::MAX, false);
         }
@@ -106,7 +114,9 @@ impl Run {
             || self.kept.is_behind(place, most)
     }
 
-    /// Lets the row in the environment join its group, unless the group cannot be in the page.
+    /// Lets the row in the environment join its group, unless the group cannot be in the page: with
+    /// a plain GROUP BY results come in the order of keys, so that only the first groups behind the
+    /// mark are needed.
     pub(super) fn join_group<'a>(
         &mut self,
         clauses: &'a Clauses,

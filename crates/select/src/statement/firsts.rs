@@ -13,7 +13,9 @@ const ENTRY_BYTES: usize = 160;
 /// Values by key, each with its first place.
 #[derive(Debug, Default)]
 pub(super) struct Firsts {
+    /// By identity: the place, the ordinal there, and the value.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
+    /// About the bytes of all of these.
     bytes: usize,
 }
 

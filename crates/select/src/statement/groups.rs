@@ -1,5 +1,12 @@
 //! Groups under construction, in the order of their keys: what their keys were and what their
 //! aggregates have come to.
+//!
+//! ```text
+//! SELECT c.k, SUM(c.n) FROM c GROUP BY c.k
+//!
+//! rows (b, 2) (a, 1) (b, 5)   ->   groups  a: keys [a], states [1]
+//!                                          b: keys [b], states [7]
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -14,16 +21,20 @@ const GROUP_BYTES: usize = 256;
 /// One group: the values of its keys and the states of its aggregates.
 #[derive(Debug)]
 struct Rows {
+    /// In the order of GROUP BY; missing values are values of their own.
     keys: Vec<Option<Value>>,
+    /// In the order in which the binder found the aggregates.
     states: Vec<AggregateState>,
-    /// About the bytes that all groups hold.
+    /// About the bytes that this group holds.
     bytes: usize,
 }
 
 /// Groups in the order of their keys, which is the order of results for a plain GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
+    /// By the identities of their keys.
     groups: BTreeMap<Vec<u8>, Rows>,
+    /// About the bytes of all groups.
     bytes: usize,
 }
 
@@ -82,7 +93,7 @@ impl Groups {
     }
 
     /// Forgets the last groups beyond this number. It is right only where the key of a group is its
-    /// place.
+    /// place: a later row could not bring a forgotten group back before those that are kept.
     pub(super) fn shrink_to(&mut self, most: usize) {
         while most < self.groups.len() {
             let last = self.groups.pop_last();

@@ -1,5 +1,14 @@
 //! Running a query over rows that come in the order of its results: each row becomes results at
 //! once, nothing is held but the page, and the driver may stop at any row.
+//!
+//! ```text
+//! page of 2, mark after row 1        SELECT VALUE t FROM c JOIN t IN c.tags
+//!
+//! row 1                    before the mark: passed over
+//! row 2  tags [a, b]       a, b       the page is full, and ends at row 2, ordinal 1
+//! row 3  tags []           nothing    the look ahead goes on
+//! row 4  tags [c]          found: there is a next page; it begins behind row 2, ordinal 1
+//! ```
 
 use evaluation::Error;
 

@@ -22,9 +22,11 @@ struct FoundResults<'a> {
     values: Vec<(Vec<u8>, Evaluated<'a>)>,
     /// Keys of the values that were taken, for DISTINCT.
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
+    /// Bytes that the environment holds for the results.
     held: usize,
     /// Results so far, those that OFFSET passes over included; not counted with ORDER BY.
     passed: u64,
+    /// How many results are enough.
     most: usize,
 }
 

@@ -14,6 +14,7 @@ const ENTRY_BYTES: usize = 128;
 /// query that sorts a million rows for a page of a hundred holds about a hundred.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
+    /// By place, and by ordinal within it.
     results: BTreeMap<(Vec<u8>, u64), Output>,
     /// Bytes of values.
     bytes: usize,

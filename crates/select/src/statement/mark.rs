@@ -27,6 +27,7 @@ const WHOLE: u8 = 1;
 pub struct Resume {
     /// The place, or its beginning and a hash of the whole.
     pub(super) place: Vec<u8>,
+    /// Whether the place is there as a whole.
     pub(super) whole: bool,
     /// How many places with the beginning of the last one have come so far.
     pub(super) ties: u64,
@@ -129,6 +130,7 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
 /// times in a row, once for each row of it.
 #[derive(Debug)]
 pub(super) struct Gate {
+    /// Where the page before ended; none for the first page.
     mark: Option<Resume>,
     /// The last place that came, and the ordinal from which on its rows pass.
     last: Option<(Vec<u8>, Option<u64>)>,
@@ -139,6 +141,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
+    /// A gate that lets pass what comes after a mark.
     pub(super) fn new(mark: Option<Resume>) -> Self {
         Self { mark, last: None, ties: 0, met: false }
     }

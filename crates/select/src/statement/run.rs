@@ -35,9 +35,13 @@ use crate::{
 /// A query being run for one page.
 #[derive(Debug)]
 pub struct Run {
+    /// What is done.
     pub(super) plan: Arc<Select>,
+    /// The operation.
     context: Arc<Context>,
+    /// Where the page before ended.
     pub(super) resume: Option<Resume>,
+    /// What the page may hold.
     pub(super) limit: PageLimit,
     /// Whether rows come in the order of results.
     sorted: bool,
@@ -45,6 +49,7 @@ pub struct Run {
     pub(super) inner: Option<Box<Run>>,
     /// Decides which rows come after the page before.
     pub(super) gate: Gate,
+    /// Results of the page so far, in their order.
     pub(super) page: Vec<Output>,
     /// Bytes of the results in the page.
     bytes: usize,
@@ -58,8 +63,11 @@ pub struct Run {
     pub(super) full: bool,
     /// The look beyond a full page, where rows come in the order of results.
     pub(super) ahead: Option<Ahead>,
+    /// Results so far where rows come in any order.
     pub(super) kept: Kept,
+    /// Groups so far, with GROUP BY.
     pub(super) groups: Groups,
+    /// Values so far, with DISTINCT and an order of its own.
     pub(super) firsts: Firsts,
     /// Bytes of groups that are becoming results.
     pub(super) finishing: usize,
@@ -260,6 +268,7 @@ impl Run {
         Ok(Page { values: self.page, resume, held: self.held })
     }
 
+    /// The clauses of the query.
     pub(super) fn clauses(&self) -> &Clauses {
         self.plan.clauses()
     }

@@ -1,4 +1,16 @@
 //! FROM and JOIN: the rows that a document, or what is inside it, makes.
+//!
+//! ```text
+//! FROM c JOIN t IN c.tags JOIN s IN t.sizes
+//!
+//! for each document c            the driver's loop: one call
+//!   for each element t of c.tags
+//!     for each element s of t.sizes
+//!       visit
+//! ```
+//!
+//! A source whose value is nothing makes no row, and nor does one that goes over anything but an
+//! array.
 
 use document::ValueRef;
 use evaluation::{Error, Evaluated, owned_bytes};
@@ -24,6 +36,7 @@ pub(super) fn expand_rows<'a>(
         Input::Root | Input::Collected(_) => expand_rows(rest, env, visit),
         Input::Value(expr) => {
             let value = expr.eval(env)?;
+            // `FROM c.a` has no row where the document has no `a`.
             if value.value().is_none() {
                 return Ok(Flow::More);
             }
@@ -35,6 +48,8 @@ pub(super) fn expand_rows<'a>(
                 let values = values.iter().map(Evaluated::Ref);
                 expand_each(values, source.slot, rest, env, visit)
             }
+            // A computed array: its elements are moved into the slot, and what is left of it is
+            // held meanwhile.
             got @ Evaluated::Own(document::Value::Array(_)) => {
                 let held = owned_bytes(&got);
                 env.hold_bytes(held)?;
@@ -57,7 +72,8 @@ pub(super) fn expand_rows<'a>(
     }
 }
 
-/// The loop of one source: fills its slot with each value in turn.
+/// The loop of one source: fills its slot with each value in turn, and counts the work of that.
+/// Ends early when a visit has enough.
 fn expand_each<'a>(
     values: impl Iterator<Item = Evaluated<'a>>,
     slot: usize,

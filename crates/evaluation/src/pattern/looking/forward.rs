@@ -29,12 +29,15 @@ const MAX_SLOTS: usize = 1 << 20;
 
 /// Ways side by side: each state once, with the groups of the first way that came to it.
 struct Ways {
+    /// In the order in which Perl would try them.
     list: Vec<(StateID, Slots)>,
+    /// By state: whether it is in the list.
     has: Vec<bool>,
 }
 
 /// What is left to do while a way is followed.
 enum Left {
+    /// A state to go to.
     Go(StateID),
     /// A slot gets back what it had.
     Restore(usize, Option<usize>),
@@ -52,8 +55,11 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
 
 /// What a walk forward over a text needs.
 struct ForwardWalk<'a> {
+    /// What is walked.
     machine: &'a Machine,
+    /// The text.
     bytes: &'a [u8],
+    /// By look-ahead: where in the text it matches.
     aheads: &'a [Positions],
 }
 

@@ -21,7 +21,9 @@ const MAX_NESTING: u32 = 250;
 /// A look-ahead that has to match where it stands, or must not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
+    /// Its number.
     pub(super) ahead: usize,
+    /// Whether it has to match.
     pub(super) wanted: bool,
 }
 
@@ -29,6 +31,7 @@ pub(super) struct Stands {
 /// empty group with a telling name, so that the compiler keeps its place.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
+    /// The automaton.
     pub(super) nfa: NFA,
     /// By group: the look-ahead that stands where the group begins.
     stands: Vec<Option<Stands>>,
@@ -107,6 +110,7 @@ impl Machine {
     }
 }
 
+/// The states before each one, of those that go on without reading anything.
 fn before(nfa: &NFA) -> Vec<Vec<StateID>> {
     let mut before = vec![Vec::new(); nfa.states().len()];
     for (at, state) in nfa.states().iter().enumerate() {

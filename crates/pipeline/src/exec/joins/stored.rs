@@ -36,7 +36,9 @@ pub(in crate::exec) struct Shared(Vec<Kept>);
 /// What cannot become bytes.
 #[derive(Debug)]
 enum Kept {
+    /// A stage of a pipeline, and its operation.
     Each(Arc<[Stage]>, usize, Arc<Context>),
+    /// The unwinding of an array, and its operation.
     Take(Arc<Unwind>, Arc<Context>),
 }
 

@@ -20,13 +20,16 @@ fn key_of(record: &[u8]) -> Option<SortKey> {
 /// The next record of a run, and its key.
 #[derive(Debug)]
 pub(super) struct Head {
+    /// What the record is sorted by.
     pub(super) key: SortKey,
+    /// Its bytes: key, source and document.
     pub(super) record: Vec<u8>,
 }
 
 /// Runs that are read together.
 #[derive(Debug)]
 pub(super) struct Merge {
+    /// Each run with its next record; none at its end.
     runs: Vec<(Reader, Option<Head>)>,
     /// The runs that are not at their end, by their next records: the first one last.
     order: Vec<usize>,

@@ -32,8 +32,11 @@ const ROW: u8 = 1;
 /// What is written at one level.
 #[derive(Debug)]
 pub(in crate::exec) struct Partitions {
+    /// The file that all of them are in.
     file: TempFile,
+    /// Which bits of a hash say the partition.
     level: u32,
+    /// What writes each one; none for those that are in memory.
     writers: [Option<Writer>; PARTITIONS],
     /// The bytes of a record; kept to use their memory again.
     record: Vec<u8>,
@@ -42,18 +45,24 @@ pub(in crate::exec) struct Partitions {
 /// A whole partition, to be read at its level.
 #[derive(Debug)]
 pub(in crate::exec) struct Partition {
+    /// Its records.
     run: Run,
+    /// The file that they are in, which lives as long as one of its partitions does.
     file: TempFile,
+    /// The level at which it was written.
     level: u32,
 }
 
 /// A partition that is being read.
 #[derive(Debug)]
 pub(in crate::exec) struct Reading {
+    /// Reads its records.
     reader: Reader,
+    /// What the reader holds.
     memory: usize,
     /// Where partitions of the next level go.
     file: TempFile,
+    /// The level at which it was written.
     level: u32,
 }
 

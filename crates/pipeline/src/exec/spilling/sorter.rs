@@ -43,7 +43,9 @@ const LONG_ORDER: usize = 4 * 1024 * 1024;
 /// A row and what it is ordered by.
 #[derive(Debug)]
 pub(in crate::exec) struct Entry {
+    /// What the row is sorted by.
     pub(in crate::exec) key: SortKey,
+    /// The row.
     pub(in crate::exec) row: Row,
 }
 
@@ -58,6 +60,7 @@ impl Entry {
 /// A sort: entries are added, then it is finished, then they come out.
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
+    /// The order.
     sort: Sort,
     /// How many rows are wanted.
     most: Option<usize>,
@@ -76,6 +79,7 @@ pub(in crate::exec) struct Sorter {
 /// What was written.
 #[derive(Debug)]
 struct Spilled {
+    /// What all runs are in.
     file: TempFile,
     /// Runs in the order in which their rows came, each with how often its rows were merged.
     runs: Vec<(u32, Run)>,
@@ -88,8 +92,11 @@ struct Spilled {
 /// Where entries come from, once it is finished.
 #[derive(Debug)]
 enum Out {
+    /// More may come.
     Unfinished,
+    /// All of them fit, and are sorted.
     Memory(std::vec::IntoIter<Entry>),
+    /// Runs that are merged, and how many rows were not taken yet.
     Files(Merge, usize),
 }
 

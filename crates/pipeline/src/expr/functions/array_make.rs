@@ -30,7 +30,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// `$concatArrays: [[1], [2]]` is `[1, 2]`; null when one is null.
+/// `$concatArrays: [[1], [2]]` is `[1, 2]`; null when one is null. All elements are copied, and
+/// each is counted before that.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut joined = Vec::new();
     let mut growth = call.new_growth();
@@ -103,7 +104,8 @@ fn to_object(call: &In<'_>) -> OptionalValue {
     Ok(Some(built.into_document()))
 }
 
-/// Name and value of a pair; all pairs have to be of the same form.
+/// Name and value of a pair; all pairs have to be of the same form. `of_arrays` says which form the
+/// first one had, and is set by it.
 fn pair<'a>(
     element: ValueRef<'a>,
     of_arrays: &mut Option<bool>,
@@ -171,7 +173,9 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Err
     Ok((name, value))
 }
 
-/// A 32-bit argument of `$range`.
+/// A 32-bit argument of `$range`. `codes` are the error numbers of a value that is no number, and
+/// of a number that does not fit; `what` has the words that the texts of the original have in
+/// different forms: the article, the name, and what follows the colon.
 fn range_part(
     call: &In<'_>,
     index: usize,
@@ -193,7 +197,8 @@ fn range_part(
     })
 }
 
-/// `$range: [0, 5, 2]` is `[0, 2, 4]`. How many there will be is checked before they are made.
+/// `$range: [0, 5, 2]` is `[0, 2, 4]`, and `$range: [5, 0, -2]` is `[5, 3, 1]`: the end is never
+/// reached. How many there will be is checked before they are made.
 fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
@@ -206,6 +211,7 @@ fn range(call: &In<'_>) -> OptionalValue {
         return Err(invalid_request(34449, "$range requires a non-zero step value"));
     }
     let distance = if step > 0 { end - start } else { start - end };
+    // Rounded up: the last step may go beyond the end.
     let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if MAX_DOCUMENT_BYTES / 8 < count {
@@ -227,7 +233,7 @@ fn range(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`; with `useLongestLength` missing elements are
-/// null or a default.
+/// null or a default: `[[1, "a"], [2, null]]`. Null when an input is null.
 fn zip(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
@@ -254,6 +260,7 @@ fn zip(call: &In<'_>) -> OptionalValue {
     })?;
     let defaults = call.value_at(2).as_array();
     let mut rows = vec![Vec::with_capacity(arrays.len()); count];
+    // Column by column: each input puts one element into every row.
     for (column, values) in arrays.iter().enumerate() {
         let default = defaults.and_then(|defaults| defaults.get(column)).unwrap_or(ValueRef::Null);
         let padded = values.iter().chain(std::iter::repeat(default));

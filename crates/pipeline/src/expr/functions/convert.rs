@@ -1,4 +1,12 @@
 //! Conversions between types (`$convert` and its short forms).
+//!
+//! ```text
+//! $toInt: "12"                                   12
+//! $toInt: 3.9                                    3       cut toward zero
+//! $toInt: "x"                                    error 241
+//! $convert: {input: "x", to: "int", onError: 0}  0
+//! $convert: {input: null, to: "int"}             null    null is not converted
+//! ```
 
 use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
 use evaluation::{Error, Evaluated};
@@ -66,7 +74,7 @@ fn convert_value(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// The type that `to` names.
+/// The type that `to` names: by its name (`"int"`) or by its number in BSON (16).
 fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
@@ -98,7 +106,7 @@ fn type_named(name: &str) -> Option<Type> {
     (0..=u8::MAX).filter_map(Type::from_code).find(|kind| kind.name() == name)
 }
 
-/// A value in another type.
+/// A value in another type. Pairs of types without a conversion fail with [`FAILED`], too.
 fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     let converted = match to {
         Type::Bool => to_bool(value),
@@ -140,7 +148,8 @@ fn unreadable_error(text: &str, reason: &str) -> Error {
     invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
 }
 
-/// An integer of a number, cut toward zero, of a boolean, a date or a text.
+/// An integer of a number, cut toward zero, of a boolean, a date or a text. `least` and `most` are
+/// what the type holds; what lies outside is an error and is not cut.
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
     let whole = match value {
         ValueRef::Bool(v) => i64::from(v),
@@ -165,7 +174,8 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
     if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow_error(value)) }
 }
 
-/// Fails for NaN and infinities. A decimal too large for a double is finite.
+/// Fails for NaN and infinities. A decimal too large for a double is finite, and is found too large
+/// later.
 fn finite_number(number: Number) -> Result<(), Error> {
     let what = if number.is_nan() {
         "NaN"
@@ -248,6 +258,7 @@ fn parse_double(text: &str) -> Result<f64, Error> {
         text.parse().map_err(|_| unreadable_error(text, "Did not consume whole string."))?;
     let lost = parsed.is_infinite() && !known;
     // A text that means more than nothing and comes to less than a double keeps whole.
+    // Digits before the exponent decide: `1e-400` would become zero, `0e5` is zero.
     let vanishes = !parsed.is_normal()
         && text.split(['e', 'E']).next().unwrap_or_default().contains(|c| ('1'..='9').contains(&c));
     if lost || (vanishes && !known) {
@@ -278,7 +289,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Decimal128(decimal)))
 }
 
-/// The text of a scalar.
+/// The text of a scalar; documents, arrays and other types have none.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
@@ -318,7 +329,8 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     }
 }
 
-/// A date of a text, of milliseconds, of a timestamp or of an ObjectId's seconds.
+/// A date of a text, of milliseconds, of a timestamp or of an ObjectId's seconds. A 32-bit integer
+/// is no date.
 fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let ms = match value {
         ValueRef::String(text) => date_parse::parse_free(text, None)?,

@@ -29,6 +29,7 @@ use crate::{
     shown::shown,
 };
 
+/// What `$dateFromParts` takes, by name.
 const PARTS: &[Param] = &[
     optional("year"),
     optional("month"),

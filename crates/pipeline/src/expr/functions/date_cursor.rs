@@ -6,7 +6,9 @@ use crate::failure::invalid_request;
 
 /// A text and how far it was read, in bytes.
 pub(super) struct Cursor<'a> {
+    /// The whole text.
     pub(super) text: &'a str,
+    /// Bytes of it that were read.
     pub(super) at: usize,
 }
 

@@ -25,6 +25,7 @@ use crate::{
     shown::shown,
 };
 
+/// What `$dateAdd` and `$dateSubtract` take, by name.
 const ADD: &[Param] =
     &[required("startDate"), required("unit"), required("amount"), optional("timezone")];
 
@@ -133,7 +134,8 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     Some(zone.to_instant(zone.to_local(at).checked_add(days.checked_mul(DAY_MS)?)?))
 }
 
-/// The first day of the week, Monday 1 to Sunday 7.
+/// The first day of the week, Monday 1 to Sunday 7, which is the one that holds where none is
+/// given; `None` when it is null.
 fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -181,7 +183,8 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
     })
 }
 
-/// `$dateDiff`: how many boundaries of the unit lie between two dates, in local time.
+/// `$dateDiff`: how many boundaries of the unit lie between two dates, in local time. From December
+/// 31 to January 1 is one year, one month and one day.
 fn date_diff(call: &In<'_>) -> OptionalValue {
     if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
@@ -213,13 +216,13 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int64(count)))
 }
 
-/// Months since year 0 of local milliseconds.
+/// Months since year 0 of local milliseconds: quarters and years are numbers of months.
 fn months_since(local: i64) -> i64 {
     let (year, month, _) = date_of_days(local.div_euclid(DAY_MS));
     year * 12 + month - 1
 }
 
-/// How many units a bin has; `None` when it is null.
+/// How many units a bin has, 1 unless it is said; `None` when it is null.
 fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(2);
     if arg.is_absent() {
@@ -269,13 +272,15 @@ fn date_trunc(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::DateTime(start)))
 }
 
-/// The start of the step that a value is in, where one starts at `origin`.
+/// The start of the step that a value is in, where one starts at `origin`; values before the
+/// origin, too. `None` where that is out of range.
 fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     let bins = value.checked_sub(origin)?.div_euclid(step);
     origin.checked_add(bins.checked_mul(step)?)
 }
 
-/// The local start of the bin.
+/// The local start of the bin. Every unit counts its own way from the reference date: months by the
+/// calendar, weeks from the first beginning of a week on or after it, days and less by their length.
 fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
     match unit {

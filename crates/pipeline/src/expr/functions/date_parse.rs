@@ -22,15 +22,21 @@ use crate::failure::invalid_request;
 /// What was read so far; what is missing has a default or makes the date incomplete.
 #[derive(Default)]
 struct Parts {
+    /// Of the calendar.
     year: Option<i64>,
+    /// From 1.
     month: Option<i64>,
+    /// Of the month, from 1.
     day: Option<i64>,
+    /// From 1.
     day_of_year: Option<i64>,
     /// ISO year, week and day of the week.
     iso: (Option<i64>, Option<i64>, Option<i64>),
+    /// Hour, minute, second and millisecond.
     time: [i64; 4],
     /// The offset from UTC that the text has, in milliseconds.
     offset: Option<i64>,
+    /// What the text has for the time zone.
     zone_text: String,
 }
 

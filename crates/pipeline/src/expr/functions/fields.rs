@@ -19,12 +19,17 @@ const PLACE: Size = Size { bytes: 0, memory: 48 };
 
 /// Fields put together, bounded while they grow.
 pub(super) struct Fields<'a> {
+    /// Pays for looking names up.
     budget: &'a Budget,
+    /// What the fields have come to.
     growth: Growth<'a>,
+    /// Names with values, in the order in which the names came first.
     fields: Vec<(String, Value)>,
+    /// Makes the hashes of names, with a seed that no request knows.
     state: RandomState,
     /// Places by the hash of the name; the few names whose hash another has are not in it.
     places: HashMap<u64, usize>,
+    /// Places of those.
     others: Vec<usize>,
 }
 

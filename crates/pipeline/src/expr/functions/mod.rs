@@ -84,6 +84,7 @@ pub struct Function {
     pub takes: Takes,
     /// What it is for.
     pub about: &'static str,
+    /// What it does.
     eval: fn(&In<'_>) -> OptionalValue,
 }
 
@@ -106,8 +107,11 @@ pub(crate) const fn row(
 /// One evaluation of a function: its name for messages, its arguments, and the environment.
 #[derive(Debug)]
 pub struct In<'a> {
+    /// The function's name, with the `$`.
     pub(crate) name: &'static str,
+    /// The values of its arguments.
     pub(crate) args: &'a [Evaluated<'a>],
+    /// The document and the variables around the call.
     pub(crate) env: &'a Env<'a>,
 }
 

@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$substrCP", Exactly(3), substr_cp, "part by code points"),
 ];
 
-/// The length of a text in bytes or in characters.
+/// The length of a text in bytes or in characters: `"é"` has two bytes and is one character.
 fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
     let Some(text) = text_of(call.value_at(0)) else {
         let kind = call.arg_at(0).type_name();
@@ -40,7 +40,8 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
     Ok(Some(Value::Int32(i32::try_from(count(text)).unwrap_or(i32::MAX))))
 }
 
-/// A start or end argument: a whole number that is not negative.
+/// A start or end argument: a whole number that is not negative. `which` names it in the error,
+/// `otherwise` is its value when it is not given.
 pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
@@ -66,7 +67,8 @@ pub(super) fn bound_argument(
     })
 }
 
-/// The text and what is looked for in it; `None` when the text is null.
+/// The text and what is looked for in it; `None` when the text is null. Anything else that is no
+/// text is an error.
 fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -106,7 +108,7 @@ fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     index_of(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
 }
 
-/// `$indexOfCP`: the same in characters.
+/// `$indexOfCP`: the same in characters: `["aéb", "b"]` is 2, where `$indexOfBytes` gives 3.
 fn index_of_cp(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
@@ -167,7 +169,7 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(text.get(start..end).unwrap_or_default())))
 }
 
-/// `$substrCP`: the same in characters, of which none is ever cut.
+/// `$substrCP`: the same in characters, of which none is ever cut: `["aéb", 1, 1]` is `"é"`.
 fn substr_cp(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {

@@ -7,6 +7,7 @@ use evaluation::{Size, calendar};
 
 use super::text::Parts;
 
+/// The days of the week, as they are written out.
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 

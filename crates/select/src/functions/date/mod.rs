@@ -73,10 +73,12 @@ fn present(call: &Call<'_, '_>) -> Option<i64> {
     call.context.now_ms.checked_mul(TICKS_PER_MS)
 }
 
+/// The operation's instant in milliseconds: the same in all calls of one query.
 fn now_ms<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(integer_value(call.context.now_ms))
 }
 
+/// The operation's instant in ticks.
 fn now_ticks<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(present(call).map_or(Evaluated::Missing, integer_value))
 }
@@ -115,6 +117,7 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(i64::try_from(between).map_or_else(|_| number_or_nothing(between as f64), integer_value))
 }
 
+/// One part of an instant, as a number.
 fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(part), Some(ticks)) = (part_named(call, 0), instant_at(call, 1)) else {
         return UNDEFINED;
@@ -122,6 +125,7 @@ fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(integer_value(part.value_in(ticks)))
 }
 
+/// An instant as text, by a pattern of letters.
 fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(ticks), Some(pattern)) = (instant_at(call, 0), call.text_at(1)) else {
         return UNDEFINED;

@@ -125,10 +125,13 @@ impl DatePart {
 
 /// A length of time.
 enum Length {
+    /// A number of months, which differ in length.
     Months(i64),
+    /// A length that is the same everywhere.
     Nanoseconds(i64),
 }
 
+/// Ticks as nanoseconds, which are more than 64 bits hold.
 fn nanoseconds_of(ticks: i64) -> i128 {
     i128::from(ticks) * i128::from(NANOSECONDS_PER_TICK)
 }

@@ -3,6 +3,7 @@
 
 use evaluation::calendar::{date_of_days, days_in_month, days_of_date};
 
+/// A tick is a hundred nanoseconds.
 pub(super) const TICKS_PER_MS: i64 = 10_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
 const TICKS_PER_DAY: i64 = 86_400 * TICKS_PER_SECOND;
@@ -13,11 +14,17 @@ const PLACES: usize = 7;
 /// An instant in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
+    /// Of the Gregorian calendar.
     pub(super) year: i64,
+    /// From 1.
     pub(super) month: i64,
+    /// Of the month, from 1.
     pub(super) day: i64,
+    /// From 0.
     pub(super) hour: i64,
+    /// From 0.
     pub(super) minute: i64,
+    /// From 0.
     pub(super) second: i64,
     /// Ticks of the second.
     pub(super) fraction: i64,

@@ -35,6 +35,7 @@ fn one_side<'a>(
     Ok(side(text, delimiter).map_or(Evaluated::Missing, string_value))
 }
 
+/// `LENGTH("abc")` is 3; characters are counted as JavaScript does, in UTF-16 units.
 fn length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let length = call.text_at(0).and_then(|text| i64::try_from(utf16::utf16_length(text)).ok());
     Ok(length.map_or(Evaluated::Missing, integer_value))

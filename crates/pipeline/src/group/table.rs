@@ -1,0 +1,271 @@
+//! All accumulators by name, and the fields that groups compute with them. A row of the table says
+//! what an accumulator takes, and makes the state of a new group.
+//!
+//! ```text
+//! {n: {$firstN: {input: "$x", n: 2}}}
+//!
+//! Field { name: "n", accumulator: row of $firstN, taken: input $x, n 2 }
+//! new group -> start_state -> Edge of 2 values;  row -> add_row -> the value of $x goes into it
+//! ```
+
+use document::{Document, Value, ValueRef};
+use evaluation::{Error, Evaluated};
+
+use super::{
+    state::GroupState,
+    taken::{AccumulatorShape, Taken},
+    top::Top,
+};
+use crate::{
+    accumulate::{
+        Avg, DistinctValues, Edge, Extreme, JoinedArrays, Percentiles, PushedValues, Ranked,
+        StandardDeviation, Sum, parse_count, parse_percentages,
+    },
+    expr::Env,
+};
+
+/// A row of the table: an accumulator by its name.
+#[derive(Clone, Copy)]
+pub struct Accumulator {
+    /// Its name, with the `$`.
+    pub name: &'static str,
+    /// What it takes.
+    pub shape: AccumulatorShape,
+    /// What it is for.
+    pub about: &'static str,
+    /// Makes the state of a new group, given what the use says and the count `n`.
+    start: fn(&Taken, usize) -> GroupState,
+}
+
+impl std::fmt::Debug for Accumulator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// One computed field of a group.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// How it is computed.
+    pub accumulator: &'static Accumulator,
+    /// Of what.
+    pub taken: Taken,
+}
+
+/// A row of the table.
+const fn row(
+    name: &'static str,
+    shape: AccumulatorShape,
+    start: fn(&Taken, usize) -> GroupState,
+    about: &'static str,
+) -> Accumulator {
+    Accumulator { name, shape, about, start }
+}
+
+/// All accumulators, by name.
+static TABLE: [Accumulator; 24] = [
+    row(
+        "$addToSet",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Unique(DistinctValues::default()),
+        "distinct values",
+    ),
+    row(
+        "$avg",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Avg(Avg::default()),
+        "mean of the numbers",
+    ),
+    row(
+        "$bottom",
+        AccumulatorShape::Top,
+        |t, _| GroupState::Top(Top::only_one(t, true)),
+        "output of the last row",
+    ),
+    row(
+        "$bottomN",
+        AccumulatorShape::TopN,
+        |t, n| GroupState::Top(Top::new(t, n, true)),
+        "outputs of last rows",
+    ),
+    row(
+        "$concatArrays",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Joined(JoinedArrays::default()),
+        "arrays joined",
+    ),
+    row("$count", AccumulatorShape::Nothing, |_, _| GroupState::Count(0), "number of rows"),
+    row(
+        "$first",
+        AccumulatorShape::Value,
+        |_, _| GroupState::First(None),
+        "value of the first row",
+    ),
+    row(
+        "$firstN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Edge(Edge::with_count(n, false)),
+        "values of first rows",
+    ),
+    row(
+        "$last",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Last(Value::Null),
+        "value of the last row",
+    ),
+    row(
+        "$lastN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Edge(Edge::with_count(n, true)),
+        "values of last rows",
+    ),
+    row(
+        "$max",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Extreme(Extreme::new(true)),
+        "greatest value",
+    ),
+    row(
+        "$maxN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Ranked(Ranked::with_count(n, true)),
+        "greatest values",
+    ),
+    row(
+        "$median",
+        AccumulatorShape::Median,
+        |_, _| GroupState::Percentiles(Percentiles::median()),
+        "middle",
+    ),
+    row(
+        "$mergeObjects",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Merged(Document::new()),
+        "fields merged",
+    ),
+    row(
+        "$min",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Extreme(Extreme::new(false)),
+        "least value",
+    ),
+    row(
+        "$minN",
+        AccumulatorShape::N,
+        |_, n| GroupState::Ranked(Ranked::with_count(n, false)),
+        "least values",
+    ),
+    row(
+        "$percentile",
+        AccumulatorShape::Percentile,
+        |_, _| GroupState::Percentiles(Percentiles::default()),
+        "percentiles",
+    ),
+    row(
+        "$push",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Push(PushedValues::default()),
+        "all values",
+    ),
+    row(
+        "$setUnion",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Union(DistinctValues::default()),
+        "elements of all arrays",
+    ),
+    row(
+        "$stdDevPop",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Deviation(StandardDeviation::new(false)),
+        "deviation of a population",
+    ),
+    row(
+        "$stdDevSamp",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Deviation(StandardDeviation::new(true)),
+        "deviation of a sample",
+    ),
+    row(
+        "$sum",
+        AccumulatorShape::Value,
+        |_, _| GroupState::Sum(Sum::default()),
+        "sum of the numbers",
+    ),
+    row(
+        "$top",
+        AccumulatorShape::Top,
+        |t, _| GroupState::Top(Top::only_one(t, false)),
+        "output of the first row in order",
+    ),
+    row(
+        "$topN",
+        AccumulatorShape::TopN,
+        |t, n| GroupState::Top(Top::new(t, n, false)),
+        "outputs of first rows",
+    ),
+];
+
+/// Every accumulator.
+pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
+    TABLE.iter()
+}
+
+/// The accumulator of this name (with the `$`). There are few, so that they are looked through.
+pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
+    TABLE.iter().find(|accumulator| accumulator.name == name)
+}
+
+impl Field {
+    /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
+    /// depend on: with `_id: {k: "$a"}` an `n` of `$k` is the `k` of the key.
+    pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
+        // Evaluated over the group's key, once for each group.
+        let n = match self.accumulator.shape {
+            AccumulatorShape::N | AccumulatorShape::TopN => {
+                parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
+            }
+            _ => 1,
+        };
+        let mut state = (self.accumulator.start)(&self.taken, n);
+        // Which percentiles are asked for may depend on the key.
+        if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
+            (&mut state, self.accumulator.shape)
+        {
+            held.ask_for(parse_percentages(self.taken.n.evaluate_borrowed(env)?.or_null())?);
+        }
+        Ok(state)
+    }
+
+    /// Adds a row; returns by how many bytes the state grew.
+    pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
+        match state {
+            GroupState::Count(count) => {
+                *count += 1;
+                Ok(0)
+            }
+            // The input of later rows is not even evaluated.
+            GroupState::First(Some(_)) => Ok(0),
+            // Its output is evaluated only for rows that are kept.
+            GroupState::Top(top) => top.add_row(&self.taken, env),
+            _ => state.take_value(self.taken.input.evaluate_borrowed(env)?),
+        }
+    }
+
+    /// Adds a row whose input was read already, together with others of the same row.
+    pub(crate) fn add_value(
+        &self,
+        state: &mut GroupState,
+        value: Option<ValueRef<'_>>,
+        env: &Env<'_>,
+    ) -> Result<usize, Error> {
+        match state {
+            // These read no input, or their own.
+            GroupState::Count(_) | GroupState::First(Some(_)) | GroupState::Top(_) => {
+                self.add_row(state, env)
+            }
+            _ => state.take_value(value.map_or(Evaluated::Missing, Evaluated::Ref)),
+        }
+    }
+}
