@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-/// How long a document has been dead before its bytes may go, where nothing else is said and the
-/// clock moves by itself.
+/// How long ago a document has to have expired before its bytes may go, where nothing else is said
+/// and the clock moves by itself.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
 /// How the database clock moves.
@@ -59,7 +59,7 @@ pub struct Config {
     pub clock: ClockMode,
     /// Written once every listener accepts.
     pub ready_file: Option<PathBuf>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long ago a document has to have expired before its bytes may go.
     pub reap_delay: Duration,
     /// How log lines look; `None`: nothing is logged.
     pub log_format: Option<LogFormat>,

@@ -96,7 +96,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     Ok(Opened { engine, measured, timekeeper, data_dir })
 }
 
-/// Opens the clock's checkpoints. Where there are data there has to be one: without it the dead
+/// Opens the clock's checkpoints. Where there are data there has to be one: without it what expired
 /// would live again.
 fn open_clock(
     path: &Path,

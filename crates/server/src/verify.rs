@@ -20,7 +20,7 @@ pub struct Difference {
     pub namespace: String,
     /// Live rows.
     pub rows: u64,
-    /// Entries of dead documents that are still there: no damage.
+    /// Entries of expired documents that are still there: no damage.
     pub dead_entries: u64,
     /// What does not agree, in words; the first hundred.
     pub differences: Vec<String>,
