@@ -1,4 +1,5 @@
-//! Why a request is not let in, sorted by what its sender does next.
+//! Why a request is not let in, sorted by what its sender does next. The texts are what a client of
+//! Azure expects to read; the status is chosen by the API.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use std::fmt;
 pub enum Denied {
     /// There is no authorization header.
     Missing,
-    /// It cannot be read.
+    /// The authorization header cannot be read.
     Malformed,
     /// The request's date is missing or cannot be read.
     NoDate,

@@ -18,16 +18,18 @@ use crate::{
     limits::MAX_SKEW_MS,
 };
 
-/// Whom such a token is for.
+/// The audience that such a token has to name, as the emulator's tools do.
 const AUDIENCE: &str = "https://localhost.localhost";
-/// Name of the key that it says it was signed with.
+/// Name of the key that it says it was signed with, as the emulator's tools do.
 const KEY_ID: &str = "CosmosEmulatorPrimaryMaster";
 
+/// With or without padding: both are seen.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// What the holder of the token in a header may do, at this time of the machine's clock.
+/// Returns what the holder of the token in a header may do; `now_ms` is the machine's clock. The order
+/// of the checks decides the error: form, audience, signature, time.
 pub fn check_entra(
     keys: &Keys,
     authorization: &Authorization<'_>,
@@ -57,12 +59,14 @@ pub fn check_entra(
     Ok(right)
 }
 
+/// Returns a part of the token, base64 of JSON.
 fn decode_object(part: &str) -> Result<Value, Denied> {
     let bytes = URL_SAFE.decode(part).map_err(|_| Denied::Malformed)?;
     serde_json::from_slice(&bytes).map_err(|_| Denied::Malformed)
 }
 
-/// The signature is the key, as text or as bytes.
+/// Returns the right of the key that signed. The signature of such a token is the key itself, as text
+/// or as bytes, so it is compared like a key, in constant time.
 fn find_signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
     for (text, right) in keys.texts() {
         let mut found: Choice = text.as_bytes().ct_eq(signature);

@@ -1,5 +1,6 @@
 //! How often a sender gave a wrong key, or a wrong signature, of late. It knows neither keys nor
-//! requests, and is not asked about who gives a right one.
+//! requests. It is asked only after a key was found wrong, so that whoever has the right key never
+//! waits because of others at the same address.
 
 use std::{
     collections::HashMap,
@@ -13,21 +14,26 @@ use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
 /// Wrong keys of one sender since the beginning of its window.
 #[derive(Clone, Copy, Debug)]
 struct Wrong {
+    /// When the window began, by the monotonic clock.
     since: Duration,
+    /// How many there were in it.
     times: u32,
 }
 
-/// Wrong keys by sender.
+/// Wrong keys by sender. `None` counts all those together that there was no room for, and those whose
+/// address is not known.
 #[derive(Debug, Default)]
 pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
 
 impl Guesses {
+    /// Takes the lock; a panic while it was held leaves counts that are valid.
     fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, Wrong>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This sender guessed wrong. Where he has done so too often, it is not counted, and the answer is
-    /// how many seconds he has to wait to be told more than that.
+    /// Notes that this sender gave a wrong key; `now` is the monotonic clock. Returns how many seconds he
+    /// has to wait if he did so too often, and then does not count this time: trying on does not
+    /// prolong the wait. `None`: he is told that the key is wrong.
     pub fn note_wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let wait = self.seconds_to_wait(peer, now);
         if wait.is_none() {
@@ -36,7 +42,7 @@ impl Guesses {
         wait
     }
 
-    /// Seconds until this sender is told again that he is wrong; `None`: now.
+    /// Returns the seconds until this sender is told again that a key is wrong; `None`: he is now.
     fn seconds_to_wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let all = self.lock();
         let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
@@ -46,7 +52,8 @@ impl Guesses {
         waits.then(|| end.saturating_sub(now).as_secs() + 1)
     }
 
-    /// This sender gave a wrong key.
+    /// Counts a wrong key. Windows that are over make room for new senders; without room the shared count
+    /// is used.
     fn note_guess(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.lock();
         if MAX_SENDERS <= all.len() {
@@ -63,7 +70,8 @@ impl Guesses {
     }
 }
 
-/// Whoever has an address of the newer kind has as many of them as he likes.
+/// Returns what a sender is counted by: an IPv4 address, or the first 64 bits of an IPv6 address, as a
+/// host there usually has a whole network of that size to choose addresses from.
 fn sender_prefix(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,4 +1,5 @@
-//! The authorization header: which kind of credential it carries. It checks none.
+//! The authorization header, `type=master&ver=1.0&sig=...`: which kind of credential it carries. It
+//! checks none.
 
 use std::borrow::Cow;
 
@@ -21,13 +22,16 @@ pub enum Credential {
 /// A header, split into its parts.
 #[derive(Clone, Debug)]
 pub struct Authorization<'a> {
+    /// The header, decoded.
     text: Cow<'a, str>,
     credential: Credential,
+    /// Where in it the signature begins.
     signature_at: usize,
 }
 
 impl<'a> Authorization<'a> {
-    /// Reads a header as it came: encoded or not.
+    /// Reads a header as it came, percent-encoded or not. Anything that is not in the form is
+    /// [`Denied::Malformed`]; `sig` comes last, as it may contain any character.
     pub fn parse(header: &'a str) -> Result<Self, Denied> {
         if MAX_HEADER_BYTES < header.len() {
             return Err(Denied::Malformed);
@@ -50,17 +54,18 @@ impl<'a> Authorization<'a> {
         Ok(Self { text, credential, signature_at })
     }
 
-    /// Its kind.
+    /// Returns the kind of credential, by which the caller chooses how to check it.
     pub fn credential(&self) -> Credential {
         self.credential
     }
 
-    /// What stands behind `sig=`.
+    /// Returns what follows `sig=`.
     pub fn signature(&self) -> &str {
         self.text.get(self.signature_at..).unwrap_or_default()
     }
 
-    /// The signature as bytes, if it has the length of one.
+    /// Returns the signature as the 32 bytes of HMAC-SHA256. One of another length is the wrong signature,
+    /// not a malformed header.
     pub(crate) fn decode_digest(&self) -> Result<[u8; 32], Denied> {
         let mut bytes = [0; 48];
         let len = STANDARD.decode_slice(self.signature(), &mut bytes);
@@ -69,6 +74,7 @@ impl<'a> Authorization<'a> {
     }
 }
 
+/// Returns the kind that `type=` names.
 fn kind_of(text: &str) -> Result<Credential, Denied> {
     match text {
         "master" => Ok(Credential::Master),

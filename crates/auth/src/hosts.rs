@@ -1,20 +1,22 @@
-//! Names that a server answers to. Whoever points a name of his own at it gets no answer there, so
-//! that no page of his can read one.
+//! Names that a server answers to. Somebody who points a name of his own at this server (DNS
+//! rebinding) gets no answer under it, so that no page of his can read one. IP addresses are always
+//! allowed: nobody can point those elsewhere.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Names of a server, beside addresses and `localhost`.
+/// Names of a server in lower case, beside IP addresses and `localhost`.
 #[derive(Clone, Debug)]
 pub struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// These names.
+    /// Returns these names; empty ones are left out.
     pub fn new(names: &[String]) -> Self {
         let names = names.iter().map(|name| without_dot(name).to_ascii_lowercase());
         Self(names.filter(|name| !name.is_empty()).collect())
     }
 
-    /// Whether `host` or `host:port` is one of them.
+    /// Returns whether `host` or `host:port` is the server's: an IP address, `localhost` or a name under
+    /// it, or one of these names. Case and a dot at the end do not matter.
     pub fn holds(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -29,20 +31,21 @@ impl Hosts {
     }
 }
 
-/// Whether it is a name under `localhost`, which never leaves the machine.
+/// Returns whether it is a name under `localhost`, which never leaves the machine.
 fn is_below_localhost(name: &str) -> bool {
     let suffix = b".localhost";
     name.len() > suffix.len()
         && name.as_bytes()[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
 }
 
-/// A name without the dot that may end it.
+/// Returns a name without the dot that may end it.
 fn without_dot(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix('.').unwrap_or(name)
 }
 
-/// The host of `host:port`; `None`: this is neither.
+/// Returns the host of `host` or `host:port`; `None`: this is neither. An IPv6 address has to stand in
+/// brackets.
 fn without_port(host: &str) -> Option<&str> {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, port),

@@ -1,4 +1,5 @@
-//! One symmetric key, kept as the state of the hash that its bytes lead to.
+//! One symmetric key, kept as the state of the hash after its bytes: a signature begins with a copy of
+//! the state instead of hashing the key again, and the key's bytes are not kept.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::limits::KEY_BYTES;
 
-/// A text is not a key.
+/// A text or some bytes cannot be a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAKey;
 
@@ -35,7 +36,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Reads the base64 form.
+    /// Returns the key of a text in base64, of a length that a key may have.
     pub fn parse(text: &str) -> Result<Self, NotAKey> {
         let bytes = STANDARD.decode(text.trim()).map_err(|_| NotAKey)?;
         if !KEY_BYTES.contains(&bytes.len()) {
@@ -44,13 +45,14 @@ impl Key {
         Self::of(&bytes)
     }
 
-    /// A key of these bytes.
+    /// Returns a key of these bytes, of any length.
     pub fn of(bytes: &[u8]) -> Result<Self, NotAKey> {
         let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| NotAKey)?;
         Ok(Self { state })
     }
 
-    /// The signature of the parts, as if they were one text.
+    /// Returns the signature of the parts, as if they were one text: callers put separators or prefixes
+    /// between them where one part could run into the next.
     pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut state = self.state.clone();
         for part in parts {
@@ -59,7 +61,8 @@ impl Key {
         state.finalize().into_bytes().into()
     }
 
-    /// Whether a signature is the parts', in a time that does not tell how wrong it is.
+    /// Returns whether a signature is the parts', in a time that does not tell how wrong it is. The result
+    /// stays a `Choice`, so that a caller can combine several before it branches.
     pub fn verifies(&self, parts: &[&[u8]], signature: &[u8; 32]) -> Choice {
         self.sign(parts).ct_eq(signature)
     }

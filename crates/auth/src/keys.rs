@@ -5,7 +5,8 @@ use subtle::ConstantTimeEq;
 
 use crate::key::{Key, NotAKey};
 
-/// The key that tools for local development have built in. It protects nothing.
+/// The key that Azure's emulators and their tools have built in. Everybody knows it, so it protects
+/// nothing; a server that uses it listens for its own machine alone.
 pub const WELL_KNOWN_KEY: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
@@ -18,7 +19,8 @@ pub enum Right {
     Read,
 }
 
-/// A key with its text and what it is good for.
+/// A key with its text and its right. The text is kept for those who may see it: the portal shows how
+/// to connect.
 #[derive(Clone, Debug)]
 struct Named {
     key: Key,
@@ -26,7 +28,7 @@ struct Named {
     right: Right,
 }
 
-/// All keys of an account.
+/// All keys of an account, in the order in which they are tried. A key's place in it names it.
 #[derive(Clone, Debug)]
 pub struct Keys {
     keys: Vec<Named>,
@@ -41,12 +43,12 @@ const NAMES: [(&str, Right); 4] = [
 ];
 
 impl Keys {
-    /// The one key everybody knows.
+    /// Returns the account that has the one key everybody knows.
     pub fn well_known() -> Result<Self, NotAKey> {
         Self::new(&[(WELL_KNOWN_KEY, Right::Write)])
     }
 
-    /// Keys in the order in which they are tried.
+    /// Returns an account of these keys, in base64.
     pub fn new(keys: &[(&str, Right)]) -> Result<Self, NotAKey> {
         let keys = keys.iter().map(|(text, right)| {
             let text = text.trim();
@@ -56,7 +58,8 @@ impl Keys {
     }
 
     /// Reads a key file: a key alone on its line is the primary; others are `name = key` with the
-    /// names primary, secondary, primary-readonly and secondary-readonly. `#` begins a comment.
+    /// names primary, secondary, primary-readonly and secondary-readonly. `#` begins a comment. An error
+    /// says what is wrong without repeating a key.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut found: Vec<(&str, Right)> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -65,6 +68,7 @@ impl Keys {
             if line.is_empty() {
                 continue;
             }
+            // A key may end with '=', so a line counts as `name = key` only with a name that is known.
             let named = line.split_once('=').and_then(|(name, key)| {
                 let name = name.trim();
                 let (name, right) = NAMES.iter().find(|(known, _)| *known == name)?;
@@ -83,18 +87,18 @@ impl Keys {
         Self::new(&found).map_err(|error| error.to_string())
     }
 
-    /// Whether one of them is the key that everybody knows.
+    /// Returns whether one of them is the key that everybody knows.
     pub fn are_well_known(&self) -> bool {
         self.keys.iter().any(|named| named.text == WELL_KNOWN_KEY)
     }
 
-    /// The first key, as text: what clients are given.
+    /// Returns the first key as text: the one that clients are given.
     pub fn primary(&self) -> &str {
         self.keys.first().map_or("", |named| &named.text)
     }
 
-    /// The place of a key that is given as text, and what it is good for. The time it takes does not
-    /// tell how wrong a text is.
+    /// Returns the place of a key that is given as text, and its right. All keys are compared, each in
+    /// constant time, so the time it takes does not tell how wrong a text is.
     pub fn find_key(&self, text: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (at, named) in self.keys.iter().enumerate() {
@@ -105,16 +109,19 @@ impl Keys {
         found
     }
 
-    /// Keys for another use, one from each key of the account: they change when these do.
+    /// Returns keys for another use, one from each key of the account: they change when these do, and do
+    /// not tell anything about them.
     pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
         let derived = |named: &Named| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
         self.keys.iter().map(derived).collect()
     }
 
+    /// Returns the keys with their rights, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, Right)> {
         self.keys.iter().map(|named| (&named.key, named.right))
     }
 
+    /// Returns the keys' texts with their rights, in order.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Right)> {
         self.keys.iter().map(|named| (named.text.as_str(), named.right))
     }

@@ -1,5 +1,6 @@
-//! Who may do what: signed requests and tokens checked as pure functions, who guesses, and which names
-//! a server answers to. No sockets, no storage; what time it is, is a parameter.
+//! Who may do what: signed requests and tokens checked as pure functions, how often somebody guesses,
+//! and which names a server answers to. No sockets, no storage; what time it is, is a parameter. The
+//! NoSQL API checks its requests here, the portal its keys; what a right allows, they decide.
 
 mod date;
 mod denied;

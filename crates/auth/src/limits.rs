@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// How far the date of a signed request may be from the machine's clock, milliseconds.
+/// How far the date of a signed request may be from the machine's clock, milliseconds, either way: a
+/// recorded request is good for no longer than this.
 pub(crate) const MAX_SKEW_MS: i64 = 15 * 60 * 1000;
 /// Shortest life of a resource token, seconds.
 pub const MIN_TOKEN_SECONDS: i64 = 10 * 60;
@@ -14,9 +15,10 @@ pub const TOKEN_SECONDS: i64 = 60 * 60;
 pub(crate) const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Bytes of a key, at least and at most.
 pub(crate) const KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
-/// Wrong keys that one sender may give within a window.
+/// Wrong keys that one sender may give within a window before he has to wait.
 pub const MAX_ATTEMPTS: u32 = 10;
 /// The window in which wrong keys are counted.
 pub const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
-/// Senders whose wrong keys are counted apart; more share one count.
+/// Senders whose wrong keys are counted apart; more share one count. It bounds the memory that
+/// guessing from many addresses can take.
 pub const MAX_SENDERS: usize = 4096;

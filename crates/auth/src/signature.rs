@@ -1,4 +1,8 @@
-//! Requests that are signed with a key of the account.
+//! Requests that are signed with a key of the account. What is signed is a text of five lines:
+//!
+//! ```text
+//! get\n docs\n dbs/shop/colls/carts/docs/1\n <x-ms-date>\n <date, or nothing>\n     (all without spaces)
+//! ```
 
 use subtle::Choice;
 
@@ -26,7 +30,9 @@ pub struct Signed<'a> {
 }
 
 impl Signed<'_> {
-    /// Whose signature the header carries, at this time of the machine's clock.
+    /// Returns the right of the key whose signature the header carries; `now_ms` is the machine's clock.
+    /// Each key and each form of the link is tried, and compared in constant time. The date is checked
+    /// first: it is cheap, and an old request is refused whatever it says.
     pub fn check(
         &self,
         keys: &Keys,

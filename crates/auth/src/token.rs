@@ -1,5 +1,10 @@
-//! Tokens that let their holder use a permission for a time. Only who has the secret can make one,
-//! and nothing about them is stored: what a permission allows, it says itself.
+//! Tokens that let their holder use a permission for a time. Only the holder of the secret can make
+//! one, and nothing about them is stored: what a permission allows, the permission itself says when it
+//! is looked up.
+//!
+//! ```text
+//! base64 of: format (2) | end, seconds since 1970 (8) | version (8) | permission (text) | MAC (32)
+//! ```
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -14,21 +19,21 @@ use crate::{
 const FORMAT: [u8; 2] = [0, 2];
 /// What separates these signatures from all others that the secret makes.
 const PURPOSE: &[u8] = b"resource token\0";
-/// Bytes before the text: format, the end, the version.
+/// Bytes before the permission's text: format, end, version.
 const FIXED: usize = FORMAT.len() + 8 + 8;
 
 /// One version of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Where the permission is kept.
+    /// Where the permission is kept: the path of ids that leads to it.
     pub permission: String,
-    /// Its version: a permission that has changed since gives other tokens.
+    /// The permission's version when the token was made: one that has changed since does not honour it.
     pub version: u64,
 }
 
 impl Token {
-    /// A token for this that ends `seconds` from now, or after the usual time; by the machine's
-    /// clock. `None`: a token may not live that long, or that short.
+    /// Returns a token that ends `seconds` from `now_s`, by the machine's clock, or after the usual time.
+    /// `None`: a token may not be good for that long, or that short.
     pub fn issue(&self, secret: &Key, now_s: i64, seconds: Option<i64>) -> Option<String> {
         let seconds = seconds.unwrap_or(TOKEN_SECONDS);
         if !(MIN_TOKEN_SECONDS..=MAX_TOKEN_SECONDS).contains(&seconds) {
@@ -43,7 +48,9 @@ impl Token {
         Some(format!("type=resource&ver=1.0&sig={}", STANDARD.encode(content)))
     }
 
-    /// What the token in a header is for, if it is one of ours and its time is not over.
+    /// Returns what the token in a header is for. Its seal is checked before anything in it is believed,
+    /// then its form and its end; `now_s` is the machine's clock. Whether the permission still exists in
+    /// this version is the caller's question.
     pub fn check(
         secret: &Key,
         authorization: &Authorization<'_>,
@@ -60,6 +67,7 @@ impl Token {
         if ends <= now_s { Err(Denied::Expired) } else { Ok(token) }
     }
 
+    /// Returns the end and the rest of a token whose seal is right.
     fn read_content(content: &[u8]) -> Option<(i64, Self)> {
         let (fixed, text) = content.split_at_checked(FIXED)?;
         let numbers = fixed.strip_prefix(&FORMAT)?;

@@ -12,10 +12,12 @@ pub(crate) struct Address {
     pub(crate) port: u16,
 }
 
+/// MongoDB's port.
 const DEFAULT_PORT: u16 = 27017;
 
 impl Address {
-    /// Reads what follows a scheme up to a path or options, and says what those are.
+    /// Reads what follows a scheme up to a path or options, and returns the address and that rest. An
+    /// error says what is wrong, for the command line.
     pub(crate) fn read<'a>(
         text: &'a str,
         scheme: &str,

@@ -1,4 +1,5 @@
-//! Carries out what was typed and prints what came of it.
+//! Carries out what was typed and prints what came of it: results to standard output, progress and
+//! failures to standard error.
 
 use std::io::{self, Write};
 
@@ -20,7 +21,7 @@ use crate::{
     start,
 };
 
-/// Does it. Runs a runtime of its own, so it must not be called from within one.
+/// Does what was typed. Runs a runtime of its own, so it must not be called from within one.
 pub(crate) fn main(bench: Bench) -> Result<()> {
     match bench.mode {
         Mode::List => print(&entry::list(Mongo::WORKS)),
@@ -33,6 +34,7 @@ pub(crate) fn main(bench: Bench) -> Result<()> {
     }
 }
 
+/// Does the same for the REST API, where measuring one server needs no subcommand.
 fn cosmos(typed: Cosmos) -> Result<()> {
     match typed.mode {
         None => {
@@ -44,6 +46,8 @@ fn cosmos(typed: Cosmos) -> Result<()> {
     }
 }
 
+/// Runs the work on so many threads. One thread is the calling one: then nothing of the runtime's own
+/// is between the load and the clock.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {
         0 | 1 => tokio::runtime::Builder::new_current_thread(),
@@ -52,7 +56,8 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-/// Measures one server. What was typed about its address is what it is called.
+/// Measures one server. What was typed about its address is what reports call it. `detail` is what the
+/// protocol needs beside the address, `pid` the server's process, for CPU time and memory.
 async fn one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,
@@ -71,6 +76,7 @@ async fn one<P: Protocol>(
     print_runs(&runs, load.json)
 }
 
+/// Measures two servers and prints their medians side by side. CPU time and memory need both processes.
 async fn compare<P: Protocol>(args: Compare<P>) -> Result<()> {
     let works = args.load.works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
     let [ours, peer] = args.details.into();
@@ -89,6 +95,7 @@ async fn compare<P: Protocol>(args: Compare<P>) -> Result<()> {
     print_pairs(&pairs, &args.ours_name, &args.peer_name, args.load.json)
 }
 
+/// Runs a workload once and puts its name into the figures.
 async fn measure<P: Protocol>(
     entry: &Entry<P::Work>,
     target: &mut P::Target,
@@ -99,11 +106,13 @@ async fn measure<P: Protocol>(
     Ok(Figures { work: entry.name, ..figures })
 }
 
+/// Measures how a server starts; it needs no address, since it starts the server itself.
 async fn start(args: Start) -> Result<()> {
     let figures = start::run(&args.spawn, args.times).await?;
     print_runs(&[figures], args.json)
 }
 
+/// Prints runs as a table or as a JSON array.
 fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     if json {
         let runs: Vec<_> = runs.iter().map(report::to_json).collect();
@@ -112,6 +121,8 @@ fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     print(&report::table(runs))
 }
 
+/// Prints pairs as markdown or as a JSON array. Markdown has no column for failures, so their first
+/// reasons go to standard error.
 fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {
@@ -133,6 +144,7 @@ fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()>
     print(&report::markdown(pairs, ours, peer))
 }
 
+/// Writes to standard output; a closed pipe is an error like any other.
 fn print(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }

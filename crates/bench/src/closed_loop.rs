@@ -1,5 +1,16 @@
 //! The measurement itself: connections that each send the next request when the last is answered,
 //! for a warm-up that does not count and a window that does.
+//!
+//! ```text
+//!            start of the window                      end of the window
+//!  warm-up          |              counted                    |
+//!  ──[───]──[───]──[+──]──[──]──[────]──[──]──[───]──[──]──[──+──]
+//!                  counts: it ends inside                   does not count: it ends after
+//! ```
+//!
+//! A closed loop measures how long a server takes, not how long a queue gets: a slow answer delays
+//! only the next request of its connection. Rates of different numbers of connections cannot be
+//! compared.
 
 use std::time::Duration;
 
@@ -13,7 +24,7 @@ use crate::{
     pause, process,
 };
 
-/// What is loaded: a server that can be connected to.
+/// What is loaded: a server that can be connected to. Each protocol has its own.
 pub(crate) trait Subject {
     /// A connection to it.
     type Link: Send + 'static;
@@ -21,23 +32,24 @@ pub(crate) trait Subject {
     /// What reports call it.
     fn label(&self) -> &str;
 
-    /// Its process, where its CPU time and memory are read.
+    /// Its process on this machine; `None`: CPU time and memory are not measured.
     fn pid(&self) -> Option<u32>;
 
-    /// Connects.
+    /// Opens a connection that is ready for requests.
     fn open(&self) -> impl Future<Output = Result<Self::Link>>;
 }
 
-/// What one connection does, again and again.
+/// What one connection does, again and again. There is one worker for each connection.
 pub(crate) trait Worker<L = Connection>: Send + 'static {
-    /// Does it once. A refusal counts as a failure; any other error ends the measurement.
+    /// Does it once, be it one request or several; its time is one latency. A refusal counts as a failure;
+    /// any other error ends the measurement, as the connection cannot be used any more.
     fn step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// How long and how wide.
+/// How long and how wide a measurement is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Connections.
+    /// Connections, and so requests under way at once.
     pub(crate) connections: usize,
     /// Time before the window.
     pub(crate) warmup: Duration,
@@ -45,25 +57,32 @@ pub(crate) struct Plan {
     pub(crate) duration: Duration,
 }
 
+/// The measured window, by the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Duration,
     end: Duration,
 }
 
+/// What one connection has counted.
 #[derive(Debug, Default)]
 struct Tally {
+    /// Of the successes inside the window.
     latencies: Histogram,
+    /// Refusals, also those before and after the window: none is expected.
     failures: u64,
+    /// The first of them.
     failure: Option<Error>,
 }
 
-/// Lets a worker per connection do its work and says what came of it.
+/// Lets a worker for each connection do its work and returns the figures of the window. `worker` makes
+/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds.
 pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,
     mut worker: impl FnMut(usize) -> W,
 ) -> Result<Figures> {
+    // All connections are open before the first request: connecting is not measured.
     let mut links = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
         links.push(target.open().await?);
@@ -75,6 +94,7 @@ pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
         tasks.spawn(drive(worker(index), link, window));
     }
     pause::until(window.start).await;
+    // The server's CPU time is read at both ends of the window, by this task, beside the workers.
     let before = Usage::read(target.pid())?;
     pause::until(window.end).await;
     let after = Usage::read(target.pid())?;
@@ -88,6 +108,8 @@ pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
     figures(plan, all, before, after)
 }
 
+/// Repeats the steps of one worker until the window has ended. A step that is under way then is
+/// finished, so that its connection is left in order.
 async fn drive<L, W: Worker<L>>(mut worker: W, mut link: L, window: Window) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut begin = clock::monotonic_time();
@@ -103,20 +125,27 @@ async fn drive<L, W: Worker<L>>(mut worker: W, mut link: L, window: Window) -> R
             }
             other => other?,
         }
+        // One reading of the clock ends a step and begins the next: no time is lost between them.
         begin = end;
     }
     Ok(tally)
 }
 
+/// What processes have used up to an instant.
 #[derive(Clone, Copy, Debug)]
 struct Usage {
+    /// When, by the monotonic clock.
     at: Duration,
+    /// CPU time of the server.
     server: Option<Duration>,
+    /// CPU time of the load generator.
     client: Duration,
+    /// Resident bytes of the server.
     memory: Option<u64>,
 }
 
 impl Usage {
+    /// Reads them now; without a process those of the server are `None`.
     fn read(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
             at: clock::monotonic_time(),
@@ -127,6 +156,9 @@ impl Usage {
     }
 }
 
+/// Returns the figures of a window: rates are for its planned length, CPU time for the time between
+/// the two readings. A run in which everything failed is an error, since no figure would mean
+/// anything.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn figures(plan: Plan, all: Tally, before: Usage, after: Usage) -> Result<Figures> {
     let operations = all.latencies.count() as f64;

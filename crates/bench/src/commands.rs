@@ -1,25 +1,26 @@
-//! The bodies of the commands that the workloads send.
+//! The bodies of the commands that the workloads send. Each function returns what fills in a builder,
+//! so that a connection can use one buffer for all its requests; a driver's own cost is left out.
 
 use document::{DocBuilder, ValueRef};
 
 use crate::{limits::PAGE, limits::SCAN_DOCUMENTS};
 
-/// The database that everything happens in.
+/// The database that everything happens in; its collections are dropped without asking.
 pub(crate) const DATABASE: &str = "ebb_bench";
 
-/// How durable a write has to be before its acknowledgement.
+/// How durable a write has to be before its acknowledgement; `w` is always 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Concern {
-    /// `j`: on disk.
+    /// `j`: on disk, not only in memory.
     pub(crate) journal: bool,
 }
 
-/// `hello`.
+/// The greeting, with which every connection begins.
 pub(crate) fn hello(body: &mut DocBuilder) {
     start(body, "hello", ValueRef::Int32(1), "admin");
 }
 
-/// A command without arguments on the `admin` database.
+/// A command with these arguments on the `admin` database.
 pub(crate) fn admin<'a>(
     name: &'a str,
     more: &'a [(&'a str, ValueRef<'a>)],
@@ -65,7 +66,8 @@ pub(crate) fn find_range(
     }
 }
 
-/// Many documents from an `_id` on, in batches of the server's choice.
+/// [`SCAN_DOCUMENTS`] documents from an `_id` on, in batches of the server's choice: their size is part
+/// of what is measured.
 pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "find", ValueRef::String(collection), DATABASE);
@@ -77,7 +79,7 @@ pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mu
     }
 }
 
-/// The newest orders of a customer.
+/// The newest orders of a customer, a page of them, by the compound index.
 pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "find", ValueRef::String(collection), DATABASE);
@@ -87,7 +89,7 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
     }
 }
 
-/// The next batch of a cursor.
+/// The next batch of a cursor, of the server's choice again.
 pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "getMore", ValueRef::Int64(cursor), DATABASE);
@@ -95,7 +97,7 @@ pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBui
     }
 }
 
-/// An insert whose documents travel beside it.
+/// An insert whose documents travel beside it, in a sequence of the same message.
 pub(crate) fn insert(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "insert", ValueRef::String(collection), DATABASE);
@@ -138,7 +140,8 @@ pub(crate) fn find_and_modify(
     }
 }
 
-/// Sums and means of the sales of at least this amount, by category.
+/// Sums and means of the sales of at least this amount, by category. The amounts of all sales are
+/// above 0, so the `$match` keeps them all: a fresh bound only keeps replies from being cached.
 pub(crate) fn group(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         start(body, "aggregate", ValueRef::String(collection), DATABASE);
@@ -168,7 +171,7 @@ pub(crate) fn group(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuil
     }
 }
 
-/// An index over these fields, with a lifetime or without.
+/// An index over these fields, 1 or -1 each; with seconds it is a TTL index.
 pub(crate) fn create_index(
     collection: &str,
     keys: &[(&str, i32)],
@@ -191,17 +194,20 @@ pub(crate) fn create_index(
     }
 }
 
+/// Begins a command: its name has to be the first field.
 fn start(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
     body.append(name, value);
     body.append("$db", ValueRef::String(database));
 }
 
+/// Adds an update that sets one field to a text.
 fn put_set(body: &mut DocBuilder, name: &str, field: &str, value: &str) {
     body.document(name, |change| {
         change.document("$set", |set| set.append(field, ValueRef::String(value)));
     });
 }
 
+/// Adds the write concern.
 fn put_concern(body: &mut DocBuilder, concern: Concern) {
     body.document("writeConcern", |document| {
         document.append("w", ValueRef::Int32(1));

@@ -1,4 +1,5 @@
-//! Two servers measured in turn, in changing order. It knows neither servers nor workloads.
+//! Two servers measured in turn, in changing order: whatever drifts meanwhile on the machine (heat,
+//! caches, other work) meets both alike. It knows neither servers nor workloads.
 
 use crate::{
     error::Result,
@@ -6,7 +7,9 @@ use crate::{
     report::Pair,
 };
 
-/// Medians of so many rounds of one workload on each of two servers.
+/// Returns the medians of `rounds` rounds of one workload on each of two servers. `once` measures one
+/// server in one round; its first failure ends the comparison. `None` does not happen, as there is at
+/// least one round.
 pub(crate) async fn in_turn<T>(
     rounds: usize,
     ours: &mut T,
@@ -15,6 +18,7 @@ pub(crate) async fn in_turn<T>(
 ) -> Result<Option<Pair>> {
     let mut runs = [Vec::new(), Vec::new()];
     for round in 0..rounds.max(1) {
+        // Ours first in even rounds, last in odd ones.
         let mut sides = [(0, &mut *ours), (1, &mut *peer)];
         if round % 2 == 1 {
             sides.reverse();

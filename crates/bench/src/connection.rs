@@ -1,4 +1,5 @@
-//! One TCP connection to a server: sends a request, waits for its reply. One request at a time.
+//! One TCP connection to a server: sends a request, waits for its reply. One request at a time. Its
+//! buffers are used again for each request, so that the load generator costs little.
 
 use document::DocBuilder;
 use tokio::{
@@ -17,14 +18,18 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
+    /// The number of the last request, which its reply repeats.
     request: i32,
+    /// The last command's body.
     body: Vec<u8>,
+    /// The last message that was sent.
     outgoing: Vec<u8>,
+    /// What has arrived of the reply.
     incoming: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects and says hello.
+    /// Connects and greets the server.
     pub(crate) async fn open(address: &Address) -> Result<Self> {
         let stream = TcpStream::connect(address.to_string()).await;
         let stream = stream.map_err(Error::io(format_args!("connecting to {address}")))?;
@@ -40,12 +45,12 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends the command that `fill` builds and waits for its reply.
+    /// Sends the command that `fill` builds and returns its reply; a reply of failure is an error.
     pub(crate) async fn call(&mut self, fill: impl FnOnce(&mut DocBuilder)) -> Result<Reply<'_>> {
         self.call_with(fill, None).await
     }
 
-    /// Sends a command with documents beside it and waits for its reply.
+    /// The same with documents beside the command.
     pub(crate) async fn call_with(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -61,6 +66,7 @@ impl Connection {
         Reply::new(wire::reply_body(&self.incoming, self.request)?)
     }
 
+    /// Reads until one whole message is there. More than one is an error: nothing else was asked for.
     async fn receive(&mut self) -> Result<()> {
         self.incoming.clear();
         loop {

@@ -1,4 +1,5 @@
-//! A row of a table of workloads, and how rows are chosen by their names. It knows no protocol.
+//! A row of a table of workloads, and how rows are chosen by their names. It knows no protocol. A new
+//! workload is a row in its protocol's table and a file in its folder `work`.
 
 use crate::error::{Error, Result};
 
@@ -15,7 +16,7 @@ pub(crate) struct Entry<W> {
     pub(crate) work: W,
 }
 
-/// A row.
+/// Returns a row, for tables that read like one.
 pub(crate) const fn row<W: Copy>(
     name: &'static str,
     about: &'static str,
@@ -25,7 +26,8 @@ pub(crate) const fn row<W: Copy>(
     Entry { name, about, connections, work }
 }
 
-/// The rows of these names, of which `all` stands for those that `in_all` takes.
+/// Returns the rows of these names, in their order; `all` stands for the rows that `in_all` takes.
+/// An unknown name is an error that lists the known ones.
 pub(crate) fn named<W>(
     table: &'static [Entry<W>],
     names: &[String],
@@ -42,16 +44,18 @@ pub(crate) fn named<W>(
     Ok(found)
 }
 
-/// Names and what they mean, one a line.
+/// Returns names and what they mean, one a line.
 pub(crate) fn list<W>(table: &[Entry<W>]) -> String {
     let width = table.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     table.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about)).collect()
 }
 
+/// Returns the row of a name.
 fn by_name<W>(table: &'static [Entry<W>], name: &str) -> Option<&'static Entry<W>> {
     table.iter().find(|entry| entry.name == name)
 }
 
+/// Returns the error of a name that is not in the table.
 fn unknown<W>(table: &[Entry<W>], name: &str) -> Error {
     let names: Vec<&str> = table.iter().map(|entry| entry.name).collect();
     Error::Usage(format!("there is no workload {name:?}; there are {}, and all", names.join(", ")))

@@ -32,12 +32,13 @@ pub(crate) enum Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An input or output error, and what was being done.
+    /// Returns what makes an error of an input or output error, for `map_err`; `doing` is what was being
+    /// done.
     pub(crate) fn io(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing: doing.to_string(), source }
     }
 
-    /// Whether the connection is still good after it.
+    /// Returns whether the connection is still good after it: the server answered, only not as wished.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Server { .. } | Self::Answer(_))
     }

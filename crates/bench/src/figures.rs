@@ -1,4 +1,5 @@
-//! What one run of a workload showed, and the medians of several.
+//! What one run of a workload showed, and the medians of several. How they are shown is in
+//! `report.rs`.
 
 use crate::histogram::Histogram;
 
@@ -15,9 +16,9 @@ pub(crate) struct Figures {
     pub(crate) failures: f64,
     /// Why the first of them failed.
     pub(crate) failure: Option<String>,
-    /// Operations per second.
+    /// Operations per second of the window.
     pub(crate) rate: f64,
-    /// Median latency.
+    /// Median latency, in microseconds as those below.
     pub(crate) p50: f64,
     /// 95th percentile.
     pub(crate) p95: f64,
@@ -25,9 +26,9 @@ pub(crate) struct Figures {
     pub(crate) p99: f64,
     /// Longest latency.
     pub(crate) max: f64,
-    /// The server's CPU time per operation.
+    /// The server's CPU time per operation, in microseconds; `None`: its process is not known.
     pub(crate) server_cpu: Option<f64>,
-    /// The server's resident memory at the end.
+    /// The server's resident memory at the end, in bytes; `None`: its process is not known.
     pub(crate) server_memory: Option<f64>,
     /// The load generator's own use of one core, 1 being all of it.
     pub(crate) client_busy: f64,
@@ -45,26 +46,27 @@ pub(crate) struct Extra {
 }
 
 impl Figures {
-    /// Takes the latencies over.
+    /// Takes the latencies over from what was counted.
     pub(crate) fn set_latencies(&mut self, histogram: &Histogram) {
         let micros = |share| histogram.percentile(share).as_secs_f64() * 1e6;
         (self.p50, self.p95, self.p99) = (micros(0.5), micros(0.95), micros(0.99));
         self.max = histogram.max().as_secs_f64() * 1e6;
     }
 
-    /// Adds a figure of its own.
+    /// Adds a figure that only this workload has. The name has the unit, and stays as it is: scripts look
+    /// for it.
     pub(crate) fn extra(&mut self, name: &'static str, value: f64) {
         self.extras.push(Extra { name, value });
     }
 
-    /// The extra figure of this name.
+    /// Returns the extra figure of this name.
     pub(crate) fn get(&self, name: &str) -> Option<f64> {
         self.extras.iter().find(|extra| extra.name == name).map(|extra| extra.value)
     }
 }
 
-/// The median of each figure of several runs of one workload; failures are added up. `None`
-/// without a run.
+/// Returns the median of each figure of several runs of one workload, each by itself; failures are
+/// added up, since none is expected. `None` without a run.
 pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
     let first = runs.first()?;
     let of = |pick: fn(&Figures) -> f64| median(runs.iter().map(pick).collect());
@@ -94,7 +96,7 @@ pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
     })
 }
 
-/// The middle value, or the mean of the two in the middle. Zero of none.
+/// Returns the middle value, or the mean of the two in the middle; zero of none.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Values differ from what was counted in the third decimal digit at most.
 const DIGITS: u8 = 3;
 
-/// Counts of durations.
+/// Counts of durations, in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram(hdrhistogram::Histogram<u64>);
 
@@ -26,7 +26,7 @@ impl Histogram {
         }
     }
 
-    /// Adds what another has counted.
+    /// Adds what another has counted; each connection counts by itself while it works.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.0 += &other.0;
     }

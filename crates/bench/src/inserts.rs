@@ -1,4 +1,4 @@
-//! Fills a collection by inserts.
+//! Fills a collection by inserts, in batches over several connections (`load.rs`).
 
 use std::ops::Range;
 
@@ -15,6 +15,7 @@ use crate::{
     wire::Sequence,
 };
 
+/// What inserts documents into a collection; `make` makes the document of a number.
 #[derive(Clone)]
 struct Inserts<F> {
     collection: String,
@@ -28,6 +29,7 @@ where
     const BATCH: u64 = LOAD_BATCH;
 
     async fn store(&self, link: &mut Connection, numbers: Range<u64>) -> Result<()> {
+        // Of the batch's first number: a document is the same whichever connection stores it.
         let mut rng = Rng::with_seed(numbers.start);
         let documents: Vec<DocBuf> = numbers.map(|number| (self.make)(number, &mut rng)).collect();
         let sequence = Sequence { name: "documents", documents: &documents };
@@ -40,7 +42,8 @@ where
     }
 }
 
-/// Inserts the documents 0.. to `count` that `make` makes of their numbers.
+/// Inserts the documents 0.. to `count` that `make` makes of their numbers. Writes do not wait for the
+/// disk; what counts is measured later.
 pub(crate) async fn insert(
     target: &Target,
     collection: &str,

@@ -1,4 +1,5 @@
-//! Which record numbers exist: new ones are handed out, and count once they are acknowledged.
+//! Which record numbers exist: new ones are handed out, and count once they are acknowledged. A
+//! reader may then choose any number below [`Keys::count`] and expect its record.
 
 use std::{
     collections::BTreeSet,
@@ -8,27 +9,30 @@ use std::{
     },
 };
 
-/// The numbers 0.. of one collection's records.
+/// The numbers 0.. of one collection's records, shared by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
+    /// The next number to hand out.
     next: AtomicU64,
+    /// All records below this are there.
     below: AtomicU64,
+    /// Acknowledged numbers from `below` on: one before them is still under way.
     beyond: Mutex<BTreeSet<u64>>,
 }
 
 impl Keys {
-    /// With this many records already there.
+    /// Returns the numbers of a collection that has this many records already.
     pub(crate) fn new(count: u64) -> Self {
         let (next, below) = (AtomicU64::new(count), AtomicU64::new(count));
         Self { next, below, beyond: Mutex::default() }
     }
 
-    /// A number that nobody has had.
+    /// Returns a number that nobody has had.
     pub(crate) fn take(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The record with this number is there.
+    /// Notes that the record with this number is there.
     pub(crate) fn acknowledge(&self, number: u64) {
         let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
         beyond.insert(number);
@@ -39,7 +43,7 @@ impl Keys {
         self.below.store(below, Ordering::Relaxed);
     }
 
-    /// How many records are there without a gap.
+    /// Returns how many records are there without a gap.
     pub(crate) fn count(&self) -> u64 {
         self.below.load(Ordering::Relaxed)
     }

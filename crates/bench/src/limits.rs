@@ -1,4 +1,5 @@
-//! Sizes and times that the workloads fix.
+//! Sizes and times that the workloads fix, so that figures of different days can be compared. What a
+//! user may change is an option instead (`options.rs`, `mongo.rs`).
 
 use std::time::Duration;
 
@@ -24,19 +25,19 @@ pub(crate) const CATEGORIES: i32 = 20;
 pub(crate) const LOAD_BATCH: u64 = 500;
 /// Connections that load.
 pub(crate) const LOADERS: usize = 4;
-/// Bytes of text in a document that will die.
+/// Bytes of text in a document that will expire.
 pub(crate) const MORTAL_BYTES: usize = 1000;
-/// Seconds that a mortal document has to live on a manual clock.
+/// Seconds that an expiring document has to live on a manual clock.
 pub(crate) const LIFE_SECONDS: i64 = 3600;
-/// How long a command to the server that is not measured may take to begin.
+/// How long a started server may take to answer, and to end.
 pub(crate) const CONNECT_PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks at the data directory.
 pub(crate) const DISK_POLL: Duration = Duration::from_millis(50);
 /// Between two attempts to reach a server that starts.
 pub(crate) const START_POLL: Duration = Duration::from_millis(1);
-/// How long a started server rests before its memory is read.
+/// How long a started server is left alone before its memory is read.
 pub(crate) const REST: Duration = Duration::from_secs(1);
-/// Between a load and the next measurement.
+/// Pause between a load and the next measurement.
 pub(crate) const REST_BETWEEN: Duration = Duration::from_secs(3);
-/// Between two scans of the one who looks for dead documents.
+/// Pause between two looks for expired documents, at least.
 pub(crate) const CHECK_PAUSE: Duration = Duration::from_millis(10);

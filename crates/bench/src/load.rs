@@ -18,16 +18,18 @@ use crate::{
     limits::LOADERS,
 };
 
-/// What stores documents by their numbers.
+/// What stores documents by their numbers; each connection has a clone.
 pub(crate) trait Loader<L>: Clone + Send + 'static {
     /// How many documents go into one batch.
     const BATCH: u64;
 
-    /// Stores these, at most a batch.
+    /// Stores the documents of these numbers, at most a batch.
     fn store(&self, link: &mut L, numbers: Range<u64>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Stores the documents 0.. to `count` in the place of this name.
+/// Stores the documents 0.. to `count` over [`LOADERS`] connections; `place` is where, for the bar. The
+/// connections take the next batch when they have stored one, so none waits for a slower one. The
+/// first failure ends it.
 pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
     target: &S,
     place: &str,
@@ -59,7 +61,7 @@ pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
     Ok(())
 }
 
-/// A bar on standard error; nothing where that is no terminal.
+/// Returns a progress bar on standard error; it shows nothing where that is not a terminal.
 pub(crate) fn bar(what: &str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:30} {bar:40} {pos}/{len}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -2,6 +2,15 @@
 //! NoSQL REST API to any `http://` address, in a closed loop, and measures rates, latencies, the
 //! server's CPU time and memory, and how late documents expire. It is not a driver and not a test: it
 //! expects a server that works. The server does not link it.
+//!
+//! ```text
+//! args, options, entry   what was typed, and which workloads that names
+//! cli, compare           runs them on one server, or on two in turn
+//! protocol               what a protocol has to have: mongo.rs and cosmos/protocol.rs implement it
+//! work/, cosmos/work/    the workloads: what one worker does in one step
+//! closed_loop            the measurement: connections, window, CPU time, latencies
+//! figures, report        what came of it, for people and for programs
+//! ```
 
 mod address;
 mod args;

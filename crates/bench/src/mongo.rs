@@ -62,7 +62,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// How durable the measured writes are.
+    /// Returns how durable the measured writes are.
     pub(crate) fn concern(&self) -> Concern {
         Concern { journal: !self.no_journal }
     }

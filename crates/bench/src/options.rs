@@ -1,4 +1,5 @@
-//! The options that every protocol's load has, whatever its requests are.
+//! The options that every protocol's load has, whatever its requests are. The doc comments of the
+//! fields are the texts of `--help`.
 
 use std::{str::FromStr, time::Duration};
 
@@ -74,12 +75,14 @@ pub(crate) struct Load<P: Protocol> {
 }
 
 impl<P: Protocol> Load<P> {
-    /// The workloads that were named, for servers whose processes are known or not.
+    /// Returns the workloads that were named, in the order in which they were, for servers whose processes
+    /// are `known` or not. An unknown name is an error.
     pub(crate) fn works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
         entry::named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
     }
 
-    /// The sizes and times that were said, in this round.
+    /// Returns the sizes and times that were given. Each round has a seed of its own, the same for both
+    /// servers of a comparison.
     pub(crate) fn settings(&self, round: usize) -> Settings<P::Sizes> {
         Settings {
             duration: self.duration,
@@ -91,7 +94,7 @@ impl<P: Protocol> Load<P> {
     }
 }
 
-/// A number of seconds, as typed.
+/// Reads a number of seconds, which may have a fraction.
 pub(crate) fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())

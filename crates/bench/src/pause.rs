@@ -1,14 +1,15 @@
-//! Waiting: the only place of the load generator that does.
+//! Waiting: the only place of the load generator that does, so that a pause inside a measurement is
+//! easy to find.
 
 use std::time::Duration;
 
-/// Waits this long.
+/// Waits this long, without holding the thread.
 #[expect(clippy::disallowed_methods, reason = "a benchmark waits for its windows to pass")]
 pub(crate) async fn pause(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
-/// Waits until the machine's monotonic clock shows this.
+/// Waits until the machine's monotonic clock shows this; not at all if it has passed.
 pub(crate) async fn until(instant: Duration) {
     pause(instant.saturating_sub(clock::monotonic_time())).await;
 }

@@ -4,15 +4,18 @@ use std::{fmt::Display, fs, io, os::unix::fs::MetadataExt, path::Path, time::Dur
 
 use crate::error::{Error, Result};
 
+/// Returns the text of a file of `/proc`.
 fn read(path: &str) -> Result<String> {
     fs::read_to_string(path).map_err(Error::io(format_args!("reading {path}")))
 }
 
+/// Returns the error of a file whose text is not as it should be.
 fn nonsense(path: impl Display) -> Error {
     Error::io(path)(io::ErrorKind::InvalidData.into())
 }
 
-/// CPU time that a process has used, in user and kernel mode, by all its threads.
+/// Returns the CPU time that a process has used, in user and kernel mode, by all its threads. Linux
+/// counts it in ticks, mostly of 10 ms: too coarse for one request, fine for a window of seconds.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let ticks = cpu_ticks(&read(&path)?).ok_or_else(|| nonsense(&path))?;
@@ -20,18 +23,19 @@ pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
 }
 
-/// CPU time of the calling process.
+/// Returns the CPU time of the calling process.
 pub(crate) fn own_cpu_time() -> Result<Duration> {
     cpu_time(std::process::id())
 }
 
-/// Bytes of memory that a process has resident.
+/// Returns how many bytes of a process are in memory.
 pub(crate) fn resident(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
     resident_bytes(&read(&path)?).ok_or_else(|| nonsense(&path))
 }
 
-/// Bytes that the files below a directory occupy. Files that vanish meanwhile count nothing.
+/// Returns the bytes that the files below a directory occupy, in whole blocks as the disk counts them.
+/// Files that vanish meanwhile count nothing; a server removes some at any time.
 pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
     let mut open = vec![directory.to_owned()];
@@ -52,7 +56,8 @@ pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     Ok(total)
 }
 
-/// User and kernel ticks of a line of `/proc/<pid>/stat`, whose second field may hold anything.
+/// Returns user and kernel ticks of `/proc/<pid>/stat`. Its second field is the program's name, which
+/// may hold spaces and brackets, so counting begins after the last bracket.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
@@ -61,6 +66,7 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + kernel)
 }
 
+/// Returns the bytes of the line `VmRSS:` of `/proc/<pid>/status`.
 fn resident_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! What a protocol has to be so that servers can be measured by it. Whoever measures asks for
+//! What a protocol has to have so that servers can be measured by it. Whoever measures asks for
 //! nothing else; what a request is stays the protocol's own.
 
 use std::{
@@ -42,10 +42,11 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     /// Every workload, in the order of reports.
     const WORKS: &'static [Entry<Self::Work>];
 
-    /// Whether `all` stands for this work too, on servers whose processes are known or not.
+    /// Returns whether `all` stands for this work too, on servers whose processes are known or not.
     fn in_all(work: Self::Work, known: bool) -> bool;
 
-    /// A server of this name that has not been given anything.
+    /// Returns a server of this name that has not been given any data. It may connect to it to see that it
+    /// answers.
     async fn reach(
         label: &str,
         address: Self::Address,
@@ -53,7 +54,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
         pid: Option<u32>,
     ) -> Result<Self::Target>;
 
-    /// Gives the server what the work needs and does it once.
+    /// Gives the server what the work needs, unless it has it, and does the work once.
     async fn work(
         work: Self::Work,
         target: &mut Self::Target,
@@ -61,6 +62,6 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
         settings: &Settings<Self::Sizes>,
     ) -> Result<Figures>;
 
-    /// Has the server forget all data.
+    /// Removes all data that workloads have given to the server.
     async fn forget(target: &mut Self::Target) -> Result<()>;
 }

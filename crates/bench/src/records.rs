@@ -1,23 +1,27 @@
-//! The documents that the workloads store. Pure; chance comes from the caller.
+//! The documents that the workloads store. Pure; chance comes from the caller, so the same seed gives
+//! the same documents on every server.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
 use crate::limits::{CATEGORIES, CUSTOMERS, FIELD_BYTES, FIELDS};
 
+/// 64 letters: six bits of chance choose one.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 /// The names of a YCSB record's fields.
 pub(crate) const FIELD_NAMES: [&str; FIELDS] = [
     "field0", "field1", "field2", "field3", "field4", "field5", "field6", "field7", "field8",
     "field9",
 ];
+/// What an order's `status` may be.
 const STATUSES: [&str; 4] = ["open", "paid", "shipped", "returned"];
 
-/// Text that does not compress well.
+/// Returns a text of so many letters that does not compress well.
 pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
     let mut text = String::with_capacity(length);
     let mut chance = 0;
     for index in 0..length {
+        // 64 bits of chance are good for ten letters.
         if index % 10 == 0 {
             chance = rng.u64(..);
         }
@@ -27,12 +31,12 @@ pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
     text
 }
 
-/// The `_id` of a YCSB record.
+/// Returns the `_id` of a YCSB record.
 pub(crate) fn user(number: u64) -> String {
     format!("user{number}")
 }
 
-/// A YCSB record.
+/// Returns a YCSB record: ten texts of 100 letters, about 1.1 KB.
 pub(crate) fn record(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(1300));
     builder.append("_id", ValueRef::String(&user(number)));
@@ -42,7 +46,7 @@ pub(crate) fn record(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// An order: what an application lists by customer, newest first.
+/// Returns an order, about 400 bytes: what an application lists by customer, newest first.
 pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(500));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -66,7 +70,7 @@ pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// A sale: what a report adds up by category.
+/// Returns a sale, about 250 bytes: what a report adds up by category.
 pub(crate) fn sale(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(300));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));

@@ -13,12 +13,13 @@ pub(crate) struct Reply<'a>(DocRef<'a>);
 pub(crate) struct Batch<'a> {
     /// The cursor to ask for more, 0 when this was all.
     pub(crate) cursor: i64,
+    /// The array of documents, still encoded.
     documents: &'a [u8],
 }
 
 impl<'a> Reply<'a> {
-    /// Takes a body; a refusal of the command, of one of its writes or of its write concern is an
-    /// error.
+    /// Takes a body; a refusal of the command, of one of its writes or of its write concern is an error:
+    /// each of them means that what was asked for was not done.
     pub(crate) fn new(body: &'a [u8]) -> Result<Self> {
         let body = DocRef::Raw(body);
         if integer(body.get("ok")) != Some(1) {
@@ -35,17 +36,17 @@ impl<'a> Reply<'a> {
         Ok(Self(body))
     }
 
-    /// A field of the reply.
+    /// Returns a field of the reply.
     pub(crate) fn get(self, name: &str) -> Option<ValueRef<'a>> {
         self.0.get(name)
     }
 
-    /// A number of the reply, 0 when it is not there.
+    /// Returns a number of the reply, 0 when it is not there.
     pub(crate) fn integer(self, name: &str) -> i64 {
         integer(self.get(name)).unwrap_or(0)
     }
 
-    /// The batch that the reply carries.
+    /// Returns the batch that the reply carries, the first of a cursor or a later one.
     pub(crate) fn batch(self) -> Result<Batch<'a>> {
         let broken = || Error::Protocol("a reply without a cursor".to_owned());
         let cursor = self.get("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
@@ -60,29 +61,30 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// How many documents it has.
+    /// Returns how many documents it has.
     pub(crate) fn len(self) -> usize {
         RawElements::new(self.documents).count()
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none, without counting them.
     pub(crate) fn is_empty(self) -> bool {
         RawElements::new(self.documents).next().is_none()
     }
 
-    /// Its documents.
+    /// Returns its documents, still encoded.
     pub(crate) fn documents(self) -> impl Iterator<Item = DocRef<'a>> {
         ArrayRef::Raw(self.documents).iter().filter_map(ValueRef::as_document)
     }
 }
 
+/// Returns the error of a document with `code` and `errmsg`.
 fn refusal(from: DocRef<'_>) -> Error {
     let code = integer(from.get("code")).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
     let message = from.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
     Error::Server { code, message: message.to_owned() }
 }
 
-/// A whole number of any type.
+/// Returns a number of any type as a whole one; `None`: it is not a number, or is missing.
 pub(crate) fn integer(value: Option<ValueRef<'_>>) -> Option<i64> {
     match value? {
         ValueRef::Int32(v) => Some(i64::from(v)),

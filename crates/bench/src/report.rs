@@ -14,6 +14,7 @@ pub(crate) struct Pair {
     pub(crate) peer: Figures,
 }
 
+/// The columns of the table for people; [`row`] fills them.
 const HEAD: [&str; 11] = [
     "work",
     "conns",
@@ -28,7 +29,8 @@ const HEAD: [&str; 11] = [
     "failed",
 ];
 
-/// A table of runs, and one of the figures that only some have.
+/// Returns a table of runs, one of the figures that only some have, and why operations failed. A
+/// workload without a rate (`disk`, `start`) is in the second table alone.
 pub(crate) fn table(runs: &[Figures]) -> String {
     let mut out = String::new();
     let measured: Vec<&Figures> = runs.iter().filter(|figures| 0.0 < figures.rate).collect();
@@ -53,6 +55,7 @@ pub(crate) fn table(runs: &[Figures]) -> String {
     out
 }
 
+/// Returns a table with its numbers to the right.
 fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(head.to_vec());
@@ -70,6 +73,7 @@ fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     format!("{table}\n")
 }
 
+/// Returns a line of the first table; memory in megabytes of 10^6.
 fn row(figures: &Figures) -> [String; HEAD.len()] {
     [
         figures.work.to_owned(),
@@ -86,7 +90,7 @@ fn row(figures: &Figures) -> [String; HEAD.len()] {
     ]
 }
 
-/// A run for programs.
+/// Returns a run for programs; names have their units.
 pub(crate) fn to_json(figures: &Figures) -> Value {
     let extras: serde_json::Map<String, Value> =
         figures.extras.iter().map(|extra| (extra.name.to_owned(), json!(extra.value))).collect();
@@ -107,7 +111,7 @@ pub(crate) fn to_json(figures: &Figures) -> Value {
     })
 }
 
-/// Two servers side by side, for a page of documentation.
+/// Returns two servers side by side, for a page of documentation: ratios are ours to the other's.
 pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     let mut out = format!(
         "| work | connections | {ours} op/s | {peer} op/s | ratio | {ours} CPU us/op | \
@@ -146,6 +150,7 @@ pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     out
 }
 
+/// Returns how many times the second number the first one is.
 fn ratio(pair: Option<(f64, f64)>) -> String {
     match pair {
         Some((ours, peer)) if 0.0 < peer => format!("{:.2}x", ours / peer),
@@ -153,11 +158,13 @@ fn ratio(pair: Option<(f64, f64)>) -> String {
     }
 }
 
+/// Returns a number, or a dash where it is not known.
 fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), number)
 }
 
-/// Three significant digits or more, never an exponent.
+/// Returns a number with three significant digits or more, never an exponent. What is infinite was
+/// waited for in vain.
 fn number(value: f64) -> String {
     let digits = match value.abs() {
         size if size < 1.0 && size != 0.0 => 3,

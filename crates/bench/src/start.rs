@@ -15,7 +15,8 @@ use crate::{
     pause, process,
 };
 
-/// Medians of this many starts of a command, whose `{dir}` and `{port}` are filled in.
+/// Returns the medians of this many starts of a command, whose `{dir}` and `{port}` are filled in. Each
+/// start has a directory of its own, which is removed even when the start failed.
 pub(crate) async fn run(command: &str, times: usize) -> Result<Figures> {
     let mut runs = Vec::with_capacity(times);
     for _ in 0..times {
@@ -28,6 +29,7 @@ pub(crate) async fn run(command: &str, times: usize) -> Result<Figures> {
     medians(&runs).ok_or_else(|| Error::Usage("start it at least once".to_owned()))
 }
 
+/// Starts the command once, waits until it answers, reads its memory at rest and ends it.
 async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
     let address = Address { host: "127.0.0.1".to_owned(), port: free_port()? };
     let words = fill(command, &directory.to_string_lossy(), address.port);
@@ -57,6 +59,8 @@ async fn once(command: &str, directory: &std::path::Path) -> Result<Figures> {
     Ok(figures)
 }
 
+/// Connects as soon as the server answers a greeting; trying each millisecond decides how exact the
+/// time is. It gives up when the server has ended or takes too long.
 async fn reach(address: &Address, child: &mut Child, begin: Duration) -> Result<Connection> {
     loop {
         match Connection::open(address).await {
@@ -72,6 +76,7 @@ async fn reach(address: &Address, child: &mut Child, begin: Duration) -> Result<
     }
 }
 
+/// Sends SIGTERM and returns how long the server took to end. One that takes too long is killed.
 async fn stop(child: &mut Child, pid: u32) -> Result<Duration> {
     let begin = clock::monotonic_time();
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
@@ -84,16 +89,20 @@ async fn stop(child: &mut Child, pid: u32) -> Result<Duration> {
     Ok(clock::monotonic_time().saturating_sub(begin))
 }
 
+/// Returns the words of a command with directory and port filled in. It is split at spaces: there is no
+/// shell, so quotes mean nothing.
 fn fill(command: &str, directory: &str, port: u16) -> Vec<String> {
     let port = port.to_string();
     let fill = |word: &str| word.replace("{dir}", directory).replace("{port}", &port);
     command.split_whitespace().map(fill).collect()
 }
 
+/// Returns a port that was free a moment ago; the server binds it after this closed it.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
+/// Makes a directory with a name of its own among the temporary files.
 fn empty_directory() -> Result<PathBuf> {
     let name = format!("ebb-bench-{}-{:x}", std::process::id(), fastrand::u64(..));
     let path = std::env::temp_dir().join(name);

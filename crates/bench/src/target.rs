@@ -25,7 +25,7 @@ pub(crate) enum Dataset {
 }
 
 impl Dataset {
-    /// The collection that holds it.
+    /// Returns the collection that holds it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Users => "usertable",
@@ -35,6 +35,7 @@ impl Dataset {
     }
 }
 
+/// MongoDB's error code for a collection that does not exist.
 const NAMESPACE_NOT_FOUND: i32 = 26;
 
 /// A server under test.
@@ -48,13 +49,14 @@ pub(crate) struct Target {
     pub(crate) pid: Option<u32>,
     /// Its data directory, where its size on disk is read.
     pub(crate) data_dir: Option<PathBuf>,
-    /// The YCSB records that are there.
+    /// The YCSB records that are there; workloads that insert add to them.
     pub(crate) users: Arc<Keys>,
+    /// What has been loaded: once for all workloads that work on it.
     loaded: Vec<Dataset>,
 }
 
 impl Target {
-    /// A server that has not been given anything.
+    /// Returns a server that has not been given anything. It does not connect.
     pub(crate) fn new(
         label: &str,
         address: Address,
@@ -65,7 +67,7 @@ impl Target {
         Self { label, address, pid, data_dir, users: Arc::default(), loaded: Vec::new() }
     }
 
-    /// Connects.
+    /// Opens a connection of its own.
     pub(crate) async fn connect(&self) -> Result<Connection> {
         Connection::open(&self.address).await
     }
@@ -79,7 +81,7 @@ impl Target {
         }
     }
 
-    /// Drops all data.
+    /// Drops all data that was loaded.
     pub(crate) async fn forget(&mut self) -> Result<()> {
         for dataset in self.loaded.drain(..).collect::<Vec<_>>() {
             self.drop(dataset.name()).await?;
@@ -87,7 +89,7 @@ impl Target {
         Ok(())
     }
 
-    /// Loads the data that is not there yet.
+    /// Loads the data that is not there yet, over whatever an earlier run left.
     pub(crate) async fn need(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());
@@ -149,5 +151,5 @@ impl Subject for Target {
     }
 }
 
-/// The concern of inserts that only prepare.
+/// The concern of inserts that only prepare: they need not wait for the disk.
 pub(crate) const LOADING: Concern = Concern { journal: false };

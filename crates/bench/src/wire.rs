@@ -1,4 +1,9 @@
 //! Bytes of OP_MSG: builds one request, takes one reply apart. Knows no sockets and no commands.
+//!
+//! ```text
+//! length | request id | reply to | opcode 2013 | flags | 0 | body | 1 | length | name | documents ...
+//! └─────────── header, 16 bytes ─────────────┘                      └── only where documents go along
+//! ```
 
 use document::DocBuf;
 
@@ -20,7 +25,7 @@ pub(crate) struct Sequence<'a> {
     pub(crate) documents: &'a [DocBuf],
 }
 
-/// Writes a request over `out`.
+/// Writes a request over what was in `out`. No flags are set, so a reply is expected.
 pub(crate) fn encode(out: &mut Vec<u8>, request: i32, body: &[u8], sequence: Option<Sequence<'_>>) {
     out.clear();
     for word in [0, request, 0, OP_MSG, 0] {
@@ -42,12 +47,14 @@ pub(crate) fn encode(out: &mut Vec<u8>, request: i32, body: &[u8], sequence: Opt
     put_length(out, 0);
 }
 
+/// Writes the length of what begins at `start`, once its end is known.
 fn put_length(out: &mut [u8], start: usize) {
     let length = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// How many bytes the message has that begins here; `None` before its length has arrived.
+/// Returns how many bytes the message has that begins here; `None` before its length has arrived. A
+/// length that cannot be is an error, before memory is taken for it.
 pub(crate) fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(word) = word_at(bytes, 0) else { return Ok(None) };
     match usize::try_from(word) {
@@ -56,7 +63,8 @@ pub(crate) fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
     }
 }
 
-/// The body document of a complete reply to `request`.
+/// Returns the body document of a complete reply to `request`. Anything else that OP_MSG allows, such
+/// as a checksum, was not asked for and is an error.
 pub(crate) fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     let broken = |what: &str| Error::Protocol(what.to_owned());
     if word_at(message, 8) != Some(request) {
@@ -78,6 +86,7 @@ pub(crate) fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     }
 }
 
+/// Returns the little-endian number at a place.
 fn word_at(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

@@ -1,4 +1,15 @@
-//! What those who read beside a mass expiry have seen: dead documents in replies, live ones missing.
+//! What those who read beside a mass expiry have seen: expired documents in replies, live ones
+//! missing. Both are wrong, and both are judged from outside by when a request was sent and answered:
+//!
+//! ```text
+//! ───────────┬───────────────┬─────────────→ monotonic clock
+//!      alive_until       dead_from
+//!  a reply that arrived    a request that was sent
+//!  by then must have       from then on must not
+//!  every document          find an expired one
+//! ```
+//!
+//! Between the two either may be right.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -10,22 +21,29 @@ use crate::{
     figures::Figures,
 };
 
-/// How far the wall clock's milliseconds may lie from the monotonic clock.
+/// How far the wall clock's milliseconds may lie from the monotonic clock's reading of them.
 pub(crate) const BLUR: Duration = Duration::from_millis(2);
 
-/// Whether this is one of the half that die: the odd ones.
+/// Returns whether this is one of the half that expire: the odd ones.
 pub(crate) fn mortal(number: u64) -> bool {
     number % 2 == 1
 }
 
-/// What all observers know and have found. Instants are nanoseconds of the monotonic clock.
+/// What all observers know and have found; they share it. Instants are nanoseconds of the monotonic
+/// clock.
 #[derive(Debug)]
 pub(crate) struct Witness {
+    /// See the module; `u64::MAX` until it is known.
     alive_until: AtomicU64,
+    /// See the module; `u64::MAX` until it is known.
     dead_from: AtomicU64,
+    /// How often an expired document was found.
     late: AtomicU64,
+    /// How often a live one was missing.
     early: AtomicU64,
+    /// How long after `dead_from` the last request was sent that found one.
     last_late: AtomicU64,
+    /// Whether observers may stop.
     over: AtomicBool,
 }
 
@@ -45,27 +63,28 @@ impl Default for Witness {
 }
 
 impl Witness {
-    /// Nobody was dead for a reply that had arrived by then.
+    /// Notes that nothing had expired for a reply that had arrived by then.
     pub(crate) fn all_live_until(&self, at: Duration) {
         self.alive_until.store(nanos(at), Ordering::Relaxed);
     }
 
-    /// Everybody is dead for a request sent from then on.
+    /// Notes that all has expired for a request sent from then on.
     pub(crate) fn dead_from(&self, at: Duration) {
         self.dead_from.store(nanos(at), Ordering::Relaxed);
     }
 
-    /// Nobody needs to look any more.
+    /// Tells observers that they may stop.
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nobody needs to look any more.
+    /// Returns whether observers may stop.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// A request, sent and answered then, has found so many mortal documents and missed so many.
+    /// Judges a request that was sent and answered then, found so many documents that expire, and missed
+    /// so many of them.
     pub(crate) fn judge(&self, sent: Duration, answered: Duration, found: u64, missed: u64) {
         let (sent, answered) = (nanos(sent), nanos(answered));
         let dead_from = self.dead_from.load(Ordering::Relaxed);
@@ -78,8 +97,8 @@ impl Witness {
         }
     }
 
-    /// A read of one document, sent then and just answered, has found it or not. Those that live on
-    /// have to be there.
+    /// Judges a read of one document, sent then and answered just now, which was found or not. One that
+    /// does not expire has to be there at any time.
     pub(crate) fn read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
         match (mortal(number), there) {
             (true, _) => {
@@ -91,7 +110,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Adds what was found to the figures of the reads, beside those of a quiet time.
+    /// Adds what was found to the figures of the reads while documents expired, beside those of a quiet
+    /// time before. Times are microseconds or milliseconds, as the names say.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) fn report(&self, figures: &mut Figures, quiet: &Figures) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
@@ -106,6 +126,7 @@ impl Witness {
     }
 }
 
+/// Returns a reading of the clock as the counters keep it.
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

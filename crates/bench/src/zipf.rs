@@ -1,31 +1,40 @@
 //! Which key an operation touches: YCSB's zipfian choices. Pure; chance comes from the caller.
 //! After Gray and others, "Quickly generating billion-record synthetic databases" (1994).
+//!
+//! With a zipfian choice the item of rank `r` (from 1) is chosen with a probability proportional to
+//! `1 / r^THETA`: a few items get most of the requests. The sum of these terms over all items is
+//! called zeta; it is expensive for many items, and is computed once and then only extended.
 
 use fastrand::Rng;
 
-/// The skew of every YCSB workload.
+/// The skew of every YCSB workload. At 0 all items would be as likely.
 const THETA: f64 = 0.99;
 /// YCSB draws scrambled ranks from this many, whatever the number of keys, so that every key has a
 /// chance, and knows the sum for it.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
+/// Zeta of [`SCRAMBLED_ITEMS`], which would take minutes to add up.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 
 /// Ranks from 0, the lower the likelier.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipfian {
+    /// How many ranks there are.
     items: u64,
+    /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
+    /// The factor of the approximation in [`next`](Self::next); follows from the other two.
     eta: f64,
 }
 
 impl Zipfian {
-    /// Ranks below `items` (at least 1).
+    /// Returns ranks below `items`, at least 1. Takes time in proportion to `items`.
     pub(crate) fn new(items: u64) -> Self {
         let mut zipfian = Self::known(1, 1.0);
         zipfian.grow(items);
         zipfian
     }
 
+    /// Returns ranks below `items` whose sum is known.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn known(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);
@@ -33,7 +42,8 @@ impl Zipfian {
         Self { items, zeta, eta }
     }
 
-    /// Takes in items that were added since; fewer than before change nothing.
+    /// Takes in items that were added since; fewer than before change nothing. Only the new terms are
+    /// added to the sum.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     pub(crate) fn grow(&mut self, items: u64) {
         if self.items < items {
@@ -42,7 +52,8 @@ impl Zipfian {
         }
     }
 
-    /// The next rank.
+    /// Returns the next rank. The two likeliest ranks are exact, the others by the approximation of the
+    /// paper, which needs no table.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -59,11 +70,13 @@ impl Zipfian {
         } else {
             self.items as f64 * (self.eta * draw - self.eta + 1.0).powf(1.0 / (1.0 - THETA))
         };
+        // Rounding may reach the number of items itself.
         (rank as u64).min(self.items - 1)
     }
 }
 
-/// Keys whose popularity is zipfian and scattered over the whole range.
+/// Keys whose popularity is zipfian and scattered over the whole range, so that popular keys are not
+/// neighbours in an index.
 #[derive(Clone, Debug)]
 pub(crate) struct Scrambled(Zipfian);
 
@@ -74,30 +87,30 @@ impl Default for Scrambled {
 }
 
 impl Scrambled {
-    /// The next key below `keys`.
+    /// Returns the next key below `keys`. The rank is hashed; several ranks may fall on one key.
     pub(crate) fn next(&self, keys: u64, rng: &mut Rng) -> u64 {
         fnv(self.0.next(rng)) % keys
     }
 }
 
-/// Keys of which the newest are the likeliest.
+/// Keys of which the newest are the likeliest: ranks counted from the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Latest(Zipfian);
 
 impl Latest {
-    /// Starts with this many keys.
+    /// Returns a choice that starts with this many keys.
     pub(crate) fn new(keys: u64) -> Self {
         Self(Zipfian::new(keys))
     }
 
-    /// The next key of the first `keys`, which may have grown.
+    /// Returns the next key of the first `keys`, which may have grown since.
     pub(crate) fn next(&mut self, keys: u64, rng: &mut Rng) -> u64 {
         self.0.grow(keys);
         (keys - 1).saturating_sub(self.0.next(rng))
     }
 }
 
-/// FNV-1a over the eight bytes of a number.
+/// Returns FNV-1a over the eight bytes of a number, as YCSB scatters ranks.
 fn fnv(number: u64) -> u64 {
     number.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,6 @@
-//! The tree of a query as it is written: names are not resolved, parameters not filled in.
+//! The tree of a query as it is written: names are not resolved, parameters not filled in. Two
+//! trees are equal when they say the same, wherever they stand in the text: a key of GROUP BY is
+//! found again in SELECT that way.
 
 use document::Value;
 pub(crate) use select::plan::{Binary, Subquery, Unary};
@@ -9,19 +11,22 @@ use crate::error::Span;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
     pub(crate) distinct: bool,
-    pub(crate) top: Option<Count>,
+    /// TOP.
+    pub(crate) top: Option<ClauseCount>,
     pub(crate) selection: Selection,
     pub(crate) from: Vec<Input>,
     pub(crate) filter: Option<Node>,
+    /// GROUP BY.
     pub(crate) group: Vec<Node>,
     pub(crate) order: Vec<OrderItem>,
-    pub(crate) window: Option<(Count, Count)>,
+    /// OFFSET and LIMIT.
+    pub(crate) window: Option<(ClauseCount, ClauseCount)>,
 }
 
-/// What is selected.
+/// What is selected: everything, one value, or a list of items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
-    Star(Place),
+    Star(TextPlace),
     Value(Node),
     List(Vec<Item>),
 }
@@ -30,23 +35,23 @@ pub(crate) enum Selection {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) node: Node,
-    pub(crate) alias: Option<(String, Place)>,
+    pub(crate) alias: Option<(String, TextPlace)>,
 }
 
-/// One name of FROM or JOIN.
+/// One name of FROM or JOIN, and where its values come from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
     pub(crate) of: Collection,
     pub(crate) alias: Option<String>,
-    /// `x IN`: the elements.
+    /// Whether the values are the elements of the collection: `x IN c.list`.
     pub(crate) iterates: bool,
-    pub(crate) at: Place,
+    pub(crate) at: TextPlace,
 }
 
-/// Where the values of a name come from.
+/// Where the values of a name come from: a path that begins with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    Path { root: String, at: Place, steps: Vec<Step> },
+    Path { root: String, at: TextPlace, steps: Vec<PathStep> },
     Query(Box<Query>),
 }
 
@@ -57,18 +62,18 @@ pub(crate) struct OrderItem {
     pub(crate) descending: bool,
 }
 
-/// A count of TOP, OFFSET or LIMIT.
+/// A count of TOP, OFFSET or LIMIT, with the clause's name for messages.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Count {
+pub(crate) struct ClauseCount {
     pub(crate) node: Node,
     pub(crate) clause: &'static str,
 }
 
-/// A place in the text; any two are the same, so that trees compare by what they say.
+/// A place in the text; any two are equal, so that trees compare by what they say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place(pub(crate) Span);
+pub(crate) struct TextPlace(pub(crate) Span);
 
-impl PartialEq for Place {
+impl PartialEq for TextPlace {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -78,12 +83,12 @@ impl PartialEq for Place {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
-    pub(crate) at: Place,
+    pub(crate) at: TextPlace,
 }
 
 impl Node {
     pub(crate) fn new(kind: NodeKind, span: Span) -> Self {
-        Self { kind, at: Place(span) }
+        Self { kind, at: TextPlace(span) }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -92,8 +97,9 @@ impl Node {
 }
 
 impl Node {
-    /// Shows the expressions right inside this one; queries inside are shown as such.
-    pub(crate) fn inner<'n>(
+    /// Calls `node` with each expression and `query` with each query right inside this one, one
+    /// level deep: whoever wants more calls it again.
+    pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
         query: &mut dyn FnMut(&'n Query),
@@ -105,7 +111,7 @@ impl Node {
             | NodeKind::Name(_) => {}
             NodeKind::Member { base, steps } => {
                 node(base);
-                computed(steps, node);
+                visit_computed(steps, node);
             }
             NodeKind::Array(items) | NodeKind::Coalesce(items) => items.iter().for_each(node),
             NodeKind::Object(fields) => fields.iter().for_each(|(_, value)| node(value)),
@@ -132,8 +138,8 @@ impl Node {
 }
 
 impl Query {
-    /// Shows the expressions and queries right inside this one.
-    pub(crate) fn inner<'n>(
+    /// Calls `node` with each expression and `query` with each query right inside this one.
+    pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
         query: &mut dyn FnMut(&'n Query),
@@ -145,7 +151,7 @@ impl Query {
         }
         for input in &self.from {
             match &input.of {
-                Collection::Path { steps, .. } => computed(steps, node),
+                Collection::Path { steps, .. } => visit_computed(steps, node),
                 Collection::Query(inner) => query(inner),
             }
         }
@@ -155,9 +161,10 @@ impl Query {
     }
 }
 
-fn computed<'n>(steps: &'n [Step], node: &mut dyn FnMut(&'n Node)) {
+/// Calls `node` with the expressions in brackets of a path.
+fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
     for step in steps {
-        if let Step::Computed(inner) = step {
+        if let PathStep::Computed(inner) = step {
             node(inner);
         }
     }
@@ -172,7 +179,7 @@ pub(crate) enum NodeKind {
     Name(String),
     Member {
         base: Box<Node>,
-        steps: Vec<Step>,
+        steps: Vec<PathStep>,
     },
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
@@ -195,7 +202,7 @@ pub(crate) enum NodeKind {
     Like {
         value: Box<Node>,
         pattern: Box<Node>,
-        escape: Option<(String, Place)>,
+        escape: Option<(String, TextPlace)>,
         negated: bool,
     },
     Coalesce(Vec<Node>),
@@ -208,14 +215,14 @@ pub(crate) enum NodeKind {
     Query(Subquery, Box<Query>),
 }
 
-/// A step of a path.
+/// A step of a path: a name, or an expression in brackets.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Name(String),
     Computed(Node),
 }
 
-/// An operator of a chain.
+/// An operator of a chain; all operators of a chain have one precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     And,

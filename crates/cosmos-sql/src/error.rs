@@ -11,7 +11,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    pub(crate) fn to(self, end: Self) -> Self {
+    /// From the start of this place to the end of another one.
+    pub(crate) fn up_to(self, end: Self) -> Self {
         Self { start: self.start, end: end.end }
     }
 }
@@ -48,7 +49,8 @@ impl fmt::Display for SqlError {
 
 impl std::error::Error for SqlError {}
 
-/// What is wrong at a place; the text is needed to count characters.
+/// What is wrong at a place of the text. It becomes an error when the text is at hand, which is
+/// needed to count characters and to show them.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     Syntax(Span),
@@ -74,32 +76,32 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error that clients see.
+    /// The error that clients see: its place in UTF-16 units, as JavaScript counts.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
         if let Self::Unsupported(what) = self {
             return SqlError::Unsupported { what };
         }
-        let (code, span, message) = self.said(text);
+        let (code, span, message) = self.describe(text);
         let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
         SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
     }
 
-    /// Its code, its place, and its text.
-    fn said(self, text: &str) -> (&'static str, Span, String) {
+    /// The code, the place, and the text of the error.
+    fn describe(self, text: &str) -> (&'static str, Span, String) {
         match self {
             Self::Syntax(at) => {
-                let near = near(text, at);
+                let near = text_at(text, at);
                 ("SC1001", at, format!("Syntax error, incorrect syntax near '{near}'."))
             }
             Self::Token(at) => {
-                ("SC1010", at, format!("Syntax error, invalid token '{}'.", near(text, at)))
+                ("SC1010", at, format!("Syntax error, invalid token '{}'.", text_at(text, at)))
             }
             Self::Number(at) => {
-                let near = near(text, at);
+                let near = text_at(text, at);
                 ("SC1011", at, format!("Syntax error, invalid numeric value token '{near}'."))
             }
             Self::Literal(at) => {
-                let near = near(text, at);
+                let near = text_at(text, at);
                 ("SC1012", at, format!("Syntax error, invalid string literal token '{near}'."))
             }
             Self::Name(at, name) | Self::Parameter(at, name) => {
@@ -109,10 +111,10 @@ impl Fault {
                 ("SC2005", at, format!("'{name}' is not a recognized built-in function name."))
             }
             Self::Arguments(at, name, counts) => {
-                let counts = shown(&counts);
+                let counts = shown_counts(&counts);
                 ("SC2050", at, format!("The {name} function requires {counts} argument(s)."))
             }
-            Self::Ungrouped(at) => ("SC2103", at, ungrouped(&near(text, at))),
+            Self::Ungrouped(at) => ("SC2103", at, ungrouped_message(&text_at(text, at))),
             Self::Aggregate(at, name) => {
                 let message =
                     format!("The aggregate function '{name}' is not allowed in this context.");
@@ -142,20 +144,22 @@ impl Fault {
     }
 }
 
-fn ungrouped(property: &str) -> String {
+/// The message for a property that is neither a key nor inside an aggregate.
+fn ungrouped_message(property: &str) -> String {
     format!(
         "Property reference '{property}' is invalid in the select list because it is not \
          contained in an aggregate function or the GROUP BY clause."
     )
 }
 
-/// What stands at a place, as messages show it.
-fn near(text: &str, at: Span) -> String {
+/// What stands at a place, as messages show it: the first hundred characters.
+fn text_at(text: &str, at: Span) -> String {
     let part = text.get(at.start..at.end).unwrap_or_default();
     if part.is_empty() { "end of query".to_owned() } else { part.chars().take(100).collect() }
 }
 
-fn shown(counts: &std::ops::RangeInclusive<usize>) -> String {
+/// How many arguments a function takes, in words.
+fn shown_counts(counts: &std::ops::RangeInclusive<usize>) -> String {
     let (least, most) = (*counts.start(), *counts.end());
     if least == most {
         least.to_string()

@@ -4,18 +4,19 @@ use document::Value;
 
 use crate::{
     error::{Fault, Span},
-    token::{Kind, Sign, Token, Word},
+    token::{Sign, Token, TokenKind, Word},
 };
 
-/// All tokens of a text, closed by one that says that it ends.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
+/// All tokens of a text, closed by one that says that it ends. The text is bounded before it comes
+/// here, so the tokens are too.
+pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blanks()?;
         let start = lexer.at;
-        let kind = lexer.next()?;
-        let ends = kind == Kind::End;
+        let kind = lexer.next_kind()?;
+        let ends = kind == TokenKind::End;
         tokens.push(Token { kind, span: Span { start, end: lexer.at } });
         if ends {
             return Ok(tokens);
@@ -23,44 +24,48 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     }
 }
 
+/// A place in the text.
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
 }
 
 impl<'t> Lexer<'t> {
-    fn rest(&self) -> &'t str {
+    fn rest_of_text(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
+    fn peek_char(&self) -> Option<char> {
+        self.rest_of_text().chars().next()
     }
 
-    fn advance(&mut self) -> Option<char> {
-        let c = self.peek()?;
+    fn next_char(&mut self) -> Option<char> {
+        let c = self.peek_char()?;
         self.at += c.len_utf8();
         Some(c)
     }
 
-    /// Takes characters while they are of a kind.
-    fn take(&mut self, is: impl Fn(char) -> bool) -> &'t str {
-        let rest = self.rest();
+    /// Takes characters while they are of a kind, and returns them.
+    fn take_while(&mut self, is: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest_of_text();
         let end = rest.find(|c| !is(c)).unwrap_or(rest.len());
         self.at += end;
         rest.get(..end).unwrap_or_default()
     }
 
-    fn from(&self, start: usize) -> Span {
+    /// The place from `start` to here.
+    fn span_from(&self, start: usize) -> Span {
         Span { start, end: self.at }
     }
 
+    /// Passes over white space, comments to the end of a line (`--`) and comments in `/* */`, which
+    /// have to be closed.
     fn skip_blanks(&mut self) -> Result<(), Fault> {
         loop {
-            self.take(|c| c.is_whitespace() || c == '\u{feff}');
-            let rest = self.rest();
+            self.take_while(|c| c.is_whitespace() || c == '\u{feff}');
+            let rest = self.rest_of_text();
             if rest.starts_with("--") {
-                self.take(|c| c != '\n' && c != '\r');
+                self.take_while(|c| c != '\n' && c != '\r');
             } else if rest.starts_with("/*") {
                 let start = self.at;
                 let Some(end) = rest.find("*/") else {
@@ -73,74 +78,78 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn next(&mut self) -> Result<Kind, Fault> {
+    /// The next token.
+    fn next_kind(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
-        let Some(c) = self.peek() else { return Ok(Kind::End) };
-        let mut after = self.rest().chars().skip(1);
+        let Some(c) = self.peek_char() else { return Ok(TokenKind::End) };
+        let mut after = self.rest_of_text().chars().skip(1);
         match c {
             c if c.is_alphabetic() || c == '_' => {
-                let word = self.take(is_name);
-                Ok(Word::find(word).map_or_else(|| Kind::Name(word.to_owned()), Kind::Word))
+                let word = self.take_while(is_name);
+                Ok(Word::find(word)
+                    .map_or_else(|| TokenKind::Name(word.to_owned()), TokenKind::Word))
             }
             '@' => {
-                self.advance();
-                let name = self.take(is_name);
+                self.next_char();
+                let name = self.take_while(is_name);
                 if name.is_empty() {
-                    return Err(Fault::Token(self.from(start)));
+                    return Err(Fault::Token(self.span_from(start)));
                 }
-                Ok(Kind::Parameter(format!("@{name}")))
+                Ok(TokenKind::Parameter(format!("@{name}")))
             }
-            '"' | '\'' => self.string(c),
-            c if c.is_ascii_digit() => self.number(),
-            '.' if after.next().is_some_and(|c| c.is_ascii_digit()) => self.number(),
-            c => match Sign::starting(self.rest()) {
+            '"' | '\'' => self.read_string(c),
+            c if c.is_ascii_digit() => self.read_number(),
+            '.' if after.next().is_some_and(|c| c.is_ascii_digit()) => self.read_number(),
+            c => match Sign::starting(self.rest_of_text()) {
                 Some((sign, length)) => {
                     self.at += length;
-                    Ok(Kind::Sign(sign))
+                    Ok(TokenKind::Sign(sign))
                 }
                 None => Err(Fault::Token(Span { start, end: start + c.len_utf8() })),
             },
         }
     }
 
-    fn string(&mut self, quote: char) -> Result<Kind, Fault> {
+    /// A string in single or double quotes. Escapes are those of JSON; a quote may also be doubled.
+    fn read_string(&mut self, quote: char) -> Result<TokenKind, Fault> {
         let start = self.at;
-        self.advance();
+        self.next_char();
         let mut text = String::new();
         loop {
-            text.push_str(self.take(|c| c != quote && c != '\\'));
-            let wrong = |lexer: &Self| Fault::Literal(lexer.from(start));
-            match self.advance() {
+            text.push_str(self.take_while(|c| c != quote && c != '\\'));
+            let wrong = |lexer: &Self| Fault::Literal(lexer.span_from(start));
+            match self.next_char() {
                 None => return Err(Fault::Literal(Span { start, end: start + 1 })),
                 Some('\\') => {
-                    let c = self.escape().ok_or_else(|| wrong(self))?;
+                    let c = self.read_escape().ok_or_else(|| wrong(self))?;
                     text.push(c);
                 }
                 // A quote twice stands for one.
-                Some(_) if self.peek() == Some(quote) => {
-                    self.advance();
+                Some(_) if self.peek_char() == Some(quote) => {
+                    self.next_char();
                     text.push(quote);
                 }
-                Some(_) => return Ok(Kind::Text(text)),
+                Some(_) => return Ok(TokenKind::Text(text)),
             }
         }
     }
 
-    /// What a `\` that was read already begins.
-    fn escape(&mut self) -> Option<char> {
-        Some(match self.advance()? {
+    /// The character of an escape whose `\` was read already. A character beyond 16 bits is two
+    /// `\u` escapes, both of which have to be there.
+    fn read_escape(&mut self) -> Option<char> {
+        Some(match self.next_char()? {
             'b' => '\u{8}',
             'f' => '\u{c}',
             'n' => '\n',
             'r' => '\r',
             't' => '\t',
             'u' => {
-                let first = self.unit()?;
+                let first = self.read_unit()?;
                 if !(0xd800..0xdc00).contains(&first) {
                     return char::from_u32(first);
                 }
-                self.at += self.rest().strip_prefix("\\u").map(|_| 2)?;
-                let second = self.unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                self.at += self.rest_of_text().strip_prefix("\\u").map(|_| 2)?;
+                let second = self.read_unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
                 return char::from_u32(0x10000 + ((first - 0xd800) << 10) + second);
             }
             c @ ('\\' | '/' | '"' | '\'') => c,
@@ -148,9 +157,9 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// Four hexadecimal digits.
-    fn unit(&mut self) -> Option<u32> {
-        let digits = self.rest().get(..4)?;
+    /// Four hexadecimal digits of an escape.
+    fn read_unit(&mut self) -> Option<u32> {
+        let digits = self.rest_of_text().get(..4)?;
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
@@ -158,32 +167,39 @@ impl<'t> Lexer<'t> {
         u32::from_str_radix(digits, 16).ok()
     }
 
-    fn number(&mut self) -> Result<Kind, Fault> {
+    /// A number: decimal, with a fraction or an exponent, or hexadecimal. A whole number that 64
+    /// bits hold is an integer.
+    fn read_number(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
-        let hex = self.rest().strip_prefix("0x").or_else(|| self.rest().strip_prefix("0X"));
+        let hex = self
+            .rest_of_text()
+            .strip_prefix("0x")
+            .or_else(|| self.rest_of_text().strip_prefix("0X"));
         if hex.is_some() {
             self.at += 2;
-            let digits = self.take(is_name);
+            let digits = self.take_while(is_name);
             let value = i64::from_str_radix(digits, 16).ok().map(Value::Int64);
-            return value.map(Kind::Number).ok_or_else(|| Fault::Number(self.from(start)));
+            return value
+                .map(TokenKind::Number)
+                .ok_or_else(|| Fault::Number(self.span_from(start)));
         }
         let mut whole = true;
-        self.take(|c| c.is_ascii_digit());
-        if self.peek() == Some('.') {
+        self.take_while(|c| c.is_ascii_digit());
+        if self.peek_char() == Some('.') {
             whole = false;
-            self.advance();
-            self.take(|c| c.is_ascii_digit());
+            self.next_char();
+            self.take_while(|c| c.is_ascii_digit());
         }
-        if matches!(self.peek(), Some('e' | 'E')) {
+        if matches!(self.peek_char(), Some('e' | 'E')) {
             whole = false;
-            self.advance();
-            if matches!(self.peek(), Some('+' | '-')) {
-                self.advance();
+            self.next_char();
+            if matches!(self.peek_char(), Some('+' | '-')) {
+                self.next_char();
             }
-            self.take(|c| c.is_ascii_digit());
+            self.take_while(|c| c.is_ascii_digit());
         }
         // What follows has to be no part of a name: `1a` is neither.
-        let more = self.take(is_name);
+        let more = self.take_while(is_name);
         let text = self.text.get(start..self.at).unwrap_or_default();
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
@@ -191,8 +207,8 @@ impl<'t> Lexer<'t> {
             text.parse::<f64>().ok().and_then(|value| select::number_or_nothing(value).into_value())
         });
         match value {
-            Some(value) if more.is_empty() => Ok(Kind::Number(value)),
-            _ => Err(Fault::Number(self.from(start))),
+            Some(value) if more.is_empty() => Ok(TokenKind::Number(value)),
+            _ => Err(Fault::Number(self.span_from(start))),
         }
     }
 }
@@ -206,17 +222,17 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let tokens = match tokens(text) {
+        let tokens = match tokenize(text) {
             Ok(tokens) => tokens,
             Err(fault) => return fault.into_error(text).to_string(),
         };
         let shown = tokens.iter().map(|token| match &token.kind {
-            Kind::Word(word) => format!("{word:?}").to_uppercase(),
-            Kind::Name(name) | Kind::Parameter(name) => name.clone(),
-            Kind::Text(text) => format!("{text:?}"),
-            Kind::Number(value) => document::json::to_string(value.as_ref()),
-            Kind::Sign(sign) => format!("{sign:?}"),
-            Kind::End => "end".to_owned(),
+            TokenKind::Word(word) => format!("{word:?}").to_uppercase(),
+            TokenKind::Name(name) | TokenKind::Parameter(name) => name.clone(),
+            TokenKind::Text(text) => format!("{text:?}"),
+            TokenKind::Number(value) => document::json::to_string(value.as_ref()),
+            TokenKind::Sign(sign) => format!("{sign:?}"),
+            TokenKind::End => "end".to_owned(),
         });
         shown.collect::<Vec<_>>().join(" ")
     }

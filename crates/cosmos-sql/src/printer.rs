@@ -1,62 +1,65 @@
 //! A tree back to text that reads as the same tree: operators stand in parentheses, names that are
-//! no identifiers in quotes.
+//! not identifiers in quotes. Plans for clients are made of it.
 
 use document::json;
 
 use crate::{
     ast::{
-        Binary, Collection, Input, Node, NodeKind, Operator, Query, Selection, Step, Subquery,
+        Binary, Collection, Input, Node, NodeKind, Operator, PathStep, Query, Selection, Subquery,
         Unary,
     },
     token::Word,
 };
 
 /// The text of an expression.
-pub(crate) fn expression(node: &Node) -> String {
+pub(crate) fn print_expression(node: &Node) -> String {
     let mut out = String::new();
-    push(node, &mut out);
+    push_node(node, &mut out);
     out
 }
 
 /// The text of a query.
-pub(crate) fn query(query: &Query) -> String {
+pub(crate) fn print_query(query: &Query) -> String {
     let mut out = "SELECT ".to_owned();
     if query.distinct {
         out.push_str("DISTINCT ");
     }
     if let Some(top) = &query.top {
         out.push_str("TOP ");
-        push(&top.node, &mut out);
+        push_node(&top.node, &mut out);
         out.push(' ');
     }
-    out.push_str(&selection(&query.selection));
-    out.push_str(&from(&query.from));
+    out.push_str(&print_selection(&query.selection));
+    out.push_str(&print_from(&query.from));
     if let Some(filter) = &query.filter {
         out.push_str("\nWHERE ");
-        push(filter, &mut out);
+        push_node(filter, &mut out);
     }
-    out.push_str(&group(&query.group));
-    out.push_str(&order(query));
+    out.push_str(&print_group(&query.group));
+    out.push_str(&print_order(query));
     if let Some((offset, limit)) = &query.window {
         out.push_str("\nOFFSET ");
-        push(&offset.node, &mut out);
+        push_node(&offset.node, &mut out);
         out.push_str(" LIMIT ");
-        push(&limit.node, &mut out);
+        push_node(&limit.node, &mut out);
     }
     out
 }
 
-fn selection(selection: &Selection) -> String {
+/// What is selected, as text.
+fn print_selection(selection: &Selection) -> String {
     match selection {
         Selection::Star(_) => "*".to_owned(),
-        Selection::Value(node) => format!("VALUE {}", expression(node)),
+        Selection::Value(node) => format!("VALUE {}", print_expression(node)),
         Selection::List(items) => {
             let item = |item: &crate::ast::Item| match &item.alias {
                 Some((alias, _)) if is_identifier(alias) => {
-                    format!("{} AS {alias}", expression(&item.node))
+                    format!("{} AS {alias}", print_expression(&item.node))
                 }
-                Some((alias, _)) => format!("{} AS {}", expression(&item.node), quoted(alias)),
-                None => expression(&item.node),
+                Some((alias, _)) => {
+                    format!("{} AS {}", print_expression(&item.node), quoted_text(alias))
+                }
+                None => print_expression(&item.node),
             };
             items.iter().map(item).collect::<Vec<_>>().join(", ")
         }
@@ -64,7 +67,7 @@ fn selection(selection: &Selection) -> String {
 }
 
 /// FROM with the line break before it.
-pub(crate) fn from(inputs: &[Input]) -> String {
+pub(crate) fn print_from(inputs: &[Input]) -> String {
     let mut out = String::new();
     for (at, input) in inputs.iter().enumerate() {
         out.push_str(if at == 0 { "\nFROM " } else { "\nJOIN " });
@@ -75,10 +78,10 @@ pub(crate) fn from(inputs: &[Input]) -> String {
         match &input.of {
             Collection::Path { root, steps, .. } => {
                 out.push_str(root);
-                path(steps, &mut out);
+                push_path(steps, &mut out);
             }
             Collection::Query(inner) => {
-                out.push_str(&format!("({})", query(inner)));
+                out.push_str(&format!("({})", print_query(inner)));
             }
         }
         if let Some(alias) = input.alias.as_ref().filter(|_| !input.iterates) {
@@ -90,59 +93,67 @@ pub(crate) fn from(inputs: &[Input]) -> String {
 }
 
 /// GROUP BY with the line break before it.
-pub(crate) fn group(keys: &[Node]) -> String {
+pub(crate) fn print_group(keys: &[Node]) -> String {
     match keys {
         [] => String::new(),
-        keys => format!("\nGROUP BY {}", list(keys)),
+        keys => format!("\nGROUP BY {}", print_list(keys)),
     }
 }
 
 /// ORDER BY with the line break before it.
-pub(crate) fn order(query: &Query) -> String {
+pub(crate) fn print_order(query: &Query) -> String {
     let items: Vec<String> = query
         .order
         .iter()
         .map(|item| {
-            format!("{} {}", expression(&item.node), if item.descending { "DESC" } else { "ASC" })
+            format!(
+                "{} {}",
+                print_expression(&item.node),
+                if item.descending { "DESC" } else { "ASC" }
+            )
         })
         .collect();
     if items.is_empty() { String::new() } else { format!("\nORDER BY {}", items.join(", ")) }
 }
 
-fn list(nodes: &[Node]) -> String {
-    nodes.iter().map(expression).collect::<Vec<_>>().join(", ")
+/// Expressions with commas between them.
+fn print_list(nodes: &[Node]) -> String {
+    nodes.iter().map(print_expression).collect::<Vec<_>>().join(", ")
 }
 
 /// A text in quotes.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quoted_text(text: &str) -> String {
     let mut out = Vec::new();
     json::write_string(text, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
+/// Whether a name can stand without quotes: it is not a reserved word and has no other characters.
 fn is_identifier(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
     starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
 }
 
-fn path(steps: &[Step], out: &mut String) {
+/// Appends the steps of a path.
+fn push_path(steps: &[PathStep], out: &mut String) {
     for step in steps {
         match step {
-            Step::Name(name) if is_identifier(name) => {
+            PathStep::Name(name) if is_identifier(name) => {
                 out.push('.');
                 out.push_str(name);
             }
-            Step::Name(name) => out.push_str(&format!("[{}]", quoted(name))),
-            Step::Computed(node) => {
+            PathStep::Name(name) => out.push_str(&format!("[{}]", quoted_text(name))),
+            PathStep::Computed(node) => {
                 out.push('[');
-                push(node, out);
+                push_node(node, out);
                 out.push(']');
             }
         }
     }
 }
 
-fn push(node: &Node, out: &mut String) {
+/// Appends an expression; what has operators stands in parentheses.
+fn push_node(node: &Node, out: &mut String) {
     match &node.kind {
         NodeKind::Literal(value) => out.push_str(&json::to_string(value.as_ref())),
         NodeKind::Undefined => out.push_str("undefined"),
@@ -151,20 +162,21 @@ fn push(node: &Node, out: &mut String) {
             // A number with a dot behind it would be another number.
             let wrapped = matches!(base.kind, NodeKind::Literal(_));
             out.push_str(if wrapped { "(" } else { "" });
-            push(base, out);
+            push_node(base, out);
             out.push_str(if wrapped { ")" } else { "" });
-            path(steps, out);
+            push_path(steps, out);
         }
-        NodeKind::Array(items) => out.push_str(&format!("[{}]", list(items))),
+        NodeKind::Array(items) => out.push_str(&format!("[{}]", print_list(items))),
         NodeKind::Object(fields) => {
-            let field =
-                |(name, value): &(String, Node)| format!("{}: {}", quoted(name), expression(value));
+            let field = |(name, value): &(String, Node)| {
+                format!("{}: {}", quoted_text(name), print_expression(value))
+            };
             let fields: Vec<String> = fields.iter().map(field).collect();
             out.push_str(&format!("{{{}}}", fields.join(", ")));
         }
         NodeKind::Call { name, udf, args } => {
             out.push_str(if *udf { "udf." } else { "" });
-            out.push_str(&format!("{name}({})", list(args)));
+            out.push_str(&format!("{name}({})", print_list(args)));
         }
         NodeKind::Query(kind, inner) => {
             out.push_str(match kind {
@@ -175,22 +187,23 @@ fn push(node: &Node, out: &mut String) {
                 Subquery::First => "FIRST",
                 Subquery::Last => "LAST",
             });
-            out.push_str(&format!("({})", query(inner)));
+            out.push_str(&format!("({})", print_query(inner)));
         }
         _ => {
             out.push('(');
-            operation(node, out);
+            push_operation(node, out);
             out.push(')');
         }
     }
 }
 
-fn operation(node: &Node, out: &mut String) {
+/// Appends an expression with operators, without the parentheses around it.
+fn push_operation(node: &Node, out: &mut String) {
     let not = |negated: &bool| if *negated { " NOT" } else { "" };
     match &node.kind {
         NodeKind::Not(inner) => {
             out.push_str("NOT ");
-            push(inner, out);
+            push_node(inner, out);
         }
         NodeKind::Unary(operator, inner) => {
             out.push_str(match operator {
@@ -201,48 +214,53 @@ fn operation(node: &Node, out: &mut String) {
             // A number would take the sign for its own.
             let wrapped = matches!(inner.kind, NodeKind::Literal(_));
             out.push_str(if wrapped { "(" } else { "" });
-            push(inner, out);
+            push_node(inner, out);
             out.push_str(if wrapped { ")" } else { "" });
         }
         NodeKind::Chain { first, rest } => {
-            push(first, out);
+            push_node(first, out);
             for (operator, other) in rest {
-                out.push_str(&format!(" {} ", sign(*operator)));
-                push(other, out);
+                out.push_str(&format!(" {} ", operator_text(*operator)));
+                push_node(other, out);
             }
         }
         NodeKind::Between { parts, negated } => {
             let [value, low, high] = parts.as_ref();
-            push(value, out);
+            push_node(value, out);
             out.push_str(not(negated));
-            out.push_str(&format!(" BETWEEN {} AND {}", expression(low), expression(high)));
+            out.push_str(&format!(
+                " BETWEEN {} AND {}",
+                print_expression(low),
+                print_expression(high)
+            ));
         }
         NodeKind::In { value, items, negated } => {
-            push(value, out);
+            push_node(value, out);
             out.push_str(not(negated));
-            out.push_str(&format!(" IN ({})", list(items)));
+            out.push_str(&format!(" IN ({})", print_list(items)));
         }
         NodeKind::Like { value, pattern, escape, negated } => {
-            push(value, out);
+            push_node(value, out);
             out.push_str(not(negated));
-            out.push_str(&format!(" LIKE {}", expression(pattern)));
+            out.push_str(&format!(" LIKE {}", print_expression(pattern)));
             if let Some((escape, _)) = escape {
-                out.push_str(&format!(" ESCAPE {}", quoted(escape)));
+                out.push_str(&format!(" ESCAPE {}", quoted_text(escape)));
             }
         }
         NodeKind::Coalesce(items) => {
-            out.push_str(&items.iter().map(expression).collect::<Vec<_>>().join(" ?? "));
+            out.push_str(&items.iter().map(print_expression).collect::<Vec<_>>().join(" ?? "));
         }
         NodeKind::Conditional(parts) => {
             let [condition, yes, no] = parts.as_ref();
-            push(condition, out);
-            out.push_str(&format!(" ? {} : {}", expression(yes), expression(no)));
+            push_node(condition, out);
+            out.push_str(&format!(" ? {} : {}", print_expression(yes), print_expression(no)));
         }
-        _ => push(node, out),
+        _ => push_node(node, out),
     }
 }
 
-fn sign(operator: Operator) -> &'static str {
+/// The sign or word of an operator.
+fn operator_text(operator: Operator) -> &'static str {
     match operator {
         Operator::And => "AND",
         Operator::Or => "OR",
@@ -297,7 +315,7 @@ mod tests {
             "SELECT VALUE c FROM c ORDER BY c.a DESC OFFSET 1 LIMIT @l",
         ] {
             let Ok(first) = parse(text) else { panic!("{text}") };
-            let printed = query(&first);
+            let printed = print_query(&first);
             let Ok(second) = parse(&printed) else { panic!("{text} became {printed}") };
             assert_eq!(first, second, "{text} became {printed}");
         }

@@ -7,13 +7,13 @@ use crate::error::Span;
 /// A token and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) span: Span,
 }
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Word(Word),
     Name(String),
     /// `@` and a name.

@@ -1,4 +1,6 @@
-//! Fixed-width integers read from byte slices without panics.
+//! Fixed-width integers read from byte slices without panics. All callers walk bytes that came from
+//! outside or from a disk, so that every read is checked: nothing means that the bytes end too
+//! early.
 
 /// Little-endian `i32` at `at`, or `None` past the end.
 pub(crate) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {

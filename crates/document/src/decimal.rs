@@ -1,5 +1,15 @@
-//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and rounding.
-//! Operations are done on exact big integers and rounded once, half to even.
+//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and rounding. Operations
+//! are done on exact big integers and rounded once, half to even.
+//!
+//! The bits, from the highest: the sign, then 14 bits of exponent (biased by 6176), then 113 bits
+//! of coefficient. Two leading exponent bits of `11` say that the exponent stands two bits lower,
+//! for coefficients beyond 113 bits, which are not canonical and read as zero; `1111` followed by
+//! `0` or `1` is an infinity or a NaN.
+//!
+//! ```text
+//!  127  126 ........ 113  112 ........................... 0
+//! sign  biased exponent   coefficient (up to 34 digits)
+//! ```
 
 use std::cmp::Ordering;
 
@@ -22,12 +32,20 @@ pub enum Rounding {
 #[derive(Clone, Copy)]
 pub struct Decimal128(u128);
 
+/// What is added to an exponent before it is stored.
 const EXPONENT_BIAS: i32 = 6176;
+/// Bits of the coefficient, and so where the exponent begins.
 const COEFFICIENT_BITS: u32 = 113;
+/// The least exponent of a coefficient of 34 digits.
 const MIN_EXPONENT: i64 = -6176;
+/// The greatest exponent of a coefficient of 34 digits.
 const MAX_EXPONENT: i64 = 6111;
+/// Decimal digits of the longest coefficient.
 pub(crate) const DIGITS: i64 = 34;
+/// Exponents of a text beyond this are read as this: the result is zero or infinite either way, and
+/// the arithmetic stays small.
 const MAX_TEXT_EXPONENT: i64 = 20_000;
+/// The greatest coefficient: 34 nines.
 const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 
 impl Decimal128 {
@@ -38,7 +56,7 @@ impl Decimal128 {
     pub const NAN: Self = Self(0x1f << 122);
 
     /// A quiet NaN with a sign, which no comparison sees.
-    fn nan(negative: bool) -> Self {
+    fn signed_nan(negative: bool) -> Self {
         Self(Self::NAN.0 | u128::from(negative) << 127)
     }
 
@@ -104,9 +122,9 @@ impl Decimal128 {
         let negative = text.starts_with('-');
         if word {
             return Some(if body.starts_with(['n', 'N']) {
-                Self::nan(negative)
+                Self::signed_nan(negative)
             } else {
-                Self::infinity(negative)
+                Self::signed_infinity(negative)
             });
         }
         let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
@@ -137,8 +155,8 @@ impl Decimal128 {
             return exact;
         }
         match value {
-            v if v.is_nan() => Self::nan(v.is_sign_negative()),
-            v if v.is_infinite() => Self::infinity(v < 0.0),
+            v if v.is_nan() => Self::signed_nan(v.is_sign_negative()),
+            v if v.is_infinite() => Self::signed_infinity(v < 0.0),
             v if v.is_sign_negative() => Self::ZERO.negate(),
             _ => Self::ZERO,
         }
@@ -194,14 +212,17 @@ impl Decimal128 {
         self.at_exponent(exponent, Rounding::HalfEven)
     }
 
+    /// The same number with another exponent, rounded where digits are lost; NaN where the
+    /// coefficient would be too long.
     fn at_exponent(self, exponent: i32, rounding: Rounding) -> Self {
         let Some((negative, coefficient, own)) = self.parts() else { return self };
         let coefficient = BigUint::from(coefficient);
         let scaled = if exponent <= own {
-            coefficient * power(i64::from(own) - i64::from(exponent))
+            coefficient * power_of_ten(i64::from(own) - i64::from(exponent))
         } else {
-            let unit = power(i64::from(exponent) - i64::from(own));
+            let unit = power_of_ten(i64::from(exponent) - i64::from(own));
             let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
+            // Magnitudes are rounded, so up for one sign is down for the other.
             let up = match rounding {
                 Rounding::Down => false,
                 Rounding::Ceil => !negative && rest != BigUint::ZERO,
@@ -214,7 +235,9 @@ impl Decimal128 {
         fits.and_then(|value| Self::from_parts(negative, value, exponent)).unwrap_or(Self::NAN)
     }
 
-    /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to even.
+    /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to
+    /// even. `sticky` says that digits which are not there follow, as after a division: then an
+    /// exact half is more than a half.
     pub(crate) fn rounded(
         negative: bool,
         coefficient: BigUint,
@@ -224,24 +247,25 @@ impl Decimal128 {
         let digits = i64::try_from(coefficient.to_string().len()).unwrap_or(i64::MAX);
         let excess = (digits - DIGITS).max(MIN_EXPONENT - exponent).max(0);
         if excess == 0 || coefficient == BigUint::ZERO {
-            return Self::folded(negative, coefficient, exponent);
+            return Self::fold_exponent(negative, coefficient, exponent);
         }
         if digits + 1 < excess {
-            return Self::folded(negative, BigUint::ZERO, MIN_EXPONENT);
+            return Self::fold_exponent(negative, BigUint::ZERO, MIN_EXPONENT);
         }
-        let unit = power(excess);
+        let unit = power_of_ten(excess);
         let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
         let up = rounds_up(&whole, &(rest * 2_u8).cmp(&unit), sticky);
         let kept = whole + u8::from(up);
+        // Rounding up 99...9 makes one digit more than there is room for.
         if u128::try_from(&kept).is_ok_and(|value| value <= MAX_COEFFICIENT) {
-            Self::folded(negative, kept, exponent + excess)
+            Self::fold_exponent(negative, kept, exponent + excess)
         } else {
-            Self::folded(negative, kept / 10_u8, exponent + excess + 1)
+            Self::fold_exponent(negative, kept / 10_u8, exponent + excess + 1)
         }
     }
 
     /// Brings a coefficient of at most 34 digits into the range of exponents.
-    fn folded(negative: bool, coefficient: BigUint, exponent: i64) -> Self {
+    fn fold_exponent(negative: bool, coefficient: BigUint, exponent: i64) -> Self {
         let mut coefficient = u128::try_from(coefficient).unwrap_or(u128::MAX);
         let mut exponent =
             if coefficient == 0 { exponent.clamp(MIN_EXPONENT, MAX_EXPONENT) } else { exponent };
@@ -251,10 +275,11 @@ impl Decimal128 {
         }
         let exponent = i32::try_from(exponent).unwrap_or(i32::MAX);
         let value = Self::from_parts(negative, coefficient, exponent);
-        value.unwrap_or_else(|| Self::infinity(negative))
+        value.unwrap_or_else(|| Self::signed_infinity(negative))
     }
 
-    pub(crate) fn infinity(negative: bool) -> Self {
+    /// An infinity of this sign.
+    pub(crate) fn signed_infinity(negative: bool) -> Self {
         Self(u128::from(negative) << 127 | 0x1e << 122)
     }
 
@@ -269,7 +294,8 @@ impl Decimal128 {
     }
 }
 
-pub(crate) fn power(exponent: i64) -> BigUint {
+/// Ten to a power that is not negative.
+pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
     BigUint::from(10_u8).pow(u32::try_from(exponent).unwrap_or(0))
 }
 
@@ -282,12 +308,14 @@ fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     }
 }
 
+/// The text of a number without zeros at the end of its mantissa.
 fn trim_zeros(text: &str) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     format!("{mantissa}E{exponent}")
 }
 
+/// Whether a text is digits with at most one point, and an exponent or none.
 fn is_decimal_text(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -302,6 +330,7 @@ fn is_decimal_text(text: &str) -> bool {
     digits > 0 && dots <= 1 && digits + dots == mantissa.len() && exponent_ok
 }
 
+/// `coefficient * 10^exponent` cut to an integer; nothing where that does not fit.
 fn scale_to_integer(coefficient: u128, exponent: i32) -> Option<u128> {
     if coefficient == 0 {
         return Some(0);

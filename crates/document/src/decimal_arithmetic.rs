@@ -1,10 +1,12 @@
-//! Arithmetic on decimals, each operation rounded once.
+//! Arithmetic on decimals. Each operation is exact in big integers and rounded once at its end, so
+//! that its result is the nearest decimal to the true one. The exponent of a result is the one that
+//! IEEE 754 calls ideal where the digits allow it: `1.10 + 1` is `2.10`, and `6 / 2` is `3`.
 
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-use crate::decimal::{DIGITS, Decimal128, power};
+use crate::decimal::{DIGITS, Decimal128, power_of_ten};
 
 impl Decimal128 {
     /// Sum.
@@ -20,7 +22,7 @@ impl Decimal128 {
         };
         let exponent = a.2.min(b.2);
         let scaled = |(_, coefficient, own): (bool, u128, i32)| {
-            BigUint::from(coefficient) * power(i64::from(own - exponent))
+            BigUint::from(coefficient) * power_of_ten(i64::from(own - exponent))
         };
         let (x, y) = (scaled(a), scaled(b));
         let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
@@ -46,7 +48,7 @@ impl Decimal128 {
                 Self::rounded(negative, product, i64::from(e) + i64::from(f), false)
             }
             _ if self.is_nan() || other.is_nan() || self.is_zero() || other.is_zero() => Self::NAN,
-            _ => Self::infinity(negative),
+            _ => Self::signed_infinity(negative),
         }
     }
 
@@ -56,15 +58,17 @@ impl Decimal128 {
         let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
                 (true, _, _) | (_, None, None) => Self::NAN,
-                (_, None, _) => Self::infinity(negative),
+                (_, None, _) => Self::signed_infinity(negative),
                 _ => Self::rounded(negative, BigUint::ZERO, 0, false),
             };
         };
         if b == 0 {
-            return if a == 0 { Self::NAN } else { Self::infinity(negative) };
+            return if a == 0 { Self::NAN } else { Self::signed_infinity(negative) };
         }
         let ideal = i64::from(e) - i64::from(f);
-        let (top, bottom) = (BigUint::from(a) * power(2 * DIGITS), BigUint::from(b));
+        // Digits enough for a quotient of 34 digits and the rounding of the last one; what is left
+        // over only says whether it is exact.
+        let (top, bottom) = (BigUint::from(a) * power_of_ten(2 * DIGITS), BigUint::from(b));
         let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
         let mut exponent = ideal - 2 * DIGITS;
         let exact = rest == BigUint::ZERO;
@@ -86,7 +90,7 @@ impl Decimal128 {
         }
         let exponent = e.min(f);
         let scaled =
-            |value: u128, own: i32| BigUint::from(value) * power(i64::from(own - exponent));
+            |value: u128, own: i32| BigUint::from(value) * power_of_ten(i64::from(own - exponent));
         Self::rounded(negative, scaled(a, e) % scaled(b, f), i64::from(exponent), false)
     }
 
@@ -97,8 +101,9 @@ impl Decimal128 {
                 Self::rounded(negative, BigUint::ZERO, i64::from(exponent / 2), false)
             }
             Some((false, coefficient, exponent)) => {
+                // The exponent has to be even so that its half is one.
                 let odd = exponent.rem_euclid(2);
-                let square = BigUint::from(coefficient) * power(2 * DIGITS + i64::from(odd));
+                let square = BigUint::from(coefficient) * power_of_ten(2 * DIGITS + i64::from(odd));
                 let root = square.sqrt();
                 let sticky = &root * &root != square;
                 let (mut root, ideal) = (root, i64::from((exponent - odd) / 2));

@@ -9,7 +9,8 @@ use crate::{
 const LEVEL_BYTES: usize = 7;
 
 /// Whether a well-formed document has at most `max` levels. Bytes that are not well-formed are
-/// judged by what can be read of them.
+/// judged by what can be read of them. A document too short for that many levels is not walked at
+/// all.
 pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     if bytes.len() / LEVEL_BYTES < max {
         return true;
@@ -17,13 +18,14 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     let mut ends = vec![bytes.len()];
     let mut at = 4;
     while let Some(end) = ends.last().copied() {
-        match inner(bytes, at, end) {
+        match element_at(bytes, at, end) {
             None => {
                 at = end;
                 ends.pop();
             }
             Some(Inner::Passed(next)) => at = next,
             Some(Inner::Entered { start, end }) => {
+                // One level more than allowed.
                 if ends.len() == max {
                     return false;
                 }
@@ -35,13 +37,14 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     true
 }
 
+/// What the element at a position is: passed over, or a document or array to enter.
 enum Inner {
     Passed(usize),
     Entered { start: usize, end: usize },
 }
 
 /// The element at `at`; `None` at the end of its document.
-fn inner(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
+fn element_at(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
     let kind = *bytes.get(at)?;
     if kind == 0 || end <= at {
         return None;

@@ -25,8 +25,8 @@ impl fmt::Display for Shell<'_> {
             }
             ValueRef::Double(v) => write!(f, "{v}"),
             ValueRef::String(v) => write!(f, "\"{}\"", Escaped(v)),
-            ValueRef::Document(v) => document(f, v),
-            ValueRef::Array(v) => list(f, "[", "]", v.iter().map(|value| (None, value))),
+            ValueRef::Document(v) => write_document(f, v),
+            ValueRef::Array(v) => write_list(f, "[", "]", v.iter().map(|value| (None, value))),
             ValueRef::Binary { subtype, bytes } => {
                 write!(f, "BinData({subtype}, ")?;
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
@@ -43,7 +43,7 @@ impl fmt::Display for Shell<'_> {
             ValueRef::Symbol(v) => write!(f, "\"{}\"", Escaped(v)),
             ValueRef::JavaScriptWithScope { code, scope } => {
                 write!(f, "CodeWScope(\"{}\", ", Escaped(code))?;
-                document(f, scope)?;
+                write_document(f, scope)?;
                 f.write_str(")")
             }
             ValueRef::Int32(v) => write!(f, "{v}"),
@@ -62,6 +62,7 @@ impl fmt::Debug for Shell<'_> {
     }
 }
 
+/// A text with quotes, backslashes and control characters escaped.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -78,11 +79,13 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-fn document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
-    list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
+fn write_document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
+    write_list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
 }
 
-fn list<'a>(
+/// Writes items between brackets, each after its name if it has one; nothing stands between the
+/// brackets of an empty list.
+fn write_list<'a>(
     f: &mut fmt::Formatter<'_>,
     open: &str,
     close: &str,

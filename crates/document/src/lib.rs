@@ -1,6 +1,18 @@
 //! BSON values: kept raw from the wire to the disk, and as owned trees where something is edited.
 //! Holds the validator that wire bytes pass first, paths, the total order of values and the
 //! sortable key encoding. It does no I/O and knows neither protocols nor stores.
+//!
+//! A value has two borrowed and owned shapes each, and code that reads does not care which it is
+//! given:
+//!
+//! ```text
+//!              borrowed                    owned
+//! raw bytes    DocRef::Raw, ArrayRef::Raw  DocBuf
+//! tree         DocRef::Tree, ...::Tree     Document, Value
+//! one value    ValueRef                    Value
+//! ```
+//!
+//! Reading raw bytes decodes one value at a time and allocates nothing.
 
 pub mod limits;
 

@@ -65,6 +65,8 @@ fn exact_i64(value: f64) -> Option<i64> {
 }
 
 /// Orders two numbers exactly. NaN is below every number and equal to itself; `-0` equals `0`.
+/// Comparing an integer with a double goes through neither type alone, as one cannot hold all
+/// values of the other.
 pub fn compare_numbers(a: Number, b: Number) -> Ordering {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => return Ordering::Equal,
@@ -81,6 +83,8 @@ pub fn compare_numbers(a: Number, b: Number) -> Ordering {
     }
 }
 
+/// Orders an integer and a double: beyond the range of integers by the range, else by the whole
+/// part and then by what the double has after its point.
 fn int_to_double(a: i64, b: f64) -> Ordering {
     if b >= 9_223_372_036_854_775_808.0 {
         Ordering::Less
@@ -92,12 +96,17 @@ fn int_to_double(a: i64, b: f64) -> Ordering {
     }
 }
 
-/// A magnitude as decimal digits: `0.d1d2... * 10^point`, no zeros at either end.
+/// A magnitude as decimal digits: `0.d1d2... * 10^point`, without zeros at either end. Every double
+/// and every decimal has such a form, so that they can be compared exactly.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
+    /// Whether it is below zero.
     pub(crate) negative: bool,
+    /// Whether it is an infinity; it has no digits then.
     pub(crate) infinite: bool,
+    /// Digits from 0 to 9, the first and the last not 0; none for zero.
     pub(crate) digits: Vec<u8>,
+    /// The power of ten that the digits, read as a fraction, are multiplied by.
     pub(crate) point: i32,
 }
 

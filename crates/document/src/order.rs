@@ -1,4 +1,10 @@
-//! MongoDB's total order over all BSON values: by canonical class first, then by value.
+//! MongoDB's total order over all BSON values: by canonical class first, then by value. It is the
+//! order of `$sort`, of indexes and of equality.
+//!
+//! ```text
+//! MinKey < undefined < null < numbers < strings < documents < arrays < binary < ObjectId
+//!        < booleans < dates < timestamps < regex < DBPointer < code < code with scope < MaxKey
+//! ```
 
 use std::cmp::Ordering;
 
@@ -31,7 +37,8 @@ pub fn canonical_class(kind: Kind) -> u8 {
     }
 }
 
-/// Orders two values.
+/// Orders two values. Numbers of all four types compare as one; values of the same class compare by
+/// their contents.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
         return compare_numbers(a, b);
@@ -39,6 +46,7 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b))
 }
 
+/// Orders two values of one class that are not numbers.
 fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     match (a, b) {

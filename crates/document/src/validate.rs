@@ -1,5 +1,9 @@
 //! The gate in front of every decoder: an iterative, depth-counting check of BSON bytes.
 //! It allocates one small stack and never recurses, so nesting cannot exhaust the thread.
+//!
+//! What passes here is what every reader of raw bytes relies on: lengths agree with bytes, names
+//! and texts are UTF-8, documents end with a NUL, nothing is nested too deeply. The walk keeps a
+//! stack of where each open document ends; an element may not go beyond the innermost end.
 
 use std::fmt;
 
@@ -43,38 +47,42 @@ impl std::error::Error for Invalid {}
 /// Checks that `bytes` is exactly one well-formed document within the wire's depth limit; answers
 /// how many elements it has at all levels.
 pub fn validate(bytes: &[u8]) -> Result<usize, Invalid> {
-    walk(bytes, MAX_WIRE_DEPTH)
+    check_bytes(bytes, MAX_WIRE_DEPTH)
 }
 
 /// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
-    walk(bytes, max_depth).map(|_| ())
+    check_bytes(bytes, max_depth).map(|_| ())
 }
 
-fn walk(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
-    let mut walk = Walk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth, elements: 0 };
-    walk.open(0, bytes.len())?;
+/// Checks one document of at most `max_depth` levels, and returns how many elements it has at all
+/// levels.
+fn check_bytes(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
+    let mut walk = BytesWalk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth, elements: 0 };
+    walk.enter_document(0, bytes.len())?;
     if walk.ends.first() != Some(&bytes.len()) {
         return Err(Invalid::Length);
     }
     while let Some(end) = walk.ends.last().copied() {
-        walk.step(end)?;
+        walk.check_next(end)?;
     }
     Ok(walk.elements)
 }
 
-struct Walk<'a> {
+struct BytesWalk<'a> {
     bytes: &'a [u8],
+    /// The offset of the next element.
     at: usize,
-    /// Where each open document ends, outermost first.
+    /// Where each open document ends, outermost first. Its length is the depth.
     ends: Vec<usize>,
     max_depth: usize,
+    /// Elements at all levels so far.
     elements: usize,
 }
 
-impl Walk<'_> {
+impl BytesWalk<'_> {
     /// Enters the document that starts at `start` and must end by `limit`.
-    fn open(&mut self, start: usize, limit: usize) -> Result<(), Invalid> {
+    fn enter_document(&mut self, start: usize, limit: usize) -> Result<(), Invalid> {
         if self.ends.len() == self.max_depth {
             return Err(Invalid::Depth(self.max_depth));
         }
@@ -91,8 +99,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// One element of the innermost document, or its end.
-    fn step(&mut self, end: usize) -> Result<(), Invalid> {
+    /// Checks one element of the innermost document, or leaves the document at its end.
+    fn check_next(&mut self, end: usize) -> Result<(), Invalid> {
         let last = end - 1;
         if self.at == last {
             self.ends.pop();
@@ -101,55 +109,58 @@ impl Walk<'_> {
         }
         self.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
-        let value = self.cstring(self.at + 1, last)?;
+        let value = self.check_cstring(self.at + 1, last)?;
         match kind {
-            0x03 | 0x04 => return self.open(value, last),
+            0x03 | 0x04 => return self.enter_document(value, last),
             0x0f => return self.code_with_scope(value, last),
             _ => {}
         }
-        self.at = self.scalar(kind, value, last)?;
+        // A scalar is checked against the bytes of its own document, not of the message.
+        self.at = self.check_scalar(kind, value, last)?;
         if last < self.at { Err(Invalid::Length) } else { Ok(()) }
     }
 
-    /// Checks a C string at `at` that must end before `limit`; answers the offset behind its NUL.
-    fn cstring(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+    /// Checks a C string at `at` that must end before `limit`; returns the offset after its NUL.
+    fn check_cstring(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let end = nul_after(self.bytes, at).filter(|end| *end < limit);
         let end = end.ok_or(Invalid::Terminator)?;
-        self.utf8(at, end)?;
+        self.check_utf8(at, end)?;
         Ok(end + 1)
     }
 
-    fn utf8(&self, from: usize, to: usize) -> Result<(), Invalid> {
+    /// Checks that these bytes are UTF-8.
+    fn check_utf8(&self, from: usize, to: usize) -> Result<(), Invalid> {
         let text = self.bytes.get(from..to).ok_or(Invalid::Length)?;
         str::from_utf8(text).map(|_| ()).map_err(|_| Invalid::Utf8)
     }
 
-    /// Checks a length-prefixed string; answers the offset behind it.
-    fn string(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+    /// Checks a string after its length; returns the offset after its NUL. The length counts the
+    /// NUL.
+    fn check_string(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let len = length_at(self.bytes, at).filter(|len| 0 < *len).ok_or(Invalid::Length)?;
         let start = at + 4;
         let end = start.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
         if self.bytes.get(end - 1) != Some(&0) {
             return Err(Invalid::Terminator);
         }
-        self.utf8(start, end - 1)?;
+        self.check_utf8(start, end - 1)?;
         Ok(end)
     }
 
-    /// Checks a value without nested documents; answers the offset behind it.
-    fn scalar(&self, kind: u8, at: usize, limit: usize) -> Result<usize, Invalid> {
+    /// Checks a value without nested documents; returns the offset after it.
+    fn check_scalar(&self, kind: u8, at: usize, limit: usize) -> Result<usize, Invalid> {
         let end = match kind {
             0x01 | 0x09 | 0x11 | 0x12 => at + 8,
-            0x02 | 0x0d | 0x0e => self.string(at, limit)?,
-            0x05 => self.binary(at, limit)?,
+            0x02 | 0x0d | 0x0e => self.check_string(at, limit)?,
+            0x05 => self.check_binary(at, limit)?,
             0x06 | 0x0a | 0x7f | 0xff => at,
             0x07 => at + 12,
             0x08 => match self.bytes.get(at) {
                 Some(0 | 1) => at + 1,
                 _ => return Err(Invalid::Bool),
             },
-            0x0b => self.cstring(self.cstring(at, limit)?, limit)?,
-            0x0c => self.string(at, limit)? + 12,
+            0x0b => self.check_cstring(self.check_cstring(at, limit)?, limit)?,
+            0x0c => self.check_string(at, limit)? + 12,
             0x10 => at + 4,
             0x13 => at + 16,
             other => return Err(Invalid::Kind(other)),
@@ -157,8 +168,9 @@ impl Walk<'_> {
         if limit < end { Err(Invalid::Length) } else { Ok(end) }
     }
 
-    /// Binary is opaque; only the inner length of the old subtype 2 has to agree.
-    fn binary(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+    /// Checks binary data, which is opaque; only the inner length of the old subtype 2 has to
+    /// agree.
+    fn check_binary(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let len = length_at(self.bytes, at).ok_or(Invalid::Length)?;
         let end = at.checked_add(5).and_then(|start| start.checked_add(len));
         let end = end.filter(|end| *end <= limit).ok_or(Invalid::Length)?;
@@ -175,8 +187,8 @@ impl Walk<'_> {
     fn code_with_scope(&mut self, at: usize, limit: usize) -> Result<(), Invalid> {
         let len = length_at(self.bytes, at).ok_or(Invalid::Length)?;
         let end = at.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
-        let scope = self.string(at + 4, end)?;
-        self.open(scope, end)?;
+        let scope = self.check_string(at + 4, end)?;
+        self.enter_document(scope, end)?;
         if self.ends.last() == Some(&end) { Ok(()) } else { Err(Invalid::Length) }
     }
 }

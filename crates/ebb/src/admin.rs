@@ -1,4 +1,5 @@
-//! `ebb admin`: asks a running server's admin address and prints what it answers.
+//! `ebb admin`: asks a running server's admin address and prints what it answers. It can do nothing
+//! that a request to that address could not.
 
 use std::process::ExitCode;
 
@@ -13,15 +14,16 @@ use crate::{
 /// A request to the admin address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Request {
-    /// The clock as it stands.
+    /// Show the clock as it stands.
     Clock,
-    /// A step of the wall clock that waits is right.
+    /// Accept a step of the wall clock that waits.
     AcceptClock,
-    /// What a person wants to know first.
+    /// Show what a person wants to know first.
     Status,
 }
 
-/// The subcommand and its own subcommands.
+/// Returns the subcommand and its own subcommands. The flags that name the server are global: they may
+/// stand at any place of the line.
 pub(crate) fn command() -> Command {
     let clock = Command::new("clock")
         .about("Show the database clock")
@@ -42,7 +44,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("status").about("Show the server's state"))
 }
 
-/// Runs what was typed.
+/// Runs what was typed and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let (request, inner) = match matches.subcommand() {
         Some(("clock", clock)) => match clock.subcommand() {
@@ -64,7 +66,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Sends a request and reads the answer; failures in words.
+/// Sends a request and returns the answer; an error is the text to show.
 fn ask_server(client: &Client, request: Request) -> Result<Value, String> {
     match request {
         Request::Clock => client.get("/_ebb/clock"),
@@ -73,7 +75,7 @@ fn ask_server(client: &Client, request: Request) -> Result<Value, String> {
     }
 }
 
-/// An answer for people: a line a value.
+/// Returns an answer for people: a line for each value, `clock.mode: system`.
 fn format_answer(request: Request, answer: &Value) -> String {
     let mut out = String::new();
     if request == Request::AcceptClock {
@@ -83,6 +85,7 @@ fn format_answer(request: Request, answer: &Value) -> String {
     out
 }
 
+/// Adds the lines of a value whose name so far is `prefix`; objects inside objects are joined by dots.
 fn push_lines(prefix: &str, value: &Value, out: &mut String) {
     let Some(fields) = value.as_object() else {
         let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

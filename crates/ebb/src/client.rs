@@ -1,5 +1,5 @@
-//! Asks a running server at its admin address. What is asked and what is made of the answer is
-//! decided elsewhere.
+//! Sends requests to a running server's admin address. What is asked, and what is made of the answer,
+//! is decided elsewhere. Errors are sentences for the person who typed the command.
 
 use std::{
     net::{TcpStream, ToSocketAddrs},
@@ -10,21 +10,22 @@ use std::{
 use clap::{Arg, ArgMatches, builder::OsStr};
 use serde_json::Value;
 
-/// How long a server may take to answer.
+/// How long a server may take to answer a request, from connecting to the last byte.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it may take to accept.
+/// How long it may take to accept a connection, where only that is asked.
 const ACCEPTS: Duration = Duration::from_secs(5);
 
-/// A server by its admin address.
+/// A server by its admin address, and the key that requests to it carry.
 #[derive(Debug)]
 pub(crate) struct Client {
     address: String,
-    /// What the key is given as, where there is one.
+    /// The value of the header `authorization`; `None`: no key was given.
     bearer: Option<String>,
     agent: ureq::Agent,
 }
 
-/// The flags that say which server is meant.
+/// Returns the flags that say which server is meant. `ebb serve` has flags of the same names, so one
+/// environment does for both.
 pub(crate) fn client_flags() -> [Arg; 2] {
     let address = Arg::new("admin-addr")
         .long("admin-addr")
@@ -40,14 +41,14 @@ pub(crate) fn client_flags() -> [Arg; 2] {
     [address, key]
 }
 
-/// The key file that was typed.
+/// Returns the key file that was typed; an empty text counts as none.
 pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
     let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
     path.map(Path::new)
 }
 
 impl Client {
-    /// The server that was typed; failures in words.
+    /// Returns the server that was typed, with the first key of its key file.
     pub(crate) fn from_matches(matches: &ArgMatches) -> Result<Self, String> {
         let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
         let key = key_file(matches).map(server::first_key).transpose();
@@ -55,7 +56,9 @@ impl Client {
         Ok(Self::new(address, key.as_deref()))
     }
 
-    /// The server at this address, which is given this key.
+    /// Returns the server at this address, whose requests carry this key. Proxies of the environment are
+    /// not used: the address is meant as it is. A status of failure is not an error of the library's,
+    /// since its body has the text that is shown.
     pub(crate) fn new(address: &str, key: Option<&str>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -69,17 +72,18 @@ impl Client {
         }
     }
 
-    /// The same key for another address.
+    /// Returns a client with the same key for another address.
     pub(crate) fn with_address(&self, address: &str) -> Self {
         Self { address: address.to_owned(), bearer: self.bearer.clone(), agent: self.agent.clone() }
     }
 
-    /// Its address.
+    /// Returns the address, `host:port`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Whether nothing listens there, though the machine answers.
+    /// Returns whether the machine answers that nothing listens there. A host that cannot be resolved, or
+    /// that does not answer, is something else: a server may be there and only be slow.
     pub(crate) fn nobody_listens(&self) -> bool {
         let Ok(mut all) = self.address.to_socket_addrs() else { return false };
         let refused =
@@ -89,17 +93,17 @@ impl Client {
         })
     }
 
-    /// Asks for a page; failures in words.
+    /// Asks for a page and returns its JSON.
     pub(crate) fn get(&self, path: &str) -> Result<Value, String> {
         self.read_answer(self.with_key(self.agent.get(self.url_of(path))).call())
     }
 
-    /// Tells the server to do something.
+    /// Sends a POST without a body and returns the JSON of the answer.
     pub(crate) fn post(&self, path: &str) -> Result<Value, String> {
         self.read_answer(self.with_key(self.agent.post(self.url_of(path))).send_empty())
     }
 
-    /// With the key.
+    /// Returns the request with the key, where there is one.
     fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         match &self.bearer {
             Some(bearer) => request.header("authorization", bearer),
@@ -107,10 +111,13 @@ impl Client {
         }
     }
 
+    /// Returns the URL of a path on this server.
     fn url_of(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
+    /// Returns the answer's JSON. A body that has an error's message is an error with that text, whatever
+    /// its status: `/status` is 503 while a server is not ready, and is shown all the same.
     fn read_answer(
         &self,
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,

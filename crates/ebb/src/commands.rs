@@ -1,4 +1,16 @@
-//! The subcommands. Parsing never decides and deciding never parses.
+//! The subcommands and the exit codes. Parsing never decides and deciding never parses: `clap` reads
+//! what was typed, the functions here act on it.
+//!
+//! ```text
+//! ebb serve         run_serve             the server, until a signal
+//! ebb quickstart    quickstart.rs         the sample, on a running server or one of its own
+//! ebb verify        run_verify            a closed data directory
+//! ebb admin         admin.rs              a running server's admin address
+//! ebb bench         bench.rs              the load generator, another binary
+//! ebb completions   print_completions     a shell's completion script
+//! ```
+//!
+//! A new subcommand: its `Command` in [`command`], its arm in [`run`].
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -11,13 +23,14 @@ use crate::{
     settings::{self, Settings},
 };
 
-/// Failed while running.
+/// Exit code: it failed while running, or `verify` found differences.
 pub(crate) const FAILED: u8 = 1;
-/// Wrong usage or configuration.
+/// Exit code: wrong usage or configuration.
 const USAGE: u8 = 2;
-/// The data directory was refused.
+/// Exit code: the data directory was refused; starting again does not help.
 const REFUSED: u8 = 3;
 
+/// Returns all subcommands with their flags, for parsing, for `--help` and for shells' completion.
 fn command() -> Command {
     let serve = settings::add_flags(Command::new("serve"))
         .about("Run the server")
@@ -48,7 +61,8 @@ fn command() -> Command {
         .subcommand(bench::command())
 }
 
-/// Runs what was typed.
+/// Runs what was typed and returns the exit code. `clap` itself ends the process for `--help`,
+/// `--version` and what it cannot parse, with code 0 or 2.
 pub(crate) fn run() -> ExitCode {
     let matches = command().get_matches();
     match matches.subcommand() {
@@ -62,17 +76,20 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// Prints why the process ends, to standard error, and returns the exit code.
 #[expect(clippy::print_stderr, reason = "the last word before a process ends")]
 pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
     eprintln!("ebb: {message}");
     ExitCode::from(code)
 }
 
+/// Prints what was asked for, to standard output, without a line break of its own.
 #[expect(clippy::print_stdout, reason = "what was asked for")]
 pub(crate) fn print_text(text: impl std::fmt::Display) {
     print!("{text}");
 }
 
+/// Prints why a server ended and returns the exit code for that kind of failure.
 pub(crate) fn end_failed(failure: Failure) -> ExitCode {
     match failure {
         Failure::Usage(message) => complain(message, USAGE),
@@ -81,6 +98,8 @@ pub(crate) fn end_failed(failure: Failure) -> ExitCode {
     }
 }
 
+/// Runs `ebb serve`: gathers the settings, prints them or starts the server, and returns when it has
+/// ended.
 fn run_serve(matches: &ArgMatches) -> ExitCode {
     let file = match matches.get_one::<String>("config") {
         None => None,
@@ -107,6 +126,8 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
     }
 }
 
+/// Runs `ebb verify`: prints what each collection's walk found, as text or as one JSON object. The
+/// exit code is 0 only if there are no differences, so that a script need not read the text.
 fn run_verify(matches: &ArgMatches) -> ExitCode {
     let path = matches.get_one::<String>("data-dir").map(PathBuf::from).unwrap_or_default();
     let found = match server::verify(&path) {
@@ -141,6 +162,7 @@ fn run_verify(matches: &ArgMatches) -> ExitCode {
     if differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
+/// Prints the completion script of a shell.
 fn print_completions(matches: &ArgMatches) -> ExitCode {
     let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") else {
         return ExitCode::from(USAGE);

@@ -1,4 +1,5 @@
-//! The binary `ebb`: what was typed, what it means, and which exit code it ends with.
+//! The binary `ebb`: what was typed, what it means, and which exit code it ends with. All that a
+//! server does is in the crate `server`.
 
 mod admin;
 mod bench;
@@ -9,7 +10,8 @@ mod settings;
 
 use std::process::ExitCode;
 
-/// Documents come and go by the thousand; the system's allocator took a quarter of a group's time.
+/// Documents come and go by the thousand; with the system's allocator a quarter of a group stage's
+/// time went into it. `allocator.c` sets its options before anything is allocated.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,5 +1,11 @@
-//! `ebb quickstart`: has a server make the sample, and shows how it disappears. Where no server runs
-//! one is started that keeps nothing.
+//! `ebb quickstart`: has a server make the sample, and shows how it disappears. The sample itself is
+//! the server's (`POST /_ebb/quickstart`).
+//!
+//! ```text
+//! somebody listens at the admin address      → it makes the sample, and this process shows it
+//! nobody does, and it is on this machine     → a server in memory is started beside, then the same
+//! nobody does, and it is another machine     → an error
+//! ```
 
 mod watch;
 
@@ -19,7 +25,9 @@ use crate::{
     commands::{FAILED, complain, end_failed, print_text},
 };
 
+/// Where drivers look for MongoDB by default.
 const MONGO: &str = "127.0.0.1:27017";
+/// Where Azure's emulators have the NoSQL API.
 const COSMOS: &str = "127.0.0.1:8081";
 /// An address of this machine with whatever port is free.
 const FREE: &str = "127.0.0.1:0";
@@ -27,13 +35,13 @@ const FREE: &str = "127.0.0.1:0";
 /// How the answer is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// As it is.
+    /// As it is, for programs.
     Json,
-    /// In words, and then what goes on, where somebody looks at it.
+    /// As text, and then, where a person looks at a terminal, how the sample disappears.
     Words { watch: bool },
 }
 
-/// The subcommand.
+/// Returns the subcommand.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
@@ -50,7 +58,8 @@ pub(crate) fn command() -> Command {
         .arg(flag("json", "Print what the server answers as it is"))
 }
 
-/// Runs what was typed.
+/// Runs what was typed and returns the exit code. A server is started only if nothing listens at an
+/// address of this machine: elsewhere a wrong address would only be hidden by it.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
@@ -71,12 +80,13 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// Whether an address is one of this machine that no other reaches.
+/// Returns whether an address is one of this machine that no other reaches.
 fn is_here(address: &str) -> bool {
     address.to_socket_addrs().is_ok_and(|mut all| all.all(|address| address.ip().is_loopback()))
 }
 
-/// Runs a server of its own until it is told to end.
+/// Runs a server of its own until a signal ends it, with the sample in it. The sample is made once the
+/// server accepts; if that fails the server ends too.
 fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
     let key_file = key_file.map(Path::to_owned);
     let config = Config { key_file, ..own_config(client.address(), shown) };
@@ -101,7 +111,8 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
     }
 }
 
-/// A server in memory, on the ports that everybody knows where they are free.
+/// Returns a server in memory, on the usual ports where they are free. A port may be taken between this
+/// look and the start; then the start fails and says so.
 fn own_config(admin: &str, shown: Shown) -> Config {
     let free = |address: &str| match TcpListener::bind(address) {
         Ok(_) => address.to_owned(),
@@ -116,7 +127,8 @@ fn own_config(admin: &str, shown: Shown) -> Config {
     }
 }
 
-/// Has the sample made and shows it.
+/// Has the sample made and shows it. With a manual clock it tells how to move it instead of waiting for
+/// what never comes.
 fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     let answer = client.post("/_ebb/quickstart")?;
     let Shown::Words { watch } = shown else {
@@ -138,16 +150,18 @@ fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     watch::watch_expiry(client, &parse_parts(&answer))
 }
 
-/// One door's part of the sample.
+/// One API's part of the sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
-    /// As the admin address names the door.
+    /// The API's name in the admin address's paths and queries.
     door: &'static str,
-    /// As people do.
+    /// Its name for people.
     name: &'static str,
+    /// How many sessions it has.
     count: u64,
 }
 
+/// Returns the parts that the server's answer has; an API that is off has none.
 fn parse_parts(answer: &Value) -> Vec<Part> {
     let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
     let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);
@@ -155,7 +169,7 @@ fn parse_parts(answer: &Value) -> Vec<Part> {
     nosql.into_iter().chain(mongo).collect()
 }
 
-/// What there is, and where to look at it.
+/// Returns what there is, for how long, and where to look at it, as text.
 fn describe_sample(address: &str, answer: &Value) -> String {
     let parts = parse_parts(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();

@@ -2,6 +2,10 @@
 //! name. A flag goes before the environment, that before the file, and the file before the default.
 //! How the text of one setting is read is said in `values.rs`; what several mean together is decided
 //! in [`Settings::config`].
+//!
+//! ```text
+//! --data-dir ./a   >   EBB_DATA_DIR=./b   >   data-dir = "./c"   >   ./ebb-data
+//! ```
 
 mod values;
 
@@ -91,24 +95,32 @@ struct Values {
 /// Where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
+    /// It was typed.
     Flag,
+    /// A variable `EBB_...` is set.
     Environment,
+    /// The file of `--config` has it.
     File,
+    /// Nobody said anything.
     Default,
 }
 
-/// The settings of one start, and for each its text and where that came from.
+/// The settings of one start, and for each its text and where that came from: `--print-config` shows
+/// both.
 #[derive(Debug)]
 pub(crate) struct Settings {
+    /// What the texts mean.
     values: Values,
+    /// By name, without the dashes before it: text and source.
     sources: BTreeMap<String, (String, Source)>,
 }
 
-/// A wrong value, and which setting it is of.
+/// A sentence that says which setting is wrong, and why. The process ends with the code for usage.
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// Adds the flags of `ebb serve` to its command.
+/// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
+/// not shown in `--help`.
 pub(crate) fn add_flags(command: Command) -> Command {
     Values::augment_args(command).mut_args(|arg| {
         let unset = arg.get_default_values().iter().all(|value| value.is_empty());
@@ -117,7 +129,9 @@ pub(crate) fn add_flags(command: Command) -> Command {
 }
 
 impl Settings {
-    /// Gathers values from what was typed, the environment and the text of a file.
+    /// Gathers values from what was typed, the environment and the text of a file, by their order of
+    /// precedence. A name in the file that is not known, and a value that cannot be read, are errors;
+    /// `matches` has been parsed with the environment and the defaults already.
     pub(crate) fn gather(matches: &ArgMatches, file: Option<&str>) -> Result<Self, Wrong> {
         let known = add_flags(Command::new("config"));
         let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
@@ -147,7 +161,7 @@ impl Settings {
         Ok(Self { values, sources })
     }
 
-    /// The values and where each came from, as `--print-config` shows them.
+    /// Returns all settings, a line each, as `--print-config` shows them: `name = "value" # source`.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for (name, (value, source)) in &self.sources {
@@ -162,11 +176,13 @@ impl Settings {
         out
     }
 
+    /// Returns whether somebody gave this setting, be it with the value of the default.
     fn is_set(&self, name: &str) -> bool {
         self.sources.get(name).is_some_and(|(_, source)| *source != Source::Default)
     }
 
-    /// What the values mean together.
+    /// Returns the configuration that the values mean together. Settings that exclude each other are
+    /// errors, and defaults that depend on others are filled in.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let given = self.values.clone();
         if given.in_memory && self.is_set("data-dir") {
@@ -215,8 +231,8 @@ impl Settings {
     }
 }
 
-/// The texts of a file's settings by name. A name that is not known is an error, since it would be
-/// ignored otherwise.
+/// Returns the texts of a file's settings by name. A name that is not known is an error, since it
+/// would be ignored otherwise.
 fn parse_file(text: &str, names: &[&str]) -> Result<BTreeMap<String, String>, Wrong> {
     let file: toml::Table = text.parse().map_err(|error| Wrong(format!("--config: {error}")))?;
     match file.keys().find(|name| !names.contains(&name.as_str())) {
@@ -225,7 +241,7 @@ fn parse_file(text: &str, names: &[&str]) -> Result<BTreeMap<String, String>, Wr
     }
 }
 
-/// The text of a value as it would be typed.
+/// Returns the text of a value as it would be typed, so that file and flags are read by one parser.
 fn plain_text(value: &toml::Value) -> String {
     match value {
         toml::Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(","),
@@ -234,6 +250,7 @@ fn plain_text(value: &toml::Value) -> String {
     }
 }
 
+/// Returns where a value came from, as far as `clap` knows: of the file it knows nothing.
 fn find_source(matches: &ArgMatches, name: &str) -> Source {
     match matches.value_source(&name.replace('-', "_")) {
         Some(ValueSource::CommandLine) => Source::Flag,
@@ -242,13 +259,13 @@ fn find_source(matches: &ArgMatches, name: &str) -> Source {
     }
 }
 
-/// The text of a setting as it was typed.
+/// Returns the text of a setting as it was typed; several values are joined by commas.
 fn typed_text(matches: &ArgMatches, name: &str) -> String {
     let texts = matches.get_raw(&name.replace('-', "_")).into_iter().flatten();
     texts.map(|text| text.to_string_lossy()).collect::<Vec<_>>().join(",")
 }
 
-/// The sentence of an error about a value, without the usage that follows it on a terminal.
+/// Returns the sentence of an error about a value, without the usage that follows it on a terminal.
 fn value_error(error: &clap::Error) -> Wrong {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

@@ -1,5 +1,17 @@
-//! What an operation's evaluation has done so far, in units of about one byte copied: what bounds
-//! one evaluation, and what says when to look at the time and when to let others run.
+//! How much work an operation's evaluation has done, in units of about one byte copied. It bounds
+//! one evaluation (an expression over one document) and, where asked, all of them together; and it
+//! says when to look at the time, when others should run, and when the thread should be given up.
+//!
+//! There are two kinds of work. Bounded work is what an expression makes: it counts against
+//! [`MAX_WORK`] of the evaluation under way, so that no expression can run for minutes on one
+//! document. Other work, such as reading rows, is bounded by the operation's time alone.
+//!
+//! ```text
+//! spend_bounded  --+                +-> more than MAX_WORK since begin_evaluation: fails
+//!                  +-> spent += n --+
+//! spend          --+                +-> every LOOK units: give_way, check_end
+//!                                   +-> every REST units: is_due answers true once
+//! ```
 
 use std::{
     fmt,
@@ -12,14 +24,17 @@ use crate::{
     numbers::LIMIT_EXCEEDED,
 };
 
-/// Units after which others should run.
+/// Units of work after which others should run: about a millisecond.
 const REST: u64 = 1 << 20;
-/// Units without a rest after which the watch is asked: nobody could let others run.
+/// Units of work without a rest after which the watch is asked. An evaluation that cannot yield
+/// gets here: then the thread is given up for others, and the time is looked at.
 const LOOK: u64 = 1 << 22;
 
-/// Looks after an operation whose evaluation takes long.
+/// Looks after an operation whose evaluation takes long. The doors implement it, over the time
+/// limit of a command and the connection of a client.
 pub trait Watch: Send + Sync {
-    /// Fails when it is to end, with a [`Kind::Stopped`].
+    /// Fails when the operation is to end: its evaluations did too much together, or the watch says
+    /// so.
     fn check_end(&self) -> Result<(), Error>;
 
     /// Called every few milliseconds of an evaluation that occupies its thread: what else waits
@@ -30,15 +45,20 @@ pub trait Watch: Send + Sync {
     fn has_rested(&self) {}
 }
 
-/// What an operation's evaluation has done so far. One operation is one writer.
+/// How much work an operation has done. One operation is one writer: counters are atomic only so
+/// that the budget may be shared, and no addition is lost because none happens at the same time.
 #[derive(Default)]
 pub struct Budget {
+    /// All work so far.
     done: AtomicU64,
-    /// How much of it was done when the evaluation under way began.
+    /// How much was done when the evaluation under way began; work that is not bounded moves it
+    /// along, so that it does not count against the evaluation.
     begun: AtomicU64,
-    /// How much of it was no evaluation.
+    /// How much of the work was not evaluation.
     passed: AtomicU64,
+    /// How much was done when the watch was asked last.
     looked: AtomicU64,
+    /// How much was done when others ran last.
     rested: AtomicU64,
     /// Whether the thread was given up for what may wait, since others ran last.
     gave_way: AtomicBool,
@@ -48,24 +68,27 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No work done yet, and somebody who looks after it.
+    /// A budget without work done, and a watch over it.
     pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }
 
-    /// The same, and an end of it when all evaluations together have done so much.
+    /// The same, with an end when all evaluations together have done `most` units.
     pub fn with_limit(self, most: u64) -> Self {
         Self { most: Some(most), ..self }
     }
 
-    /// An evaluation begins: of one expression over one document.
+    /// An evaluation begins: of one expression over one document. What it may do is counted from
+    /// here.
     pub fn begin_evaluation(&self) {
         self.begun.store(self.done.load(Relaxed), Relaxed);
     }
 
-    /// Work of the evaluation under way, of which there is only so much.
+    /// Counts work of the evaluation under way; fails when that is more than one may do, or when
+    /// the operation is to end.
     pub fn spend_bounded(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
+        // Counted before it is done: the last step may be a large one.
         if MAX_WORK < done.saturating_sub(self.begun.load(Relaxed)) {
             let text = "the evaluation of an expression takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
@@ -73,21 +96,25 @@ impl Budget {
         self.poll(done)
     }
 
-    /// Work that nothing bounds but the time of the operation.
+    /// Counts work that nothing bounds but the time of the operation; fails when the operation is
+    /// to end.
     pub fn spend(&self, units: usize) -> Result<(), Error> {
         let done = self.count_units(units);
         self.passed.store(self.passed.load(Relaxed).saturating_add(units as u64), Relaxed);
+        // It moves the beginning along: it is not the evaluation's.
         let begun = self.begun.load(Relaxed);
         self.begun.store(begun.saturating_add(units as u64), Relaxed);
         self.poll(done)
     }
 
-    /// Whether others should run before it goes on. It answers so once, until more is done.
+    /// Whether others should run before the operation goes on. It returns true once, and then not
+    /// again until more was done.
     pub fn is_due(&self) -> bool {
         let done = self.done.load(Relaxed);
         let due = REST <= done.saturating_sub(self.rested.load(Relaxed));
         if due {
             self.rested.store(done, Relaxed);
+            // A rest is as good as a look: the caller looks at the time when it yields.
             self.looked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
@@ -97,9 +124,10 @@ impl Budget {
         due
     }
 
-    /// What follows may wait for a disk: what else waits for the thread is given to another, once
-    /// until others ran.
+    /// Says that what follows may wait for a disk: other work of the thread is given to another
+    /// thread, once until others have run.
     pub fn before_waiting(&self) {
+        // Giving the thread away takes longer than many a read, so once is enough.
         if !self.gave_way.swap(true, Relaxed)
             && let Some(watch) = &self.watch
         {
@@ -107,7 +135,7 @@ impl Budget {
         }
     }
 
-    /// All that was done, evaluation or not.
+    /// All work so far, evaluation or not.
     pub fn spent(&self) -> u64 {
         self.done.load(Relaxed)
     }
@@ -122,12 +150,15 @@ impl Budget {
         self.watch.as_ref().map_or(Ok(()), |watch| watch.check_end())
     }
 
+    /// Adds to all work, and returns the sum.
     fn count_units(&self, units: usize) -> u64 {
         let done = self.done.load(Relaxed).saturating_add(units as u64);
         self.done.store(done, Relaxed);
         done
     }
 
+    /// Asks the watch when much was done since it was asked last. It is asked seldom, as reading a
+    /// clock costs more than a unit of work.
     fn poll(&self, done: u64) -> Result<(), Error> {
         if done.saturating_sub(self.looked.load(Relaxed)) < LOOK {
             return Ok(());

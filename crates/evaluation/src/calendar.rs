@@ -1,4 +1,12 @@
 //! The Gregorian calendar over milliseconds since 1970, without time zones. Years are unbounded.
+//!
+//! Days are counted in eras of 400 years, which all have 146,097 days. Inside an era years begin in
+//! March, so that the leap day is the last of its year and the months before it have a fixed
+//! pattern: 153 days for five months from March on.
+//!
+//! ```text
+//! day 719,468 of the count from 0000-03-01 is 1970-01-01
+//! ```
 
 /// Milliseconds in a day.
 pub const DAY_MS: i64 = 86_400_000;
@@ -19,7 +27,8 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// A local date and time in parts.
+/// A local date and time in parts. Parts may be outside their usual range where a date is computed;
+/// [`DateParts::to_ms`] carries them over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateParts {
     /// Of the Gregorian calendar; it may be negative.
@@ -54,7 +63,8 @@ impl DateParts {
         }
     }
 
-    /// The instant, parts beyond their range carried over; `None` when it is out of range.
+    /// The instant; parts beyond their range are carried over, so that month 13 is January of the
+    /// next year. `None` when it is out of range.
     pub fn to_ms(self) -> Option<i64> {
         let months = self.year.checked_mul(12)?.checked_add(self.month - 1)?;
         let first = days_of_date(months.div_euclid(12), months.rem_euclid(12) + 1, 1)?;
@@ -69,11 +79,12 @@ impl DateParts {
     }
 }
 
-/// Days since 1970 of a date whose month is in range.
+/// Days since 1970 of a date whose month is in range; the day may be any.
 pub fn days_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
     let shifted = if month <= 2 { year.checked_sub(1)? } else { year };
     let era = shifted.div_euclid(400);
     let of_era = shifted.rem_euclid(400);
+    // March is month 0 of this year: the days before a month are (153 m + 2) / 5.
     let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
     let of_era_days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
     era.checked_mul(146_097)?.checked_add(of_era_days)?.checked_sub(719_468)
@@ -84,6 +95,8 @@ pub fn date_of_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);
+    // Leap days are taken out of the day count first: one every 1,460 days, none every 36,524, one
+    // for the last of the era.
     let year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let index = (5 * of_year + 2) / 153;
@@ -118,7 +131,7 @@ pub fn week_of_year(days: i64) -> i64 {
     (day_of_year(days) - 1 + 7 - iso_weekday(days) % 7) / 7
 }
 
-/// ISO year and week.
+/// ISO year and week. A week belongs to the year that its Thursday is in.
 pub fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days - iso_weekday(days) + 4;
     (date_of_days(thursday).0, (day_of_year(thursday) - 1) / 7 + 1)

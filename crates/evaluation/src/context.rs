@@ -9,7 +9,8 @@ use document::Document;
 
 use crate::{budget::Budget, holding::Holding, pattern::Patterns, spill::Spill};
 
-/// What stays the same for every row of one operation.
+/// What stays the same for every row of one operation. It is shared by all stages and by the
+/// operations inside (joins, facets), which take a clone with some of it replaced.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The operation's instant, milliseconds since 1970: `$$NOW`.
@@ -29,14 +30,15 @@ pub struct Context {
 }
 
 impl Context {
-    /// The first timestamp of the operation's second.
+    /// The first timestamp of the operation's second: seconds in the high half, the increment 1.
     pub fn operation_timestamp(&self) -> u64 {
         let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
         u64::from(seconds) << 32 | 1
     }
 }
 
-/// A reproducible stream of random numbers (splitmix64).
+/// A reproducible stream of random numbers (splitmix64): each number is a mix of a counter that
+/// goes on by a fixed odd step. A clone is another stream.
 #[derive(Debug, Default)]
 pub struct Random(AtomicU64);
 
@@ -62,7 +64,8 @@ impl Random {
 }
 
 impl Context {
-    /// An evaluation begins: of one expression over one document.
+    /// An evaluation begins: of one expression over one document. Its work is counted from here,
+    /// and what the last one held is given back.
     pub fn begin_evaluation(&self) {
         self.budget.begin_evaluation();
         self.holding.release_expression();

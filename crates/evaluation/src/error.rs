@@ -1,4 +1,5 @@
-//! What can go wrong while a plan is evaluated, sorted by what the caller does next.
+//! What can go wrong while a plan is evaluated, sorted by what the caller does next. A language's
+//! own failures have numbers of its own; those that both languages share stand in `numbers`.
 
 use std::fmt;
 

@@ -1,10 +1,14 @@
-//! An evaluated value that is borrowed where it can be.
+//! What an expression came to: borrowed from the document, a variable or the plan where it can be,
+//! computed otherwise. Most expressions of most rows copy nothing.
 
 use document::{Value, ValueRef};
 
 use crate::size::Size;
 
 /// What an expression came to.
+///
+/// There are two kinds of nothing. `Missing` is a value that is not there: a missing field to one
+/// language, undefined to the other. `Absent` is an argument that the query does not have at all.
 #[derive(Clone, Debug)]
 pub enum Evaluated<'a> {
     /// An optional argument that was not given.
@@ -36,17 +40,17 @@ impl<'a> Evaluated<'a> {
         }
     }
 
-    /// The value, null in place of nothing.
+    /// The value, or null where there is none.
     pub fn or_null(&self) -> ValueRef<'_> {
         self.value().unwrap_or(ValueRef::Null)
     }
 
-    /// For comparisons: nothing compares as undefined.
+    /// The value for a comparison: nothing compares as undefined does.
     pub fn operand(&self) -> ValueRef<'_> {
         self.value().unwrap_or(ValueRef::Undefined)
     }
 
-    /// Whether it is nothing, null or undefined.
+    /// Whether there is no value, or it is null or undefined.
     pub fn is_nullish(&self) -> bool {
         self.value().is_none_or(ValueRef::is_nullish)
     }
@@ -67,7 +71,8 @@ impl<'a> Evaluated<'a> {
     }
 }
 
-/// What a value holds that is nobody else's.
+/// How many bytes a value holds that nobody else counts: those of a computed string, array or
+/// object. Scalars are not counted.
 pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
     match got {
         Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {

@@ -1,11 +1,12 @@
-//! Values that keep no more room than they need. What grows step by step has room for as much again
-//! in the end, which nobody counts, and a value may be kept for long.
+//! Values that keep no more room than they need. A vector or string that grows step by step has
+//! room for up to as much again in the end, which nobody counts, and a value may be kept for long:
+//! in a group, a sort, a cursor.
 
 use document::Value;
 
 use crate::evaluated::Evaluated;
 
-/// Bytes of room that are left to a value.
+/// Bytes of unused room that are left to a value; below that a copy is not worth it.
 const SPARE: usize = 4 * 1024;
 
 /// The same value; where it has much more room than it needs, a copy that has not. Allocators leave a
@@ -37,6 +38,7 @@ pub fn value_without_spare_room(value: Value) -> Value {
     }
 }
 
+/// Whether a value has much more room than it needs.
 fn is_loose(room: usize, needed: usize) -> bool {
     needed.saturating_add(needed / 8).saturating_add(SPARE) < room
 }

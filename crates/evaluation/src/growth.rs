@@ -1,5 +1,7 @@
 //! What an expression is building, bounded while it grows: by the largest document, by what one
-//! expression may hold and by what is left of the memory of all operations.
+//! expression may hold and by what is left of the memory of all operations. Whoever builds a value
+//! adds each part here before making it, so that a value that would be too large is refused before
+//! it takes the memory.
 
 use document::{Value, ValueRef};
 use memory::Share;
@@ -19,13 +21,15 @@ const SMALL_BUFFER: usize = 64 * 1024;
 /// again, and the buffer of before.
 const BUFFER_COPIES: usize = 3;
 
-/// What an expression is building: bounded while it grows.
+/// The account of one value under construction.
 #[derive(Debug)]
 pub struct Growth<'a> {
     /// What is held around it.
     held: usize,
+    /// What was added so far.
     size: Size,
     holding: &'a Holding,
+    /// Bytes in a buffer beside the value.
     written: usize,
     buffer: Option<Share>,
 }
@@ -42,7 +46,8 @@ impl<'a> Growth<'a> {
         self.size.memory
     }
 
-    /// It becomes larger by so much.
+    /// The value becomes larger by so much; fails when it would be larger than a document may be,
+    /// or more than may be held.
     pub fn add_size(&mut self, size: Size) -> Result<(), Error> {
         self.size.bytes = self.size.bytes.saturating_add(size.bytes);
         self.size.memory = self.size.memory.saturating_add(size.memory);
@@ -57,8 +62,9 @@ impl<'a> Growth<'a> {
         self.add_size(Size { bytes: 0, memory })
     }
 
-    /// Puts a value that was added into the array under construction. A full one moves to where there
-    /// is room for as many again, which has to be there but is no part of the value.
+    /// Puts a value that was added already into the array under construction. A full vector moves
+    /// to where there is room for as many again; both are there for a moment, so the memory has to
+    /// be there, but it is not part of the value.
     pub fn push_value(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());
@@ -69,8 +75,8 @@ impl<'a> Growth<'a> {
         Ok(())
     }
 
-    /// So many bytes more are written to a buffer beside it. They are no value of the expression,
-    /// but have to be there.
+    /// So many bytes more are written to a buffer beside the value. They are not a value of the
+    /// expression, but have to be there.
     pub fn count_written(&mut self, bytes: usize) -> Result<(), Error> {
         self.written = self.written.saturating_add(bytes);
         if SMALL_BUFFER < self.written {

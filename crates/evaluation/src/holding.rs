@@ -1,5 +1,9 @@
-//! What an operation holds of the account of all operations: a share of each stage, and one of the
-//! expression that is being evaluated. How much one expression may hold at all stands in `budget`.
+//! What an operation holds of the account of all operations: a share for each stage, one for the
+//! operation itself, and one for the expression that is being evaluated. How much one expression
+//! may hold at all stands in `growth`.
+//!
+//! Taking memory takes a lock. An expression that holds little never does: the first bytes are not
+//! asked for, and after that it asks for an eighth more than it needs.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -15,7 +19,7 @@ use crate::{
     size::{Size, readable_bytes},
 };
 
-/// Bytes of one expression that are not asked for: most expressions never hold more.
+/// Bytes that an expression may hold without asking: most never hold more.
 const FREE: usize = 64 * 1024;
 
 impl From<Short> for Error {
@@ -45,7 +49,7 @@ impl Holding {
         Self::with_limit(account, usize::MAX)
     }
 
-    /// For parts of the operation that may hold so much together.
+    /// A holding for parts of the operation that may hold `limit` bytes together.
     pub fn part_within(&self, limit: usize) -> Self {
         Self::with_limit(&self.0.account, limit)
     }
@@ -56,7 +60,7 @@ impl Holding {
         Self(Arc::new(HeldShares { account, covered: AtomicUsize::new(0), share, kept }))
     }
 
-    /// The operation itself holds so much more, until it is forgotten.
+    /// The operation itself holds `bytes` more until it is forgotten.
     pub fn keep_for_operation(&self, bytes: usize) -> Result<(), Short> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)
     }
@@ -66,7 +70,8 @@ impl Holding {
         self.0.account.used_bytes()
     }
 
-    /// Whether these parts would hold more than they may, rather than more than is left.
+    /// Whether `bytes` more would be more than these parts may hold, rather than more than is left
+    /// for everybody: the two failures are different errors.
     pub fn is_beyond(&self, bytes: usize) -> bool {
         self.0.account.is_beyond(bytes)
     }
@@ -81,7 +86,7 @@ impl Holding {
         self.0.account.share()
     }
 
-    /// A share for the tree of a raw document, which takes several times its bytes; small ones are
+    /// A share for the tree of a raw document, which takes several times its bytes. Small ones are
     /// not asked for.
     pub fn share_for_tree(&self, document: DocRef<'_>) -> Result<Share, Error> {
         let mut share = self.share();
@@ -91,7 +96,7 @@ impl Holding {
         Ok(share)
     }
 
-    /// No expression is being evaluated: what the last one held is given back.
+    /// No expression is being evaluated any more: what the last one held is given back.
     pub fn release_expression(&self) {
         if self.0.covered.load(Relaxed) != 0 {
             let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +105,8 @@ impl Holding {
         }
     }
 
-    /// The expression under way holds so much: it has to be there.
+    /// The expression under way holds `bytes`: fails when they are not there. The share never
+    /// shrinks during an evaluation.
     pub fn cover_expression(&self, bytes: usize) -> Result<(), Error> {
         if bytes <= self.0.covered.load(Relaxed).max(FREE) {
             return Ok(());

@@ -3,6 +3,11 @@
 //!
 //! It knows neither language: `pipeline` has the semantics of one protocol, `select` those of the
 //! other, and neither imports the other. It is not async and cannot see a store.
+//!
+//! An operation has one [`Context`], which all of its rows share. While a row is evaluated, work is
+//! counted in the [`Budget`], which also says when to let others run and when to stop; memory is
+//! taken through [`Holding`], value by value as a [`Growth`] says. A value that an expression came
+//! to is an [`Evaluated`]: borrowed where it can be.
 
 mod budget;
 pub mod calendar;

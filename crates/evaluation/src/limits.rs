@@ -11,5 +11,6 @@ pub const MAX_WORK: u64 = 2 << 30;
 pub const MAX_VALUE_DEPTH: usize = 200;
 /// Largest document that may be stored, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Largest document that evaluation may build, in bytes: a stored one and something beside it.
+/// Largest document that evaluation may build, in bytes: a stored one and something beside it,
+/// since a stage may add a field that a later one takes away.
 pub const MAX_MADE_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;

@@ -1,4 +1,6 @@
-//! How large and how deep values that evaluation builds may become.
+//! How large and how deep values that evaluation builds may become. A value has two sizes: what it
+//! would take inside a document, which bounds what is stored and sent, and what its tree takes in
+//! memory, which is several times that.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
 
@@ -8,7 +10,8 @@ use crate::{
     numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
-/// Fixed cost of a value, close to what BSON needs for its type and position.
+/// What every value counts beside its contents: close to what BSON needs for its type and its
+/// position's name.
 const VALUE_BYTES: usize = 8;
 
 /// How large a value is.
@@ -39,7 +42,7 @@ pub fn memory_of(value: ValueRef<'_>) -> usize {
     Size::of_value(value).memory
 }
 
-/// Fails when a value is larger or deeper than a document may be; else answers its size.
+/// Fails when a value is larger or deeper than a document may be; else returns its size.
 pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 0, &mut size, MAX_MADE_BYTES)?;
@@ -53,7 +56,8 @@ pub fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     Ok(size)
 }
 
-/// About how much there is to read in a value, without reading it.
+/// About how many bytes there are to read in a value, known without reading it. A tree's fields are
+/// counted, not followed.
 pub fn readable_bytes(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::String(text) | ValueRef::Symbol(text) => text.len(),
@@ -64,6 +68,8 @@ pub fn readable_bytes(value: ValueRef<'_>) -> usize {
     }
 }
 
+/// Adds the size of a value and of all it holds; stops with an error once it is more than `most`,
+/// or too deep.
 fn add_value(value: ValueRef<'_>, depth: usize, size: &mut Size, most: usize) -> Result<(), Error> {
     size.bytes += VALUE_BYTES;
     size.memory += size_of::<Value>();

@@ -1,11 +1,12 @@
-//! Values as messages of MongoDB show them.
+//! Values as messages of MongoDB show them: doubles without trailing zeros, dates in ISO form,
+//! everything else as the shell has it.
 
 use document::{ValueRef, shell};
 use evaluation::Evaluated;
 
 use crate::text::{double_text, iso_text};
 
-/// What an expression came to, "MISSING" for nothing.
+/// The text of what an expression came to, `MISSING` for nothing.
 pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
     got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))
 }

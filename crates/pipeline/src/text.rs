@@ -1,11 +1,11 @@
-//! Numbers and dates as text.
+//! Numbers and dates as text, as MongoDB's conversions and messages have them.
 
 use evaluation::{Error, calendar};
 
 use crate::failure::invalid_request;
 
-/// A double with so many significant digits, as C's `%g` writes it; 17 asks for the shortest text
-/// that reads back as the same number.
+/// A double with at most `digits` significant digits, as C's `%g` writes it; 17 asks for the
+/// shortest text that reads back as the same number.
 pub(crate) fn double_text(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();

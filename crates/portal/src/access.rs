@@ -1,4 +1,5 @@
 //! Who sends a request and what he may do: by the address it came to, by a key, or by a session.
+//! Which requests are asked is the gate's business.
 
 use std::net::IpAddr;
 
@@ -16,15 +17,16 @@ use crate::{
 pub enum Login {
     /// Whoever reaches the address may do everything.
     Open,
-    /// A key of the account is asked for.
+    /// A key of the account is asked for, in a header or for a session.
     Required,
-    /// Nobody is let in: everybody knows the key, and others can reach the address.
+    /// Nobody is let in: everybody knows the key, and other machines can reach the address.
     Refused,
 }
 
 impl Login {
-    /// What an address asks for, by who can reach it, by the account's keys, and by whether there
-    /// is a door that asks for them.
+    /// Returns what an address asks for, by who can reach it, by the account's keys, and by whether the
+    /// NoSQL API is on, which asks for them too. On this machine alone, the portal asks for a key only
+    /// if that API does: otherwise the MongoDB API would let the same people in without one.
     pub fn of(only_this_machine: bool, keys: &Keys, nosql_is_open: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,
@@ -35,19 +37,20 @@ impl Login {
     }
 }
 
-/// What the sender of a request may do, and by what.
+/// What the sender of a request may do, and how he is known. The gate puts it into the request.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) right: Right,
     pub(crate) by: By,
 }
 
-/// Knows senders.
+/// Decides who a sender is.
 #[derive(Debug)]
 pub(crate) struct Doorman {
     pub(crate) login: Login,
     pub(crate) keys: Keys,
     pub(crate) sessions: Sessions,
+    /// Wrong keys, by address.
     guesses: Guesses,
 }
 
@@ -56,7 +59,8 @@ impl Doorman {
         Self { login, keys, sessions, guesses: Guesses::default() }
     }
 
-    /// Who sends these headers; `None`: nobody who is known.
+    /// Returns who sends these headers; `None`: nobody who is known. An error for a wrong key, and where
+    /// nobody is let in. A key in a header goes before a session: a program sends it on purpose.
     pub(crate) fn known_access(
         &self,
         headers: &HeaderMap,
@@ -75,14 +79,14 @@ impl Doorman {
         Ok(session.map(|session| Access { right: session.right, by: By::Session(session) }))
     }
 
-    /// The session of a request, whether one is asked for or not.
+    /// Returns the session of a request's cookies, whether one is asked for or not.
     pub(crate) fn find_session(&self, headers: &HeaderMap) -> Option<Session> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
         self.sessions.of_cookies(cookies, clock::wall_ms().div_euclid(1000))
     }
 
-    /// The place of a key and what it is good for. Who guesses has to wait; who knows a key has not,
-    /// whatever others behind the same address do.
+    /// Returns the place of a key in the account and its right. Whoever guesses has to wait after too many
+    /// wrong keys; whoever knows a key never does, whatever others at the same address do.
     pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
         let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
@@ -91,7 +95,8 @@ impl Doorman {
         self.keys.find_key(key).ok_or_else(wrong)
     }
 
-    /// Refuses a change that does not carry the token of its session.
+    /// Refuses a change that does not carry the token of its session in `x-ebb-csrf`. Without a session it
+    /// is the token of a page that has none.
     pub(crate) fn check_token(&self, headers: &HeaderMap, session: Option<&Session>) -> Result<()> {
         let token = headers.get("x-ebb-csrf").and_then(|token| token.to_str().ok());
         match self.sessions.knows_token(session, token.unwrap_or_default()) {
@@ -100,7 +105,9 @@ impl Doorman {
         }
     }
 
-    /// Whether a request may go on to where an account's key is asked for.
+    /// Returns what the sender may do, or why the request may not go on: not known, a change without its
+    /// token, a change with a key that may only read. A token is asked of sessions, and of pages where
+    /// nobody logs in: a browser sends their requests also when a page of another site asks for them.
     pub(crate) fn admit(&self, of: &Asked<'_>) -> Result<Access> {
         let access = self.known_access(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
         if !only_reads(of.method) {
@@ -123,12 +130,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) peer: Option<IpAddr>,
-    /// It is made for the pages, which know their token.
+    /// It is made for the web pages, which know their token.
     pub(crate) is_page: bool,
-    /// It changes nothing whatever its method, or its route decides.
+    /// It changes nothing whatever its method, or its route decides about rights.
     pub(crate) only_asks: bool,
 }
 
+/// Returns the key of the header `authorization: Bearer KEY`.
 fn bearer_key(headers: &HeaderMap) -> Option<&str> {
     let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, key) = text.split_once(' ')?;

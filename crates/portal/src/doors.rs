@@ -1,4 +1,4 @@
-//! What the portal needs of the doors. The server says how they are reached.
+//! What the portal needs of the two APIs. The server implements it and says how they are reached.
 
 use std::{future::Future, net::IpAddr};
 
@@ -6,40 +6,43 @@ use auth::Right;
 use axum::{http::Request, response::Response};
 use bytes::Bytes;
 
-/// Why a command got no reply.
+/// Why a command got no reply. A command that fails has a reply, which says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// This door is off.
+    /// The MongoDB API is off.
     DoorClosed,
-    /// The bytes are no command.
+    /// The bytes are not a command; says why.
     Malformed(String),
-    /// The command is larger than one may be.
+    /// The command is larger than one may be; says how large that is.
     TooLarge(String),
-    /// It ended without a reply.
+    /// It ended without a reply: the server is stopping, or the API closed it.
     Ended(String),
 }
 
-/// Who sends a command.
+/// Who sends a command. The portal has authenticated him; the API asks no further.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     /// What he may do.
     pub right: Right,
     /// Where he is.
     pub peer: Option<IpAddr>,
-    /// What all his requests have in common and nobody else's have: what he leaves open is his.
+    /// What all requests of one login have in common, and nobody else's: cursors that it leaves open
+    /// belong to it.
     pub session: [u8; 32],
 }
 
-/// The doors, for senders who are known.
+/// The two APIs, for senders that the portal has authenticated.
 pub trait Doors: Send + Sync + 'static {
-    /// Answers a request as the NoSQL door does for a key with this right; `None`: it is off.
+    /// Sends a request to the NoSQL API as if it were signed by a key with this right; `None`: the API
+    /// is off.
     fn nosql(
         &self,
         right: Right,
         request: Request<Bytes>,
     ) -> impl Future<Output = Option<Response>> + Send;
 
-    /// Runs one command on a database as the MongoDB door does, and answers the reply's bytes.
+    /// Runs one command, a BSON document, on a database of the MongoDB API, and returns the reply's
+    /// bytes.
     fn mongo(
         &self,
         sender: Sender,

@@ -1,5 +1,11 @@
 //! Sessions that were ended before their time: a cookie that somebody has kept is no good after its
-//! owner has logged out. What is kept of one is its name and until when it would have been good.
+//! owner has logged out. Cookies are signed and not stored, so what is kept is the list of those that
+//! no longer count, each until it would have ended by itself.
+//!
+//! ```text
+//! 1795000000 *             all sessions that end until then
+//! 1795012345 1795012345.w.…   one session: its end in seconds since 1970, its cookie's value
+//! ```
 
 use std::{
     collections::BTreeMap,
@@ -9,14 +15,14 @@ use std::{
 
 use crate::limits::MAX_ENDED_SESSIONS;
 
-/// Keeps a text over restarts; it is durable when this answers.
+/// Keeps a text over restarts, instead of the one before; it is durable when this returns.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
 /// What is kept of ended sessions.
 pub struct Kept {
     /// As it was kept last; empty when nothing was.
     pub text: String,
-    /// Keeps another text.
+    /// Keeps another text. It is called under a lock and may wait for the disk.
     pub keep: Box<Keep>,
 }
 
@@ -27,7 +33,7 @@ impl fmt::Debug for Kept {
 }
 
 impl Kept {
-    /// Nothing, over no restart.
+    /// Returns what keeps nothing: an ended session counts again after a restart.
     pub fn nowhere() -> Self {
         Self { text: String::new(), keep: Box::new(|_| Ok(())) }
     }
@@ -36,21 +42,23 @@ impl Kept {
 /// Sessions that were ended before their time.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Whoever adds to it holds this while it is kept: two texts cannot overtake each other.
+    /// The lock is held while the text is kept: an older text cannot overwrite a newer one.
     sessions: Mutex<Sessions>,
+    /// The text at the start, and how to keep another.
     kept: Kept,
 }
 
+/// The list itself.
 #[derive(Debug, Default)]
 struct Sessions {
-    /// By name: until when a session would have been good, seconds since 1970.
+    /// By the cookie's value: until when the session would have been good, seconds since 1970.
     until: BTreeMap<String, i64>,
-    /// All sessions that would be good until then at most are ended: there were too many to name.
+    /// All sessions that would be good until then at most are ended: there were too many to keep each.
     all_until: i64,
 }
 
 impl Ended {
-    /// Those that were kept; lines that are none are left out.
+    /// Returns those that were kept. Lines of another form are left out.
     pub(crate) fn new(kept: Kept) -> Self {
         let mut sessions = Sessions::default();
         for (until, name) in kept.text.lines().filter_map(|line| line.split_once(' ')) {
@@ -63,19 +71,19 @@ impl Ended {
         Self { sessions: Mutex::new(sessions), kept }
     }
 
-    /// Whether a session was ended.
+    /// Returns whether a session was ended, by its cookie's value and its end.
     pub(crate) fn has(&self, name: &str, until: i64) -> bool {
         let sessions = self.lock();
         until <= sessions.all_until || sessions.until.contains_key(name)
     }
 
-    /// Ends a session. It is ended also where this fails, but not after a restart.
+    /// Ends a session. Where keeping it fails it is ended all the same, but not after a restart.
     pub(crate) fn add(&self, name: &str, until: i64, now_s: i64) -> io::Result<()> {
         let mut sessions = self.lock();
         sessions.until.retain(|_, until| now_s < *until);
         sessions.until.insert(name.to_owned(), until);
         if MAX_ENDED_SESSIONS < sessions.until.len() {
-            // Who is still logged in by then logs in again.
+            // A bound on memory and file. Whoever is still logged in has to log in again.
             let last = sessions.until.values().copied().max();
             sessions.all_until = sessions.all_until.max(last.unwrap_or(0));
             sessions.until.clear();
@@ -83,12 +91,14 @@ impl Ended {
         (self.kept.keep)(&sessions.file_text(now_s))
     }
 
+    /// Takes the lock; a panic while it was held leaves a list that is valid.
     fn lock(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Sessions {
+    /// Returns the text to keep, without what has ended by itself by `now_s`.
     fn file_text(&self, now_s: i64) -> String {
         let all = (now_s < self.all_until).then(|| format!("{} *\n", self.all_until));
         let named = self.until.iter().map(|(name, until)| format!("{until} {name}\n"));

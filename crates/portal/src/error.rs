@@ -8,7 +8,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// A failed request.
+/// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
 pub struct Error {
     status: StatusCode,
@@ -18,6 +18,7 @@ pub struct Error {
     extra: Option<(HeaderName, HeaderValue)>,
 }
 
+/// What the portal's routes and checks return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -1,5 +1,5 @@
 //! The files of the web pages, as they were when the server was built. A link into the pages is
-//! answered with the first of them, which finds out what it means.
+//! answered with the first of them, whose script finds out what the link means.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::{error::Error, host::only_reads};
 pub const BUILT: bool = matches!(env!("EBB_PORTAL_BUILT").as_bytes(), b"yes");
 
 /// The folder that the build script fills: every file, and beside it the compressed form where that
-/// is smaller.
+/// is smaller. Compressing is done once, then, and not for each request.
 #[derive(Embed)]
 #[folder = "$OUT_DIR/pages"]
 struct Embedded;
@@ -26,13 +26,14 @@ struct Embedded;
 struct File {
     /// Its path, without a slash before it.
     name: String,
-    /// Changes with its bytes.
+    /// Changes with its bytes; the `ETag`.
     tag: String,
     plain: Bytes,
     /// Compressed, where that is smaller.
     brotli: Option<Bytes>,
 }
 
+/// Returns a file of the build by its path; `None`: there is none. Its bytes are not copied.
 fn embedded_file(name: &str) -> Option<File> {
     let file = Embedded::get(name)?;
     let hash = file.metadata.sha256_hash();
@@ -54,13 +55,14 @@ fn embedded_file(name: &str) -> Option<File> {
 const PACKED: &str = ".br";
 /// Bytes of a file's hash in its tag.
 const TAG_BYTES: usize = 8;
+/// The page that all links lead to.
 const FIRST: &str = "index.html";
-/// Files whose names change with their bytes.
+/// Folder of files whose names change with their bytes, so that browsers may keep them for ever.
 const HASHED: &str = "assets/";
-/// Links into the pages: the names in them may look like files.
+/// Links into the pages: the names of databases and containers in them may look like files.
 const LINKS: [&str; 2] = ["nosql/", "mongo/"];
 
-/// Answers a path that is no route.
+/// Answers a path that is not a route: a file, the first page for a link, or 404.
 pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !only_reads(&method) {
         return Error::not_found().into_response();
@@ -71,6 +73,8 @@ pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> 
     }
 }
 
+/// Returns the file for a path. A path without an extension is a link into the pages; one with an
+/// extension has to be there, so that a page from before an update does not take HTML for a script.
 fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     let path = path.strip_prefix('/')?;
     let named = |name: &str| get(name).filter(|_| !name.ends_with(PACKED));
@@ -84,6 +88,8 @@ fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     }
 }
 
+/// Returns a file, compressed where the browser takes that, or 304 where it has it already. The two
+/// forms have different tags, since caches between may keep both.
 fn file_response(file: &File, asked: &HeaderMap) -> Response {
     let packed = file.brotli.as_ref().filter(|_| takes_brotli(asked));
     let tag = match packed {
@@ -115,11 +121,13 @@ fn file_response(file: &File, asked: &HeaderMap) -> Response {
     response
 }
 
+/// Returns the parts, between commas, of all headers of a name.
 fn header_words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
     let texts = headers.get_all(name).into_iter().filter_map(|text| text.to_str().ok());
     texts.flat_map(|text| text.split(',')).map(str::trim)
 }
 
+/// Returns whether a browser takes brotli; `br;q=0` means that it does not.
 fn takes_brotli(headers: &HeaderMap) -> bool {
     header_words(headers, header::ACCEPT_ENCODING).any(|word| {
         let (coding, weight) = word.split_once(';').unwrap_or((word, ""));
@@ -129,11 +137,13 @@ fn takes_brotli(headers: &HeaderMap) -> bool {
     })
 }
 
+/// Returns whether a browser says that it has the file with this tag.
 fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
     header_words(headers, header::IF_NONE_MATCH)
         .any(|word| word == "*" || word.strip_prefix("W/").unwrap_or(word) == tag)
 }
 
+/// Returns the content type by the file's extension.
 fn kind_of(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "html" => "text/html; charset=utf-8",

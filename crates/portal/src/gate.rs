@@ -1,5 +1,6 @@
 //! What every request to the admin address passes: its host, its site, and for what is not open to
-//! everybody, its sender. Every answer leaves with the same headers.
+//! everybody, its sender. Every answer leaves with the same headers. What a route asks of its sender
+//! is known here, by its path; who the sender is, `access.rs` decides.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -18,20 +19,21 @@ use crate::{
     security,
 };
 
-/// Whoever watches a server asks for these; nobody logs in for them.
+/// Paths for whoever watches a server; nobody logs in for them, and they answer even where the portal
+/// lets nobody in.
 const HEALTH: [&str; 6] = ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics"];
 /// The route that logs in.
 pub(crate) const SESSION: &str = "/_portal/api/session";
-/// What the pages ask for.
+/// Prefix of what only the web pages ask for.
 pub(crate) const PAGES: &str = "/_portal/";
-/// What the doors are asked through.
+/// Prefix of requests to the APIs.
 const RELAYS: &str = "/_portal/api/";
-/// A page of others, which signs what it asks for.
+/// The explorer: another project's page, which signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
-/// Changes nothing although it is a POST.
+/// End of the path of a forecast, which changes nothing although it is a POST.
 const PREVIEW: &str = "/expiry/preview";
 
-/// Runs around every route.
+/// Runs around every route; a refused request does not reach it.
 pub(crate) async fn pass_gate<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     mut request: Request,
@@ -45,6 +47,9 @@ pub(crate) async fn pass_gate<D: Doors>(
     response
 }
 
+/// Refuses a request that may not go on, and notes the sender's rights in it for the route. The checks
+/// are ordered so that the host is known before anything else is answered: with another name a page
+/// of another site could read even the health.
 fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
     let host = host::check_host(&portal.hosts, request.uri(), headers)?;
@@ -53,6 +58,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
     if HEALTH.contains(&path) {
         return Ok(());
     }
+    // After the health: a server is watched also where its portal lets nobody in.
     if portal.doorman.login == Login::Refused {
         return Err(Error::key_is_known());
     }
@@ -67,6 +73,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         headers,
         peer: peer.map(|peer| peer.0.ip()),
         is_page: path.starts_with(PAGES),
+        // A relayed request is not refused for its method: the API decides by what it asks.
         only_asks: path.starts_with(RELAYS) || path.ends_with(PREVIEW),
     })?;
     request.extensions_mut().insert(access);

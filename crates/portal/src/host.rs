@@ -6,7 +6,8 @@ use axum::http::{HeaderMap, Method, Uri, header};
 
 use crate::error::{Error, Result};
 
-/// Refuses a request for another host than these; answers the header host.
+/// Refuses a request for another host than the server's; returns its `Host` header. Exactly one such
+/// header is allowed, and a host in the URI has to be the server's too.
 pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -> Result<&'a str> {
     let mut given = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (given.next(), given.next()) else {
@@ -20,18 +21,19 @@ pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -
     }
 }
 
-/// Whether a request only reads, by its method.
+/// Returns whether a request only reads, by its method.
 pub(crate) fn only_reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses a change that a page of another site asks for. Clients that are no browsers say nothing
-/// of where they come from.
+/// Refuses a change that a page of another site asks for, by the headers that browsers set and pages
+/// cannot. Clients other than browsers send neither and pass; they need a key.
 pub(crate) fn check_site(method: &Method, host: &str, headers: &HeaderMap) -> Result<()> {
     if only_reads(method) {
         return Ok(());
     }
     let crosses = headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site");
+    // The scheme does not matter: a proxy in front may have added TLS.
     let own = |origin: &axum::http::HeaderValue| {
         let origin = origin.to_str().unwrap_or_default();
         let host_of = origin.split_once("://").filter(|(scheme, _)| {

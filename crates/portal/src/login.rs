@@ -22,7 +22,8 @@ use crate::{
     session::{By, Session, no_cookie, session_cookie},
 };
 
-/// `GET /_portal/api/session`
+/// Answers `GET /_portal/api/session`: whether a login is needed, who the sender is, and the token
+/// that he has to send with changes.
 pub(crate) async fn get_login<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
@@ -32,12 +33,14 @@ pub(crate) async fn get_login<D: Doors>(
     Ok(login_response(&portal, access.as_ref()))
 }
 
-/// `POST /_portal/api/session` with `{"key": "..."}`
+/// Answers `POST /_portal/api/session` with `{"key": "..."}`: begins a session and sets its cookie.
+/// 401 for a wrong key, 429 after too many of them from one address.
 pub(crate) async fn sign_in<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
+    // Before the body: another site must not even have keys tried.
     check_token(&portal, &parts.headers)?;
     let body = body::read_body(&parts, body, MAX_LOGIN_BYTES).await?;
     let body: Value = serde_json::from_slice(&body)
@@ -53,7 +56,9 @@ pub(crate) async fn sign_in<D: Doors>(
     Ok(with_cookie(login_response(&portal, Some(&access)), &set))
 }
 
-/// `DELETE /_portal/api/session`
+/// Answers `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and takes
+/// the cookie back. Where that cannot be kept the session is over until the next restart only, and
+/// the answer says so.
 pub(crate) async fn sign_out<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     headers: HeaderMap,
@@ -62,6 +67,7 @@ pub(crate) async fn sign_out<D: Doors>(
     if let Some(session) = portal.doorman.find_session(&headers) {
         let now_s = clock::wall_ms().div_euclid(1000);
         let portal = Arc::clone(&portal);
+        // It writes to the disk, so not on a worker.
         let ended =
             spawn_blocking(move || portal.doorman.sessions.end_session(&session, now_s)).await;
         let ended = ended.map_err(|error| Error::not_kept(error.to_string()))?;
@@ -70,13 +76,15 @@ pub(crate) async fn sign_out<D: Doors>(
     Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &no_cookie()))
 }
 
-/// The token of a page that has no session is as good here as the session's.
+/// Refuses a change without a token. The token of a page that has no session is as good here as the
+/// session's: whoever logs in has none yet.
 fn check_token<D: Doors>(portal: &Portal<D>, headers: &HeaderMap) -> Result<()> {
     let session = portal.doorman.find_session(headers);
     let checked = portal.doorman.check_token(headers, session.as_ref());
     checked.or_else(|_| portal.doorman.check_token(headers, None))
 }
 
+/// Returns the response with a `Set-Cookie` header.
 fn with_cookie(mut response: Response, set: &str) -> Response {
     if let Ok(value) = HeaderValue::try_from(set) {
         response.headers_mut().insert(header::SET_COOKIE, value);
@@ -84,7 +92,8 @@ fn with_cookie(mut response: Response, set: &str) -> Response {
     response
 }
 
-/// What a page is told about its session.
+/// Returns what a page is told about its session. The key is told only to those who may write, so
+/// that the page can show how to connect.
 fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
     let session: Option<&Session> = match access.map(|access| &access.by) {
         Some(By::Session(session)) => Some(session),

@@ -15,8 +15,9 @@ use crate::{
     relay,
 };
 
-/// The portal's routes beside these, and its rules around all of them. Paths that begin with `/_`
-/// need a login where one is required.
+/// Returns the portal's routes beside the server's, and its rules around all of them. Paths that
+/// begin with `/_` need a login where one is required; a path that is no route is a file or a link
+/// of the pages.
 pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
     let session = get(login::get_login::<D>).post(login::sign_in::<D>).delete(login::sign_out::<D>);
     Router::new()
@@ -29,5 +30,6 @@ pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
         .merge(routes)
         .fallback(files::serve_file)
         .method_not_allowed_fallback(async || Error::method_not_allowed())
+        // Last, so that it is around everything above, the fallbacks too.
         .layer(middleware::from_fn_with_state(portal, gate::pass_gate::<D>))
 }

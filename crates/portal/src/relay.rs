@@ -1,5 +1,5 @@
-//! Requests that pages make of the doors: taken out of their wrapping and handed on with what their
-//! sender may do.
+//! Requests that pages make to the APIs: taken out of their wrapping and handed on with what their
+//! sender may do. What they say is not looked at.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -20,10 +20,10 @@ use crate::{
     portal::{NOSQL, Portal},
 };
 
-/// Headers of a request that are the portal's business.
+/// Headers of a request that are the portal's business; the APIs never see them.
 const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
-/// Any request under `/_portal/api/nosql`
+/// Answers any request under `/_portal/api/nosql` with what the NoSQL API answers. 404 where it is off.
 pub(crate) async fn relay_nosql<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
@@ -39,7 +39,8 @@ pub(crate) async fn relay_nosql<D: Doors>(
     portal.doors.nosql(access.right, request).await.ok_or_else(Error::door_closed)
 }
 
-/// The link behind the relay's own, as it came: what is escaped in it stays so.
+/// Returns the path after the relay's own, with its query, as it came: what is escaped in it stays so,
+/// since ids may contain slashes.
 fn inner_uri(uri: &Uri) -> Result<Uri> {
     let text = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let rest = text.strip_prefix(NOSQL).unwrap_or_default();
@@ -48,7 +49,8 @@ fn inner_uri(uri: &Uri) -> Result<Uri> {
     Ok(Uri::from(link.map_err(|_| Error::bad_request("the link cannot be read"))?))
 }
 
-/// `POST /_portal/api/mongo/{database}`
+/// Answers `POST /_portal/api/mongo/{database}`: the body is a command and the answer its reply, both
+/// BSON. 200 also for a reply that says that the command failed.
 pub(crate) async fn relay_mongo<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,

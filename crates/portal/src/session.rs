@@ -1,6 +1,10 @@
 //! Sessions: what a cookie says and who sealed it, and the token that a page sends with a change.
 //! A session ends with its time, with the key that it was begun with, or with a logout, of which a
-//! note is kept (`ended.rs`).
+//! note is kept (`ended.rs`). Nothing else is stored: a restart keeps sessions.
+//!
+//! ```text
+//! ebb_session = <end, seconds since 1970>.<w or r>.<16 hex digits>.<HMAC-SHA256, base64>
+//! ```
 
 use std::io;
 
@@ -19,47 +23,55 @@ pub(crate) enum By {
     Nothing,
     /// By a key in this request: the account's key at this place.
     Key(usize),
+    /// By a session's cookie.
     Session(Session),
 }
 
-/// What keys of sessions are derived for.
+/// What the keys of sessions are derived from the account's keys for. Another number ends all
+/// sessions of earlier versions.
 const LABEL: &[u8] = b"ebb portal session 2";
-/// What is sealed in a cookie, and signed as a token.
+/// What is signed as the seal of a cookie. The three prefixes keep a signature of one kind from being
+/// used as another.
 const COOKIE: &[u8] = b"cookie\0";
+/// What is signed as the token of a session's page.
 const TOKEN: &[u8] = b"token\0";
-/// What is signed as the name of a session, or of who sends a key.
+/// What is signed as the name of a session, or of whoever sends a key.
 const IDENTITY: &[u8] = b"identity\0";
 /// Name of the cookie.
 const NAME: &str = "ebb_session";
 
-/// A session that is good.
+/// A session that is good: opened from a cookie, or just begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
+    /// The right of the key that it was begun with.
     pub(crate) right: Right,
-    /// The key that sealed it.
+    /// The place of that key in the account.
     place: usize,
     /// Seconds since 1970 until which it is good.
     until: i64,
-    /// The cookie's value.
+    /// The cookie's value, which also names the session.
     sealed: String,
 }
 
-/// Seals and opens sessions.
+/// Seals and opens sessions; one for each server.
 #[derive(Debug)]
 pub(crate) struct Sessions {
+    /// One derived from each key of the account: a session ends when its key goes.
     keys: Vec<(Key, Right)>,
-    /// Of this process: signs the token of a page without a session.
+    /// Of this process alone: signs the token of a page without a session, and identities.
     own: Key,
     ended: Ended,
 }
 
 impl Sessions {
+    /// Returns the sessions of an account. It fails where a key cannot sign.
     pub(crate) fn new(keys: &Keys, secret: &[u8; 32], ended: Kept) -> Result<Self, NotAKey> {
         let (keys, own) = (keys.derive_keys(LABEL)?, Key::of(secret)?);
         Ok(Self { keys, own, ended: Ended::new(ended) })
     }
 
-    /// Begins a session with the key at this place; `now_s` by the wall clock.
+    /// Begins a session with the key at this place; `None`: there is no such key. `now_s` is the wall
+    /// clock, seconds since 1970, as a browser counts too.
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let (key, right) = self.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
@@ -69,13 +81,13 @@ impl Sessions {
         Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })
     }
 
-    /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails
-    /// that holds until the next restart.
+    /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails, that
+    /// holds until the next restart.
     pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
         self.ended.add(&session.sealed, session.until, now_s)
     }
 
-    /// The first good session among the cookies of a request.
+    /// Returns the first good session among the cookies of a request; `headers` are its `Cookie` headers.
     pub(crate) fn of_cookies<'a>(
         &self,
         headers: impl Iterator<Item = &'a str>,
@@ -87,6 +99,8 @@ impl Sessions {
         sealed.filter_map(|sealed| self.open_cookie(sealed, now_s)).next()
     }
 
+    /// Returns the session of a cookie if its seal is right, its key still has the same right, and it has
+    /// not ended.
     fn open_cookie(&self, sealed: &str, now_s: i64) -> Option<Session> {
         let (claims, seal) = sealed.rsplit_once('.')?;
         let seal = decode_digest(seal)?;
@@ -102,19 +116,20 @@ impl Sessions {
         good.then(|| Session { right: *right, place, until, sealed: sealed.to_owned() })
     }
 
-    /// The token of a session, or of a page without one.
+    /// Returns the token of a session, or of a page without one. It need not be kept: it is a signature.
     pub(crate) fn csrf_token(&self, session: Option<&Session>) -> String {
         let (key, subject) = self.signing_key(session);
         URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
     }
 
-    /// Whether a token is the session's.
+    /// Returns whether a token is the session's.
     pub(crate) fn knows_token(&self, session: Option<&Session>, token: &str) -> bool {
         let (key, subject) = self.signing_key(session);
         decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
     }
 
-    /// What the requests of one session have in common, or those that carry one key.
+    /// Returns what the requests of one session have in common, or those that carry one key: cursors
+    /// belong to it.
     pub(crate) fn identity(&self, by: &By) -> [u8; 32] {
         match by {
             By::Nothing => self.own.sign(&[IDENTITY]),
@@ -125,6 +140,7 @@ impl Sessions {
         }
     }
 
+    /// Returns the key and the text by which a session's token is signed.
     fn signing_key<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
         let of = |session: &'a Session| {
             let (key, _) = self.keys.get(session.place)?;
@@ -134,10 +150,12 @@ impl Sessions {
     }
 }
 
+/// Returns the 32 bytes of a signature in base64; `None`: it is not one.
 fn decode_digest(text: &str) -> Option<[u8; 32]> {
     URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
 }
 
+/// Returns how a cookie says what its session may do.
 fn right_letter(right: Right) -> &'static str {
     match right {
         Right::Write => "w",
@@ -145,13 +163,14 @@ fn right_letter(right: Right) -> &'static str {
     }
 }
 
-/// The header that gives a browser its session.
+/// Returns the `Set-Cookie` value that gives a browser its session: pages' scripts cannot read it, and
+/// other sites' requests do not carry it.
 pub(crate) fn session_cookie(session: &Session) -> String {
     let sealed = &session.sealed;
     format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}")
 }
 
-/// The header that takes it back.
+/// Returns the value that takes it back.
 pub(crate) fn no_cookie() -> String {
     format!("{NAME}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0")
 }

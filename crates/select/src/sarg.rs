@@ -77,6 +77,7 @@ impl Sarg {
         for part in parts {
             match part {
                 Self::All => {}
+                // One part that cannot hold decides.
                 Self::Never => return Self::Never,
                 Self::And(more) => kept.extend(more),
                 other => {
@@ -105,9 +106,11 @@ impl Sarg {
         let ValueTest::Range { lower: other_lower, upper: other_upper } = other else {
             return false;
         };
+        // Two elements may fulfil the two ends, so that no single range would be right.
         if path.contains(&PathStep::Elements) || path != other_path {
             return false;
         }
+        // Ends of different types can never both hold; WHERE says so, not the index.
         let class =
             |bound: &Bound| bound.as_ref().and_then(|(value, _)| simple_class(value.as_ref()));
         let (from, to) = match (&lower, &upper, other_lower, other_upper) {
@@ -127,6 +130,7 @@ impl Sarg {
         let mut kept = Vec::new();
         for part in parts {
             match part {
+                // One part of which nothing is known makes the whole unknown.
                 Self::All => return Self::All,
                 Self::Never => {}
                 Self::Or(more) => kept.extend(more),
@@ -161,6 +165,7 @@ fn any_value_passes(value: ValueRef<'_>, steps: &[PathStep], test: &ValueTest) -
         (Some((PathStep::Property(name), rest)), ValueRef::Document(fields)) => {
             fields.get(name).is_some_and(|value| any_value_passes(value, rest, test))
         }
+        // An element that passes is enough.
         (Some((PathStep::Elements, rest)), ValueRef::Array(values)) => {
             values.iter().any(|value| any_value_passes(value, rest, test))
         }

@@ -1,4 +1,5 @@
-//! The addresses of the settings: which are refused, and what is said of one that cannot be had.
+//! The addresses of the settings: which of them are refused, and what the operator is told of one
+//! that cannot be bound.
 
 use std::net::SocketAddr;
 
@@ -10,7 +11,9 @@ use crate::{
     listen,
 };
 
-/// Refuses listeners that nobody can want: none at all, and one that lets other machines in unasked.
+/// Refuses listeners that nobody can want: none at all, and a MongoDB API that lets other machines
+/// in without the operator having said so. The NoSQL API and the admin address check their own, as
+/// they depend on the keys. Called before anything is opened.
 pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
@@ -28,7 +31,7 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Binds the address of a setting.
+/// Binds the address of the setting `--<setting>`; a failure names the setting and what to do.
 pub(crate) async fn bind_setting(
     setting: &str,
     address: &str,

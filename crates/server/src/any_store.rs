@@ -1,4 +1,5 @@
-//! The stores a server can be started with, as one type, so that the engine is compiled once.
+//! The stores a server can be started with, as one type, so that the engine is compiled once. Each
+//! call costs one branch. What a call does is documented in `store`.
 
 use std::sync::Arc;
 
@@ -6,20 +7,21 @@ use bytes::Bytes;
 use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
 use store_lsm::{LsmMetrics, LsmSnapshot, LsmStore};
 
-/// A store.
+/// A store, chosen once at the start: in memory without a data directory, else on disk.
 #[derive(Debug)]
 pub(crate) enum AnyStore {
     Memory(MemoryStore),
     Lsm(LsmStore),
 }
 
-/// A snapshot of one of them.
+/// A snapshot of one of them, of the same kind as its store.
 #[derive(Clone, Debug)]
 pub(crate) enum AnySnapshot {
     Memory(<MemoryStore as Store>::Snapshot),
     Lsm(LsmSnapshot),
 }
 
+/// Calls the same method on whichever store it is.
 macro_rules! each {
     ($store:expr, $inner:ident => $call:expr) => {
         match $store {
@@ -30,7 +32,7 @@ macro_rules! each {
 }
 
 impl AnyStore {
-    /// What its committer measured; `None` where nothing is written to a disk.
+    /// Returns what the store's committer measures; `None` where nothing is written to a disk.
     pub(crate) fn lsm_metrics(&self) -> Option<Arc<LsmMetrics>> {
         match self {
             Self::Memory(_) => None,

@@ -1,5 +1,8 @@
-//! Everything that happens unasked: checkpoints of the clock, the store's housekeeping, the
-//! reaper, cursor timeouts. Each part answers when it is due again; only this file waits.
+//! Everything that happens without a request: checkpoints of the clock, the store's housekeeping,
+//! the reaper, cursor timeouts. Each part says when it is due again; only this file waits.
+//!
+//! The clock has a thread of its own, the rest are tasks of the runtime: an operation waits for
+//! time, so time must never wait for a worker that operations keep busy.
 
 use std::{
     sync::{
@@ -18,23 +21,31 @@ use tokio::sync::watch;
 
 use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 
-/// How often the clock is compared with the wall and made durable.
+/// How often the clock is compared with the wall clock and made durable. A checkpoint allows the use
+/// of two more seconds (`clock::LEASE_MS`); renewing it four times as often leaves room for slow
+/// writes before an operation has to wait.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the store is asked for its health.
+/// How often the store is asked for its health: how long a store that was opened again may wait
+/// until it takes commits, and how late the log says that writes are refused.
 const HEALTH_EVERY: Duration = Duration::from_millis(100);
-/// How often the store does what it does unasked.
+/// How often the store does what it does without being asked, such as noting how far commits are
+/// durable.
 const TICK_EVERY: Duration = Duration::from_millis(500);
 
-/// The clock's own thread: nothing else may hold up time.
+/// The clock's own thread: nothing else may hold up time. Dropping it ends the thread and waits for
+/// the write that it may be in.
 pub(crate) struct Timekeeper {
+    /// Set once, by `drop`.
     stop: Arc<AtomicBool>,
+    /// `None` only while it is being dropped.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Timekeeper {
-    /// Starts it; `file` is `None` where nothing is kept. It comes before store and engine: what
-    /// these do when they open may take long, and waits for the clock.
+    /// Starts the thread; `file` is `None` where nothing is kept. It is started before the store and
+    /// the engine are opened: what they do then may take long, and waits for the clock's lease to be
+    /// renewed.
     pub(crate) fn start(clock: Arc<Clock>, file: Option<CheckpointFile>) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -43,7 +54,7 @@ impl Timekeeper {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
                     keep_time(&clock, file.as_ref(), &mut failing);
-                    // Woken by the end, which shall not wait for it.
+                    // `drop` wakes it, so that the end does not wait for the pause to be over.
                     std::thread::park_timeout(CHECKPOINT_EVERY);
                 }
             })?;
@@ -61,6 +72,7 @@ impl Drop for Timekeeper {
     }
 }
 
+/// Waits and holds the thread: for threads of their own, never for a worker of the runtime.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
 pub(crate) fn pause_thread(time: Duration) {
     std::thread::sleep(time);
@@ -72,6 +84,8 @@ pub(crate) async fn wait_for(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
+/// One round of the timekeeper. A manual clock needs none: its moves are made durable when they are
+/// made. A step of the wall clock is logged once, when it is first seen.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     if clock.mode() == ClockMode::System {
         let was = clock.status().unconfirmed;
@@ -86,7 +100,10 @@ fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     }
 }
 
-/// Makes the clock durable once; operations wait while that fails for long.
+/// Makes the clock durable once. The order matters: time may be used up to the new lease only after
+/// the checkpoint is on the disk. While writing fails, time stops at the end of the old lease and
+/// operations wait; the log says so once, and the next success ends it. `failing` holds whether the
+/// last attempt failed.
 fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     let checkpoint = clock.tick();
     let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
@@ -105,8 +122,8 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
     }
 }
 
-/// Starts what looks after the engine until `stop`: its store, builds that were not finished, and
-/// housekeeping.
+/// Starts the tasks that look after the engine until `stop`: its store, builds that an earlier run
+/// did not finish, and housekeeping. `serve::Running::stop` waits for them.
 pub(crate) fn start(
     engine: &Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
@@ -119,13 +136,15 @@ pub(crate) fn start(
     ]
 }
 
-/// Looks after the store, until `stop`.
+/// Looks after the store until `stop`. Two loops side by side: a tick may wait for a slow disk, and
+/// just then its health is of interest.
 async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
-/// Has the engine read again what the store has opened again, and says in the log when commits
-/// begin or end to be refused.
+/// Watches the store's health. After the store was opened again, has the engine read again what it
+/// keeps in memory; only then does the store take commits. Writes a line to the log when commits
+/// begin and when they end to be refused, not for each refusal.
 async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
     loop {
@@ -134,6 +153,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
         {
             tracing::error!(%error, "read the catalog again");
         }
+        // Asked again: reading the catalog has just made it good, if all went well.
         let health = engine.store().health();
         match (&health, refusing) {
             (Health::Refusing(why), false) => tracing::error!(%why, "writes are refused"),
@@ -148,7 +168,9 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
     }
 }
 
-/// Lets the store do what it does unasked, which may wait for the disk.
+/// Lets the store do its housekeeping. It may wait for the disk, so a thread for blocking work does
+/// it. A failure is logged while the store takes commits; when it refuses them, `watch_store` has
+/// said why.
 async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     loop {
         let ticked = engine.clone();
@@ -163,7 +185,8 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
     }
 }
 
-/// Finishes builds of indexes that an earlier run did not.
+/// Finishes index builds that an earlier run did not. Until then these indexes are not used, and
+/// requests do not wait. What `stop` interrupts goes on at the next start.
 async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         built = engine.resume_builds() => {
@@ -175,7 +198,8 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
     }
 }
 
-/// Reaps and times out until `stop`.
+/// Runs the reaper and closes idle cursors until `stop`. `now` and the due times are readings of
+/// the monotonic clock. A failed pass is tried again after a second.
 async fn keep_house(
     engine: Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
@@ -196,6 +220,8 @@ async fn keep_house(
         {
             door_due = door.tick(now);
         }
+        // At least 10 ms, so that a reaper that is always due leaves time for requests. The door's
+        // due time does not shorten the wait: cursors may time out a little late.
         let rest = due.saturating_sub(monotonic_time()).max(Duration::from_millis(10));
         tokio::select! {
             () = wait_for(rest) => {}

@@ -1,11 +1,13 @@
-//! What a person at a terminal sees at the start: where to connect and a line to paste.
+//! What a person at a terminal sees at the start: where to connect and a line to paste. Programs read
+//! the ready file instead; this text may change.
 
 use crate::{
     config::{ClockMode, Config},
     ready::Ready,
 };
 
-/// Where the portal is, or why it is not there.
+/// Prints where the portal is, or why it is not there. It decides as `admin/pages.rs` does: with the
+/// public key it is for this machine only.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 fn print_portal(config: &Config, admin: &str) {
     let bound = admin.parse::<std::net::SocketAddr>();
@@ -19,7 +21,9 @@ fn print_portal(config: &Config, admin: &str) {
     }
 }
 
-/// Prints the banner to standard output.
+/// Prints the banner to standard output; its last line is `ready`. The key is printed only if it is
+/// the public one: what is on a terminal may end in a log. Addresses are the bound ones, so that each
+/// line can be pasted as it is.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 pub(crate) fn print_banner(config: &Config, ready: &Ready) {
     let key = match &config.key_file {

@@ -1,5 +1,13 @@
 //! The clock's checkpoints on disk: a preallocated file of two slots, so that a full disk cannot
 //! stop time and a torn write leaves the older checkpoint.
+//!
+//! ```text
+//! byte 0             512             1024
+//!      | checkpoint, CRC | checkpoint, CRC |    even numbers left, odd numbers right
+//! ```
+//!
+//! The engine writes here too, through [`Persist`]: a moved clock and what depends on the move must
+//! be durable in that order.
 
 use std::{
     fs::{File, OpenOptions},
@@ -14,22 +22,26 @@ use std::{
 use clock::{BootId, Checkpoint};
 use engine::Persist;
 
+/// Bytes of a slot: the usual sector of a disk, so that writing one slot does not touch the other.
 const SLOT: u64 = 512;
+/// Name of the file in the data directory.
 const FILE: &str = "clock";
 
-/// The checkpoint file.
+/// The checkpoint file. Clones share the file; the lock keeps two writers from mixing their slots.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
 
 impl CheckpointFile {
-    /// Opens the file and answers the newest checkpoint. With `make` a file that is missing or too
-    /// short is made with room for both slots; without it is read as it is.
+    /// Opens the file and returns the newest checkpoint that is whole; `None` where there is none. With
+    /// `make` a file that is missing or too short is made with room for both slots; without, it is read
+    /// as it is, and a missing one is an error.
     pub(crate) fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
         let path = directory.join(FILE);
         let file =
             OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)?;
         if make && file.metadata()?.len() < 2 * SLOT {
             file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
+            // The space has to be on the disk before time relies on it, and the file's name too.
             file.sync_all()?;
             File::open(directory)?.sync_all()?;
         }
@@ -37,6 +49,7 @@ impl CheckpointFile {
         for slot in 0..2 {
             let mut bytes = [0; SLOT as usize];
             match file.read_exact_at(&mut bytes, slot * SLOT) {
+                // A file that was cut off: the other slot may still be good.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
                 read => read?,
             }
@@ -49,7 +62,8 @@ impl CheckpointFile {
         Ok((Self(Arc::new(Mutex::new(file))), newest))
     }
 
-    /// Writes a checkpoint; durable when this answers.
+    /// Writes a checkpoint; durable when this returns. It goes to the slot of its number, so that the
+    /// checkpoint before it stays until this one is whole. After a failure the older one still counts.
     pub(crate) fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let body = checkpoint.encode();
         let mut record = body.to_vec();
@@ -67,6 +81,8 @@ impl CheckpointFile {
     }
 }
 
+/// Returns the checkpoint of a slot if its checksum is right. There are two forms, of different
+/// length (older versions wrote no wall clock); the checksum tells which of them was written.
 fn decode_slot(slot: &[u8]) -> Option<Checkpoint> {
     let is_whole = |checkpoint: &Checkpoint| {
         let body = checkpoint.encode();
@@ -89,7 +105,8 @@ impl Persist for CheckpointFile {
     }
 }
 
-/// Which boot of the machine this is; zeros where the system does not say.
+/// Returns which boot of the machine this is, as 16 bytes; zeros where the system does not say. By
+/// it the clock knows whether a reading of the boot clock from a checkpoint still means anything.
 pub(crate) fn boot_id() -> BootId {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: Vec<u8> = text

@@ -1,9 +1,10 @@
-//! What a server is started with. Where each value came from is the binary's business.
+//! What a server is started with. Where each value came from (a flag, the environment, a file, a
+//! default) is the binary's business; what cannot work together is refused at the start.
 
 use std::{path::PathBuf, time::Duration};
 
-/// How long ago a document has to have expired before its bytes may go, where nothing else is said
-/// and the clock moves by itself.
+/// How long after its expiration a document's bytes may go, where nothing else is said and the clock
+/// moves by itself. Reads never wait for that; it leaves time to notice a clock that is wrong.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
 /// How the database clock moves.
@@ -11,7 +12,7 @@ pub const REAP_DELAY: Duration = Duration::from_secs(60);
 pub enum ClockMode {
     /// With the machine's clocks.
     System,
-    /// Only when told.
+    /// Only when told, by `POST /_ebb/clock`: for tests of retention.
     Manual,
 }
 
@@ -59,7 +60,7 @@ pub struct Config {
     pub clock: ClockMode,
     /// Written once every listener accepts.
     pub ready_file: Option<PathBuf>,
-    /// How long ago a document has to have expired before its bytes may go.
+    /// How long a document has been dead before its bytes may go.
     pub reap_delay: Duration,
     /// How log lines look; `None`: nothing is logged.
     pub log_format: Option<LogFormat>,

@@ -1,4 +1,5 @@
-//! The data directory: whose it is, in which format, and that one process has it.
+//! The data directory: whose it is, in which format, and that one process has it. What the files in
+//! it hold is not known here; `docs/format.md` names them.
 
 use std::{
     fmt,
@@ -8,21 +9,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Nobody but its owner may look into it.
+/// Mode of the directory: nobody but its owner may look into it.
 const OWNER_ONLY: u32 = 0o700;
+/// The file that marks a data directory; its text is [`FORMAT`].
 const FORMAT_FILE: &str = "EBB";
-/// The same while it is written; left over when a first start ends in the middle.
+/// The mark while it is written; left over when a first start ends in the middle.
 const NEW_FORMAT_FILE: &str = "EBB.new";
-/// Temporary files have no names; those of a system that needs one for a moment are here.
+/// Folder of temporary files. They have no names where the system allows that; those of a system
+/// that needs a name for a moment are here.
 const TEMPORARY: &str = "tmp";
+/// What the mark says. The number changes when an older version could not read what this one
+/// writes.
 const FORMAT: &str = "ebb data directory, format 1\n";
 
-/// Why a data directory is not used, and what to do.
+/// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It was used with the other kind of clock, and opens with that one.
+    /// It was used with the other kind of clock; a start with that kind succeeds.
     OtherClock,
-    /// The other clock would not open it either; in words.
+    /// Any other reason, as a sentence for the operator.
     Unusable(String),
 }
 
@@ -40,15 +45,17 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A data directory that this process holds.
+/// A data directory that this process holds, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     pub(crate) path: PathBuf,
+    /// The open file `lock`; the system releases the lock when it is closed, also after a crash.
     _lock: File,
 }
 
 impl DataDir {
-    /// Takes a directory, made when it is missing (unless it has to exist).
+    /// Takes a directory and locks it; makes it when it is missing, unless `must_exist`. In a directory
+    /// that holds something else nothing is changed but its mode and a file `lock`.
     pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
         if must_exist && !path.join(FORMAT_FILE).exists() {
             return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
@@ -77,13 +84,15 @@ impl DataDir {
             }
             Err(fs::TryLockError::Error(error)) => return Err(failed("lock", &error)),
         }
+        // Under the lock: two first starts at once must not both mark the directory.
         check_format(path)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 }
 
 impl DataDir {
-    /// The folder of temporary files, empty: what an earlier process may have left there is removed.
+    /// Returns the folder of temporary files, empty: what an earlier process left there is removed. Only
+    /// the holder of the lock may do so, hence a method.
     pub(crate) fn temporary_folder(&self) -> io::Result<PathBuf> {
         let path = self.path.join(TEMPORARY);
         match fs::remove_dir_all(&path) {
@@ -94,6 +103,8 @@ impl DataDir {
     }
 }
 
+/// Checks the mark, and writes it into an empty directory. A mark of another format and a file of
+/// another program have different texts, since the operator does different things then.
 fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
@@ -112,7 +123,8 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     }
 }
 
-/// Marks an empty directory as ours; one with other things in it is left alone.
+/// Marks an empty directory as a data directory; one that holds something else is refused. The mark
+/// is written under another name, flushed and renamed, so that a crash never leaves half a mark.
 fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));

@@ -1,4 +1,5 @@
-//! Why a server did not start or ended, by the exit code that it ends with.
+//! Why a server did not start or ended, by the exit code that it ends with. `ebb` prints the text and
+//! chooses the code by the variant.
 
 use std::fmt;
 
@@ -7,11 +8,11 @@ use crate::data_dir::Refused;
 /// Why a server did not start or ended.
 #[derive(Debug)]
 pub enum Failure {
-    /// The settings do not go together or cannot be used here.
+    /// The settings do not go together or cannot be used here; other settings would work.
     Usage(String),
-    /// The data directory was refused.
+    /// The data directory was refused; see there for what to do.
     Refused(Refused),
-    /// It could not start or go on.
+    /// It could not start or go on, for a reason outside: the system, the disk, a port.
     Failed(String),
 }
 
@@ -26,7 +27,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// It could not start or go on, for this reason.
+/// Returns [`Failure::Failed`] with an error's text, for `map_err`.
 pub(crate) fn failed(error: impl fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }

@@ -1,5 +1,5 @@
 //! Switches that people turn while the server runs, kept in a small file of the data directory. A
-//! flag goes before what is stored. What a switch means is the doors' business.
+//! flag wins over what is stored. What a switch does is decided by the API that reads it.
 
 use std::{
     fs, io,
@@ -14,21 +14,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{data_dir::Refused, whole_file};
 
+/// Name of the file in the data directory; JSON, see [`Stored`].
 const FILE: &str = "features.json";
+/// Version of the file's format; a file of another version is refused.
 const VERSION: u32 = 1;
 
-/// Why a switch stands as it does.
+/// Why a switch stands as it does, for the portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Nobody said anything.
+    /// Neither a flag nor a file says anything.
     Default,
-    /// The server was started so.
+    /// A flag of this start says so.
     Flag,
-    /// It was turned while a server ran.
+    /// It was turned while a server ran, this one or an earlier one.
     Stored,
 }
 
-/// The file.
+/// The file. An unknown field is refused: a newer version wrote it and meant something by it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -36,17 +38,24 @@ struct Stored {
     per_document_ttl: bool,
 }
 
-/// The switches of a running server.
+/// The switches of a running server. The APIs hold the two flags and read them at each use, without
+/// a lock; turning one takes the lock of `source`.
 #[derive(Debug)]
 pub(crate) struct Features {
+    /// Whether a MongoDB document's own `ttl` field counts.
     per_document_ttl: Arc<AtomicBool>,
+    /// Whether dump and restore see `_ts`; never stored.
     carry_timestamps: Arc<AtomicBool>,
+    /// Why `per_document_ttl` stands as it does. Its lock also orders writers of the file.
     source: Mutex<Source>,
+    /// The data directory; `None`: nothing is kept.
     folder: Option<PathBuf>,
 }
 
 impl Features {
-    /// The switches as a flag or the file says; without a folder nothing is kept.
+    /// Returns the switches as a flag says, else as the file says, else all on. Without a folder nothing
+    /// is kept. A file that is damaged is refused also when a flag is given: it would come back at the
+    /// next start without the flag.
     pub(crate) fn open(folder: Option<&Path>, flag: Option<bool>) -> Result<Arc<Self>, Refused> {
         let stored = match folder {
             Some(folder) => read_switch(&folder.join(FILE))?,
@@ -65,18 +74,18 @@ impl Features {
         }))
     }
 
-    /// Whether a document's own `ttl` is interpreted: the one place that knows.
+    /// Returns the switch whether a document's own `ttl` is interpreted. All readers share this one.
     pub(crate) fn per_document_ttl(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.per_document_ttl)
     }
 
-    /// Whether documents carry the second of their write through a dump: the one place that knows.
-    /// It is off at every start, as it is meant for the time of a dump or a restore.
+    /// Returns the switch whether documents carry the second of their write through a dump. All readers
+    /// share this one. It is off at every start, as it is meant for the time of a dump or a restore.
     pub(crate) fn carry_timestamps(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.carry_timestamps)
     }
 
-    /// Turns that on or off.
+    /// Turns `carry_timestamps` on or off; a log line only when that changes something.
     pub(crate) fn set_carrying(&self, on: bool) {
         if self.carry_timestamps.swap(on, Ordering::Relaxed) == on {
             return;
@@ -90,19 +99,23 @@ impl Features {
         }
     }
 
-    /// The same now, and why.
+    /// Returns how `per_document_ttl` stands now, and why.
     pub(crate) fn state(&self) -> (bool, Source) {
         let source = self.lock();
         (self.per_document_ttl.load(Ordering::Relaxed), *source)
     }
 
-    /// Turns it; durable and in force when this answers, and finished when nobody waits any more.
+    /// Turns `per_document_ttl`; durable and in force when this returns. It runs on a thread for blocking
+    /// work, and to its end even when the client that asked has left. On a failure the switch stays as
+    /// it was.
     pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
         let features = Arc::clone(self);
         let turned = tokio::task::spawn_blocking(move || features.turn_now(on)).await;
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
+    /// The same, on this thread. The file is written before the switch turns: what is in force must
+    /// never be something that the next start would not know.
     fn turn_now(&self, on: bool) -> io::Result<()> {
         let mut source = self.lock();
         if let Some(folder) = &self.folder {
@@ -115,11 +128,14 @@ impl Features {
         Ok(())
     }
 
+    /// Takes the lock. A panic while it was held leaves a valid value, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Source> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Reads the file; `None` where there is none. Every other failure refuses the start, since guessing
+/// could make documents expire that should not.
 fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
     let refused = |why: String| {
         Refused::Unusable(format!(

@@ -1,24 +1,32 @@
 //! Gives the worker of a thread that computes for long to another thread, so that others are served.
+//!
+//! The runtime has one worker more than the machine has cores, and a task keeps its worker until it
+//! waits. A long sort or parse never waits; so now and then it calls [`give_way`], by the function
+//! pointer that the APIs are given in their settings: they do not depend on the runtime.
 
 use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor::MultiThread};
 
-/// How long the thread waits for another to take its worker.
+/// How long the thread waits for another to take over its worker: another one has to start or to
+/// wake up for that.
 const HANDOVER: Duration = Duration::from_micros(200);
 
-/// Hands over what else waits for this worker, and the watch over sockets that it may keep. What
-/// runs here goes on without a worker; then this does nothing but wait for a moment.
+/// Hands over the tasks that wait for this worker, and the watch over sockets that it may keep. The
+/// calling task goes on on its thread, without a worker, until it waits next; further calls until
+/// then only wait for a moment. Outside a runtime with several workers it does nothing.
 pub(crate) fn give_way() {
     if on_workers() {
+        // This step competes for no worker any more, so another long operation may have its lane.
         engine::leave_lane();
         tokio::task::block_in_place(pause_briefly);
     }
 }
 
-/// Runs work that keeps this thread for long and has no worker meanwhile. Where [`give_way`] returns
-/// before another thread has started, the worker comes back to this one, and whatever waits for it
-/// waits for the work too; here it cannot come back before the work is done.
+/// Runs `work`, which keeps this thread for long and has no worker meanwhile; for a step that cannot
+/// call [`give_way`] in its middle. Where `give_way` returns before another thread has started, the
+/// worker comes back to this one, and whatever waits for it waits for the work too. Here the worker
+/// cannot come back before the work is done. Returns when it is done.
 pub(crate) fn run_apart(work: &mut dyn FnMut()) {
     if !on_workers() {
         return work();
@@ -30,11 +38,13 @@ pub(crate) fn run_apart(work: &mut dyn FnMut()) {
     });
 }
 
-/// Whether this thread belongs to a runtime that has several workers.
+/// Returns whether this thread belongs to a runtime with several workers; on a runtime of one thread
+/// `block_in_place` would panic.
 fn on_workers() -> bool {
     Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread)
 }
 
+/// Sleeps on this thread for [`HANDOVER`], so that the system runs the one that takes the worker.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
 fn pause_briefly() {
     std::thread::sleep(HANDOVER);

@@ -1,4 +1,5 @@
-//! Listeners: connections in, one task each, and a bounded end.
+//! Listeners: connections in, one task each, how many there may be, and a bounded end. What is said
+//! on a connection is decided by the function that [`accept_connections`] is given.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,21 +11,25 @@ use tokio::{
 
 use crate::background;
 
-/// How long running requests may take after the end was asked for.
+/// How long requests under way may go on after the server was told to stop: shorter than the limit
+/// of the whole process in `process.rs`.
 const DRAIN: Duration = Duration::from_secs(8);
 
-/// Clients that may wait to be accepted; the system allows no more than it is set to. One that
-/// finds no place tries again only after a second.
+/// Clients that may wait to be accepted; the system caps it (`net.core.somaxconn`). A client that
+/// finds no place there tries again only after a second, so a burst of connections needs room.
 const BACKLOG: u32 = 4096;
 
-/// Binds an address; port 0 is a free one.
+/// Binds an address `host:port` and listens on it; port 0 takes a free one. Returns the listener
+/// and the address with the port that it really has.
 pub(crate) async fn bind_address(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
     let listener = bind_resolved(address).await?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
 }
 
-/// Whether only this machine can reach an address. One that cannot be found cannot be listened on.
+/// Returns whether only this machine can reach an address: all that its name resolves to is
+/// loopback. A name that cannot be resolved counts as loopback, since binding it fails anyway and
+/// then says why.
 pub(crate) async fn is_loopback(address: &str) -> bool {
     match lookup_host(address).await {
         Ok(mut found) => found.all(|address| address.ip().is_loopback()),
@@ -32,7 +37,8 @@ pub(crate) async fn is_loopback(address: &str) -> bool {
     }
 }
 
-/// Listens on the first address of a name that can be listened on.
+/// Listens on the first address of a name that can be listened on; otherwise returns the failure of
+/// the last one.
 async fn bind_resolved(address: &str) -> io::Result<TcpListener> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
     for address in lookup_host(address).await? {
@@ -44,28 +50,34 @@ async fn bind_resolved(address: &str) -> io::Result<TcpListener> {
     Err(failed)
 }
 
+/// Listens on one address. Must run inside the runtime, which watches the socket.
 fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Elsewhere it would let two servers share a port.
+    // A restarted server gets its port although connections of the old one linger. On other
+    // systems the option would let two servers share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Descriptors that are kept back from connections, for the store's files; of few half of them.
+/// Descriptors kept back from connections for the store's files, or half of all where there are
+/// fewer than twice as many.
 const KEPT_DESCRIPTORS: u64 = 256;
 
-/// Connections of the admin address, at most an eighth of all descriptors.
+/// Connections of the admin address, at most an eighth of all descriptors. They come out of those
+/// kept back, so that an operator can look what is wrong when all other places are taken.
 const ADMIN_PLACES: u64 = 64;
 
-/// How many connections the API listeners may hold together. One beyond is closed at once, as one
-/// that found no descriptor would be, but the store has its files.
+/// How many connections the API listeners may hold together, as a semaphore that they share. A
+/// connection beyond is closed at once, as if there had been no descriptor for it; but the store
+/// can still open its files.
 #[derive(Clone)]
 pub(crate) struct Places(Arc<Semaphore>);
 
 impl Places {
-    /// As many as a process with so many descriptors can serve.
+    /// Returns the places of a process with `limit` descriptors (`None`: unlimited): all but those kept
+    /// back, at least half.
     pub(crate) fn of_descriptors(limit: Option<u64>) -> Self {
         let places = limit.map_or(Semaphore::MAX_PERMITS, |limit| {
             let places = limit.saturating_sub(KEPT_DESCRIPTORS).max(limit / 2);
@@ -74,7 +86,7 @@ impl Places {
         Self(Arc::new(Semaphore::new(places)))
     }
 
-    /// Some of those kept back, for people who look what is wrong.
+    /// Returns the places of the admin address, which are separate from those of the APIs.
     pub(crate) fn of_admin(limit: Option<u64>) -> Self {
         let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
         Self(Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))))
@@ -87,7 +99,9 @@ pub(crate) fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Accepts clients until `stop`, then lets what runs finish.
+/// Accepts clients until `stop` changes, then closes the listener and waits up to [`DRAIN`] for the
+/// connections. Each is served by a task of its own; `serve` gets `stop` too and has to end soon
+/// after it changed. Tasks still running after that time are aborted when this returns.
 pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     mut stop: watch::Receiver<bool>,
@@ -95,11 +109,14 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<bool>) -> F,
 ) {
     let mut clients = JoinSet::new();
+    // Whether the last client found no place: the log says it once, not for every client.
     let mut full = false;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            // Also when the sender is gone.
             _ = stop.changed() => break,
+            // Takes finished tasks away while the server runs, or the set would grow for ever.
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
         };
         match accepted {
@@ -110,20 +127,24 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
                 }
                 full = place.is_err();
                 let Ok(place) = place else { continue };
+                // Replies are written whole; waiting for more to send only delays them.
                 let _ = stream.set_nodelay(true);
                 let served = serve(stream, peer, stop.clone());
+                // The place is free again only after the connection has been served.
                 clients.spawn(async move {
                     served.await;
                     drop(place);
                 });
             }
             Err(error) => {
-                // Out of descriptors, or the client is gone already: others go on.
+                // Out of descriptors, or the client has left already. The others go on; the pause
+                // keeps the loop from spinning while there is no descriptor.
                 tracing::warn!(%error, "accept a connection");
                 background::wait_for(Duration::from_millis(20)).await;
             }
         }
     }
+    // New clients are refused by the system from here on, not kept waiting.
     drop(listener);
     let drained = async { while clients.join_next().await.is_some() {} };
     if tokio::time::timeout(DRAIN, drained).await.is_err() {

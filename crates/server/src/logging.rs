@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 
 use crate::config::{Config, LogFormat};
 
-/// Starts logging, once a process.
+/// Starts logging as the configuration says, once a process. A level that is not known counts as
+/// `info`. Colours only where a person reads.
 pub(crate) fn start_logging(config: &Config) {
     let level = config.log_level.parse().unwrap_or(tracing::Level::INFO);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);

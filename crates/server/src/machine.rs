@@ -1,25 +1,28 @@
-//! What the system says of memory: how much this process could have, and how much it has. Where the
-//! system says nothing nothing is known.
+//! What the system says of memory and of this process: how much there could be, how much it has.
+//! It reads `/proc` and `/sys`; where these do not exist a value is 0 or `None`, and callers go on
+//! without.
 
 use std::fs;
 
 use mongo::Usage;
 
-/// Where a container's limit stands, by the version of control groups.
+/// Files with a container's limit of memory in bytes: of version 2 of control groups, of version 1.
 const LIMITS: [&str; 2] =
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Bytes of memory that there are for this process: those of its machine or of its container. 0:
-/// that is not known.
+/// Returns the bytes of memory that there are for this process: those of its machine, or of its
+/// container where that has fewer. 0: not known.
 pub(crate) fn total_memory() -> usize {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.and_then(|text| parse_kilobytes(&text, "MemTotal:")).unwrap_or(0);
     let limits = LIMITS.iter().filter_map(|path| fs::read_to_string(path).ok());
     let limits = limits.filter_map(|text| text.trim().parse::<usize>().ok());
+    // "max" in the file is not a number, so an unlimited container counts as none.
     limits.filter(|limit| 0 < *limit).fold(machine, usize::min)
 }
 
-/// Bytes of this process that are in memory now.
+/// Returns how many bytes of this process are in memory now. Accounts call it each few megabytes, so
+/// it has to be cheap.
 pub(crate) fn resident_bytes() -> Option<usize> {
     // Not the line of /proc/self/status, for which the system finds out much else.
     let pages = fs::read_to_string("/proc/self/statm").ok()?;
@@ -27,7 +30,8 @@ pub(crate) fn resident_bytes() -> Option<usize> {
     Some(pages.saturating_mul(rustix::param::page_size()))
 }
 
-/// What this process takes of its machine.
+/// Returns what this process has taken of its machine since it started, for `serverStatus`. Reads
+/// three files of `/proc`; their fields are described in proc(5).
 pub(crate) fn process_usage() -> Usage {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
@@ -50,21 +54,22 @@ pub(crate) fn process_usage() -> Usage {
     }
 }
 
-/// The number of a line of the kind `name: 12345`; 0 where there is none.
+/// Returns the number of a line of the kind `name: 12345`; 0 where there is none.
 fn named_number(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// The number at a place, counted from 1, of what the system says in one line. The second one is a
-/// name in brackets, which may have spaces.
+/// Returns the number at a place, counted from 1 as in proc(5), of the one line of
+/// `/proc/self/stat`; 0 where there is none. The second one is the program's name in brackets, which
+/// may have spaces and brackets itself, so counting begins after the last bracket.
 fn number_at(line: &str, place: usize) -> u64 {
     let behind = line.rsplit_once(')').map_or("", |(_, rest)| rest);
     let number = place.checked_sub(3).and_then(|at| behind.split_whitespace().nth(at));
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// A line of the kind `Name:   12345 kB`, in bytes.
+/// Returns the bytes of a line of the kind `Name:   12345 kB`.
 fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)

@@ -1,5 +1,6 @@
-//! What the NoSQL door is opened with: keys, the secret of its tokens, the certificate. Each is
-//! made when it is missing and kept in the data directory.
+//! What the NoSQL API is opened with: keys, the secret of its tokens, the certificate. Secret and
+//! certificate are made when they are missing and kept in the data directory, keys are given by the
+//! operator or public.
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
@@ -19,11 +20,15 @@ use crate::{
 
 /// Folder of these files in a data directory.
 const FOLDER: &str = "nosql";
+/// File of the secret by which the API signs its continuation and resource tokens.
 const SECRET: &str = "secret";
+/// Bytes of the secret: of the key of HMAC-SHA-256.
 const SECRET_BYTES: usize = 32;
+/// File of the certificate, PEM, with a checksum when this server made it.
 const CERTIFICATE: &str = "certificate.pem";
+/// File of the certificate's private key, PEM.
 const KEY: &str = "key.pem";
-/// What others than the owner and the group of a file may do with it.
+/// The bits of a file's mode that say what others than its owner and its group may do.
 const OTHERS: u32 = 0o007;
 
 fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
@@ -38,7 +43,9 @@ fn not_kept(error: io::Error) -> Failure {
     }
 }
 
-/// Makes the door.
+/// Makes the API ready to serve connections: keys, folder, secret, certificate, and changes that an
+/// earlier process left half done. Refuses to serve other machines with the public key. It does not
+/// listen yet.
 pub(crate) async fn open_door(
     config: &Config,
     address: &str,
@@ -74,15 +81,16 @@ pub(crate) async fn open_door(
     };
     let door =
         Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
-    // On a full disk that has to wait for another start.
+    // On a full disk this has to wait for another start; it is no reason to refuse this one.
     if let Err(error) = door.mend().await {
         tracing::warn!(%error, "mend the offers of containers");
     }
     Ok(door)
 }
 
-/// Names that the door answers to: with a key that everybody knows, any page of any site could ask
-/// it, once its own name is pointed here.
+/// Returns the host names that the API answers to. With the public key any page of any web site
+/// could call it from a browser on this machine, once the site's name points here (DNS rebinding);
+/// the names that are known to mean this server are the guard.
 fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     let mut names = config.cosmos_hosts.clone();
     names.push(node_name());
@@ -93,7 +101,8 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Keys of the account.
+/// Returns the keys of the account: of the file, or the public one. Refuses a file that everybody on
+/// the machine may read.
 pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
@@ -109,11 +118,14 @@ pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     Keys::parse(&text).map_err(|error| wrong(&error))
 }
 
-/// The first key of a key file: what clients are given.
+/// Returns the first key of a key file: the one that clients are given.
 pub fn first_key(file: &Path) -> Result<String, Failure> {
     Ok(read_keys(Some(file))?.primary().to_owned())
 }
 
+/// Returns the secret of tokens, which is made and kept at the first start. Without a folder it is
+/// new at each start, and with it all tokens. A damaged one is refused: replacing it silently would
+/// end all tokens without a word.
 fn read_secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     let Some(folder) = folder else { return random_bytes() };
     match sealed::read_sealed(&folder.join(SECRET)) {
@@ -130,7 +142,7 @@ fn read_secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     }
 }
 
-/// Random bytes.
+/// Returns 32 bytes from the system's generator, which may return fewer at once than asked for.
 pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     let mut filled = 0;
@@ -140,6 +152,8 @@ pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
     Ok(bytes)
 }
 
+/// Returns the certificate for TLS: of the settings, else the kept one, else a self-signed one that
+/// is made and kept, so that clients which trust it need to do so only once.
 fn read_certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Failure> {
     let what = "the certificate of TLS";
     let wrong = |error: &dyn std::fmt::Display| failed(what, error);
@@ -176,7 +190,8 @@ fn read_certificate(config: &Config, folder: Option<&Path>) -> Result<Certificat
     Ok(made)
 }
 
-/// What is wrong with the files that are kept in a data directory, which nobody has open.
+/// Returns what is wrong with the files of the API in a data directory that no server has open, as
+/// sentences. Missing files are not damage: they are made at the next start.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
     let folder = data_dir.join(FOLDER);
     let secret = sealed::read_sealed::<SECRET_BYTES>(&folder.join(SECRET)).map(drop);
@@ -186,7 +201,7 @@ pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
     damaged.map(|error| error.to_string()).collect()
 }
 
-/// The machine's name.
+/// Returns the machine's name, as the system has it.
 pub(crate) fn node_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

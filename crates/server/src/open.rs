@@ -1,4 +1,11 @@
-//! Opens the data directory: its lock, its clock, its store, the engine on them.
+//! Opens the data directory. The server and `ebb verify` both begin here. Listeners and files of the
+//! APIs are not its business. The order is fixed, as each step needs the one before:
+//!
+//! 1. the directory's lock, so that nobody else changes what is read next;
+//! 2. the clock's last checkpoint, and a first lease of time;
+//! 3. the timekeeper, which renews the lease while the rest takes its time;
+//! 4. the store, which replays its journal;
+//! 5. the engine, which reads its catalog at that time.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,7 +26,8 @@ use crate::{
     test_wall::TestWall,
 };
 
-/// An engine on its data, with its clock running up to the first lease.
+/// An engine on its data, with its clock running up to the first lease. The fields are dropped in
+/// the order of their declaration: the engine before the clock, the directory's lock last.
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
@@ -28,7 +36,9 @@ pub(crate) struct Opened {
     pub(crate) data_dir: Option<DataDir>,
 }
 
-/// Opens data and clock.
+/// Opens data and clock. With `must_exist` a directory without data is refused instead of being
+/// filled. Fails with `Failure::Refused` when the operator has to decide something (another clock,
+/// damage, another process), with `Failure::Failed` otherwise.
 pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
     let mode = match config.clock {
         ClockMode::System => clock::ClockMode::System,
@@ -58,11 +68,14 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         );
     }
     let clock = Arc::new(clock);
+    // The first lease: no instant may be used before a checkpoint covers it, or the same instants
+    // could be used again after a crash.
     let first = clock.tick();
     if let Some(file) = &file {
         file.write(&first).map_err(failed)?;
     }
     clock.mark_persisted(&first);
+    // From here on time is renewed, however long the store takes to open.
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     let time = Engine::<AnyStore>::timepiece(&clock);
     let plan = plan_memory(config);
@@ -96,12 +109,14 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     Ok(Opened { engine, measured, timekeeper, data_dir })
 }
 
-/// Opens the clock's checkpoints. Where there are data there has to be one: without it what expired
-/// would live again.
+/// Opens the clock's checkpoints and returns the newest. Where there are data there has to be one:
+/// without it time could go back, and expired documents would be seen again. `accept_loss` begins
+/// anew instead.
 fn open_clock(
     path: &Path,
     accept_loss: bool,
 ) -> Result<(CheckpointFile, Option<Checkpoint>), Failure> {
+    // The store is made after the clock, so without it nothing has used time yet.
     let fresh = !path.join("store").exists();
     let missing = || {
         Failure::Refused(Refused::Unusable(format!(
@@ -117,6 +132,8 @@ fn open_clock(
     }
 }
 
+/// Returns the failure of a store that does not open: what the operator can repair or accept is
+/// refused, what may pass by itself has failed.
 fn refused_store(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {

@@ -1,4 +1,5 @@
-//! The process around a server: its signals, its limits, and an end that comes in time.
+//! The process around a server: its runtime, its signals, its limits, and an end that comes in
+//! time. What is started and stopped, and in which order, stands in `serve.rs`.
 
 use std::time::Duration;
 
@@ -14,10 +15,14 @@ use crate::{
     serve::start,
 };
 
-/// How long an end may take.
+/// How long an end may take, from the signal until the process is gone. Supervisors such as
+/// `docker stop` kill after ten seconds; the process ends itself just before that, so that the log
+/// says what happened. The connections' own limits (8 s in `listen.rs`, 9 s in `serve.rs`) are
+/// shorter, and an orderly end fits in.
 const LONGEST_END: Duration = Duration::from_millis(9_500);
 
-/// Runs a server until SIGTERM or SIGINT.
+/// Runs a server until SIGTERM, SIGINT or SIGHUP. Returns `Ok` after an orderly end, and why
+/// otherwise.
 pub fn serve(config: &Config) -> Result<(), Failure> {
     serve_beside(config, Box::new(|_| Ok(())))
 }
@@ -26,9 +31,12 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
 /// compiler would make the whole server again in the crate that names one.
 pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
-/// The same; once it accepts, `beside` runs on a thread of its own and gets the admin address. Its
-/// failure ends the server, and the server's end does not wait for it.
+/// Runs a server until a signal, with something beside it. Once the server accepts, `beside` runs
+/// on a thread of its own and gets the admin address (`None` where that listener is off). When
+/// `beside` fails, the server stops and its text becomes the failure; when it succeeds, the server
+/// goes on. The server's end does not wait for `beside`.
 pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
+    // First: places for connections and temporary files are counted by it.
     raise_descriptor_limit();
     // What the server keeps is its owner's alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -36,11 +44,14 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than cores, so that a long read does not hold up the short ones.
         .worker_threads(cores + 1)
+        // Twice the runtime's own: some readers go down a level of the stack for each level of a
+        // value, such as `cosmos/src/binary/reader.rs`.
         .thread_stack_size(4 * 1024 * 1024)
         .enable_all()
         .build()
         .map_err(failed)?;
     runtime.block_on(async {
+        // Before `start`, which writes the ready file: whoever reads it may send a signal at once.
         let mut signals = Signals::take_signals().map_err(failed)?;
         let running = start(config).await?;
         let admin = running.admin().map(str::to_owned);
@@ -54,12 +65,14 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
+        // The limit starts before the orderly end does, and needs no worker of the runtime.
         end_in_time().map_err(failed)?;
         running.stop().await.and(ended)
     })
 }
 
-/// Ends the process when its orderly end takes too long, whatever the disk or clients do: all that was
+/// Starts a thread that ends the process with exit code 1 when its orderly end takes longer than
+/// [`LONGEST_END`], whatever the disk or clients do. Nothing acknowledged is lost by it: what was
 /// acknowledged is durable already.
 fn end_in_time() -> std::io::Result<()> {
     let overdue = || {
@@ -70,8 +83,8 @@ fn end_in_time() -> std::io::Result<()> {
     std::thread::Builder::new().name("end".to_owned()).spawn(overdue).map(|_| ())
 }
 
-/// The signals that end a server. They are taken before it says that it is ready: until then one
-/// would kill the process.
+/// The signals that end a server. They are taken before the server says that it is ready: until
+/// they are taken, one would kill the process without an orderly end.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -80,13 +93,14 @@ struct Signals {
 }
 
 impl Signals {
+    /// Replaces the system's reaction to the three signals for the whole process. Needs a runtime.
     fn take_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
         Ok(Self { terminate, interrupt, hangup: unix::signal(SignalKind::hangup())? })
     }
 
-    /// Waits for one of them.
+    /// Waits for one of them. A second signal while the server stops is ignored: the end is bounded.
     async fn wait_for_signal(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -96,7 +110,9 @@ impl Signals {
     }
 }
 
-/// Thousands of idle connections need as many descriptors.
+/// Raises the soft limit of descriptors to the hard one: thousands of idle connections need a
+/// descriptor each, and the usual soft limit is 1024. A failure is no reason not to start;
+/// `listen.rs` counts connections by the limit that is in force.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

@@ -1,5 +1,5 @@
-//! The doors as the portal asks them: for senders that it knows, until the server stops. What they
-//! answer is their own business.
+//! The APIs as the portal calls them, in this process and without a connection: for senders that the
+//! portal has authenticated, until the server stops. What they reply is their own business.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,17 +16,18 @@ use tokio::sync::watch;
 
 use crate::{any_store::AnyStore, background};
 
-/// Requests that run when the server is told to stop may go on for this long.
+/// How long requests under way may go on after the server was told to stop. The portal's connection
+/// then still has a second to send the answer (`admin/serve.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 
-/// The doors that are open.
+/// The APIs that are on; `None`: it is off.
 #[derive(Clone)]
 pub(crate) struct Doors {
     pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
     pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
 }
 
-/// The doors, and when to leave them.
+/// The APIs, and the signal by which calls are given up.
 #[derive(Clone)]
 pub(crate) struct Relayed {
     pub(crate) doors: Doors,
@@ -34,7 +35,8 @@ pub(crate) struct Relayed {
 }
 
 impl Relayed {
-    /// What comes of a request, if the server does not stop before.
+    /// Returns what comes of a request; `None` if the server stops and [`STOP_TIME`] passes before. The
+    /// request is dropped then, which ends it at its next wait.
     async fn until_stop<T>(&self, asked: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stop.clone();
         let stopped = async {
@@ -50,6 +52,7 @@ impl Relayed {
 }
 
 impl portal::Doors for Relayed {
+    /// Sends a request to the NoSQL API; `None`: it is off. While the server stops: 503.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
         let door = self.doors.cosmos.as_ref()?;
         let answer = self.until_stop(door.relay(right, request)).await;
@@ -57,6 +60,8 @@ impl portal::Doors for Relayed {
         Some(answer.map_or_else(stopping, |answer| answer.map(Body::new)))
     }
 
+    /// Runs a command, one BSON document, at the MongoDB API and returns its reply. A command that fails
+    /// is a reply too; an error is only what kept it from running.
     async fn mongo(
         &self,
         sender: Sender,

@@ -1,21 +1,23 @@
-//! Small files of the data directory with a checksum behind what they hold, so that a turned bit is
-//! noticed instead of believed.
+//! Small files of the data directory with a checksum after their content, so that a flipped bit is
+//! noticed instead of believed. The checksum guards against faults of the disk, not against people:
+//! whoever may write the file can also write a matching checksum.
 
 use std::{fs, io, path::Path};
 
 use crate::whole_file;
 
-/// What the line of the checksum behind a text begins with: readers of PEM skip such lines.
+/// What the line of the checksum after a text begins with. Readers of PEM skip such lines, so other
+/// programs can read a certificate with it.
 const LINE: &str = "# crc32c ";
 
-/// Writes bytes and their checksum.
+/// Writes bytes and after them their CRC-32C, 4 bytes little-endian. Durable when this returns.
 pub(crate) fn write_sealed(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let sealed = [bytes, &crc32c::crc32c(bytes).to_le_bytes()].concat();
     whole_file::write_whole(folder, name, &sealed)
 }
 
-/// Reads what [`write`] wrote, which are so many bytes. Without a checksum they are taken as they
-/// are: earlier versions wrote none.
+/// Reads what [`write_sealed`] wrote, `LEN` bytes of content. Without a checksum they are taken as
+/// they are: earlier versions wrote none. A wrong length or checksum is `InvalidData`.
 pub(crate) fn read_sealed<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]> {
     let bytes = fs::read(path)?;
     let (held, checksum) = bytes.split_first_chunk().ok_or_else(|| damaged_error(path))?;
@@ -23,15 +25,17 @@ pub(crate) fn read_sealed<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]
     if good { Ok(*held) } else { Err(damaged_error(path)) }
 }
 
-/// Writes a text and its checksum as a line of its own.
+/// Writes a text and its checksum as a line of its own. The text has to end with a line break.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let sealed = format!("{text}{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes()));
     whole_file::write_whole(folder, name, sealed.as_bytes())
 }
 
-/// Reads a text. One without the line of a checksum is the operator's own and taken as it is.
+/// Reads a text, without the line of its checksum. One without such a line is the operator's own
+/// file and is taken as it is. A wrong checksum, or bytes that are not UTF-8, are `InvalidData`.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged_error(path))?;
+    // The last such line: the content may have lines of the same kind.
     if let Some(at) = text.rfind(LINE) {
         let line = text.split_off(at);
         if line != format!("{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes())) {
@@ -41,6 +45,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Returns the error of a file whose checksum is wrong, by which callers tell damage from absence.
 fn damaged_error(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", path.display()))
 }

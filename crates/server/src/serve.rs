@@ -1,4 +1,11 @@
-//! Starts a server from its configuration, and stops it.
+//! Starts a server from its configuration, and stops it. The order of both stands here and nowhere
+//! else:
+//!
+//! ```text
+//! start  settings checked → data directory, clock, store, engine → files beside them
+//!        → MongoDB listener → NoSQL listener → admin listener → background work → "ready"
+//! stop   listeners and background work → store → engine → clock → data directory
+//! ```
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -27,13 +34,19 @@ use crate::{
     shares::{open_accounts, temporary_area},
 };
 
-/// A running server.
+/// A running server. Dropping it without [`Running::stop`] tells its tasks to end too, but then
+/// nobody waits for them or closes the store.
 pub struct Running {
+    /// The addresses that were bound, as the ready file has them.
     ready: Ready,
     engine: Engine<AnyStore>,
+    /// Tells listeners, connections and background work to end.
     stop: watch::Sender<bool>,
+    /// Listeners and background work; each ends after `stop`.
     tasks: Vec<JoinHandle<()>>,
+    /// Ends its thread when dropped, so it has to outlive the engine.
     timekeeper: Timekeeper,
+    /// The lock of the data directory; goes last, or another process could open it too early.
     data_dir: Option<DataDir>,
 }
 
@@ -44,33 +57,37 @@ impl fmt::Debug for Running {
 }
 
 impl Running {
-    /// Address of the MongoDB door.
+    /// Returns the address of the MongoDB API, `host:port`; `None`: it is off.
     pub fn mongo(&self) -> Option<&str> {
         self.ready.mongo.as_deref()
     }
 
-    /// Address of the NoSQL door.
+    /// Returns the address of the NoSQL API, `host:port`; `None`: it is off.
     pub fn cosmos(&self) -> Option<&str> {
         self.ready.cosmos.as_deref()
     }
 
-    /// Address of the admin listener.
+    /// Returns the address of the admin listener, `host:port`; `None`: it is off.
     pub fn admin(&self) -> Option<&str> {
         self.ready.admin.as_deref()
     }
 
-    /// Stops accepting, lets what runs finish, flushes.
+    /// Stops accepting, lets requests under way finish, and closes the store. Takes about ten seconds
+    /// at most, beside what the store needs. Fails when the store could not write what it still held;
+    /// all that was acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { engine, stop, tasks, timekeeper, data_dir, .. } = self;
         let _ = stop.send(true);
         for mut task in tasks {
+            // A second more than `listen::DRAIN`, after which a listener ends by itself.
             if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
                 task.abort();
                 let _ = task.await;
             }
         }
         let closed = engine.store().close().await;
-        // Commits that still wait in the store may need a new lease of the clock: it goes last.
+        // Commits that still wait in the store may need a new lease of the clock, so the clock goes
+        // after the store and the engine.
         drop(engine);
         drop(timekeeper);
         drop(data_dir);
@@ -78,11 +95,14 @@ impl Running {
     }
 }
 
-/// Starts a server; it accepts when this answers.
+/// Starts a server; it accepts clients when this returns. On a failure listeners that are open
+/// already end and the data directory is free again. `Failure::Usage` and `Failure::Refused` say
+/// what the operator can do; see `failure.rs`.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start_logging(config);
     addresses::check_addresses(config).await?;
-    // Named so that on a failure the engine goes first and the directory last.
+    // Bound to names in this order so that on a failure the engine is dropped first and the
+    // directory last.
     let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
@@ -90,31 +110,25 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let (plan, memory, strangers) = open_accounts(config);
     let files = data_dir.as_ref().map(temporary_area).transpose().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
+    // Shared by the two APIs; the admin listener has places of its own.
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
     let mut ready = Ready::starting();
     let mut door = None;
     if let Some(address) = &config.mongo_addr {
-        let (listener, bound) = addresses::bind_setting("mongo-addr", address).await?;
-        let host = bound.to_string();
-        let settings = mongo_settings(host, &features, (&memory, &strangers), &files);
-        let made = Door::new(engine.clone(), settings);
-        let served = Arc::clone(&made);
-        tasks.push(tokio::spawn(listen::accept_connections(
-            listener,
-            stopped.clone(),
-            places.clone(),
-            move |stream, peer, stop| {
-                mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop)
-            },
-        )));
-        ready.mongo = Some(bound.to_string());
+        let settings = |host| mongo_settings(host, &features, (&memory, &strangers), &files);
+        let listens = (stopped.clone(), places.clone());
+        let (made, task, bound) = start_mongo(address, engine.clone(), settings, listens).await?;
+        tasks.push(task);
+        ready.mongo = Some(bound);
         door = Some(made);
     }
     let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
         let accounts = (&memory, &strangers);
         let made = nosql::open_door(config, address, engine.clone(), accounts, &explorer).await?;
+        // After `open_door`: it finishes changes that an earlier process left half done, which no
+        // request may see.
         let (listener, bound) = addresses::bind_setting("cosmos-addr", address).await?;
         let served = Arc::clone(&made);
         tasks.push(tokio::spawn(listen::accept_connections(
@@ -126,6 +140,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         ready.cosmos = Some(bound.to_string());
         cosmos = Some(made);
     }
+    // Last of the listeners, since the portal shows where the other two listen.
     if let Some(address) = &config.admin_addr {
         let (listener, bound) = addresses::bind_setting("admin-addr", address).await?;
         let doors = Doors { mongo: door.clone(), cosmos };
@@ -145,12 +160,38 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
         ready.admin = Some(bound.to_string());
     }
+    // Only now are all ports known: a port of 0 is chosen when it is bound.
     explorer.listens(Ports { admin: port_of(&ready.admin), nosql: port_of(&ready.cosmos) });
     tasks.extend(background::start(&engine, door, &stopped));
+    // Last: whoever reads it may connect at once.
     announce_ready(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })
 }
 
+/// Binds the address of the MongoDB API and begins to accept. `settings` gets the address that
+/// drivers are told. Returns what serves the API, the task of its listener, and where that listens.
+async fn start_mongo(
+    address: &str,
+    engine: Engine<AnyStore>,
+    settings: impl FnOnce(String) -> mongo::Settings,
+    (stopped, places): (watch::Receiver<bool>, listen::Places),
+) -> Result<(Arc<Door<AnyStore>>, JoinHandle<()>, String), Failure> {
+    let (listener, bound) = addresses::bind_setting("mongo-addr", address).await?;
+    let bound = bound.to_string();
+    let door = Door::new(engine, settings(bound.clone()));
+    let served = Arc::clone(&door);
+    let task = tokio::spawn(listen::accept_connections(
+        listener,
+        stopped,
+        places,
+        move |stream, peer, stop| mongo::serve(Arc::clone(&served), stream, peer.to_string(), stop),
+    ));
+    Ok((door, task, bound))
+}
+
+/// Returns the settings of the MongoDB API. `host` is the address that it tells drivers, `accounts`
+/// are those of all operations and of clients before their first request; `temporary` is where
+/// sorts and groups put what they cannot hold in memory.
 fn mongo_settings(
     host: String,
     features: &Features,
@@ -175,7 +216,8 @@ fn mongo_settings(
     }
 }
 
-/// Says that every listener accepts, to whoever waits for it.
+/// Says that every listener accepts: by the ready file for scripts, by the banner for people, and
+/// in the log. Fails when the ready file cannot be written, since somebody waits for it.
 fn announce_ready(config: &Config, ready: &Ready) -> Result<(), Failure> {
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
@@ -192,7 +234,7 @@ fn announce_ready(config: &Config, ready: &Ready) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The port of an address that is listened on.
+/// Returns the port of a bound address, `host:port`.
 fn port_of(address: &Option<String>) -> Option<u16> {
     address.as_ref()?.rsplit_once(':')?.1.parse().ok()
 }

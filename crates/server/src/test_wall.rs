@@ -22,6 +22,7 @@ impl ClockSource for TestWall {
         Machine.boot_ns()
     }
 
+    /// Reads the file at each call, so that a step takes effect at once.
     fn wall_ms(&self) -> i64 {
         let text = std::fs::read_to_string(&self.0).unwrap_or_default();
         let off: i64 = text.trim().parse().unwrap_or(0);

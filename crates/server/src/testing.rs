@@ -1,4 +1,6 @@
-//! A whole server for tests, asked over its sockets as anybody asks it.
+//! A whole server for tests, asked over its sockets as anybody asks it. Nothing reaches into it, so
+//! what a test finds is what a client finds. Everything here panics where something is not as it has
+//! to be: that is a failed test.
 
 use std::path::Path;
 
@@ -14,23 +16,27 @@ use crate::{
     serve::{Running, start},
 };
 
-/// A running server.
+/// A running server, of the configuration that a test gave. It has to be stopped by the test.
 pub(crate) struct Server(pub(crate) Running);
 
 /// What a request was answered with.
 #[derive(Debug)]
 pub(crate) struct Answer {
+    /// The status of the first line.
     pub(crate) status: u16,
+    /// All lines before the empty one, the first too.
     pub(crate) head: String,
+    /// The rest, as text.
     pub(crate) body: String,
 }
 
 impl Answer {
+    /// Returns the body as JSON, which it has to be.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The first header of this name.
+    /// Returns the first header of this name, in any case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (held, value) = line.split_once(": ")?;
@@ -40,21 +46,24 @@ impl Answer {
 }
 
 impl Server {
+    /// Starts a server; it accepts when this returns.
     pub(crate) async fn new(config: &Config) -> Self {
         Self(start(config).await.unwrap())
     }
 
-    /// One that keeps what it is told in a folder.
+    /// Starts one that keeps its data in a folder, so that a later one can find them there.
     pub(crate) async fn start_keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
         let data_dir = Some(folder.join("data"));
         Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await
     }
 
+    /// Stops it; an unclean end fails the test.
     pub(crate) async fn stop(self) {
         self.0.stop().await.unwrap();
     }
 
-    /// Asks the admin address; the portal as its pages do.
+    /// Sends a request to the admin address. A change in the portal's own paths needs the token of a
+    /// session, which is asked for first, as the web pages do.
     pub(crate) async fn ask_admin(&self, method: &str, path: &str, body: &str) -> Answer {
         let address = self.0.admin().unwrap();
         if method == "GET" || !path.starts_with("/_portal/") {
@@ -65,23 +74,25 @@ impl Server {
         send_request(address, method, path, &[("x-ebb-csrf", token)], body).await
     }
 
-    /// The same; the answer has to be one of success.
+    /// The same; the answer has to be 200 with JSON, which is returned.
     pub(crate) async fn ask_well(&self, method: &str, path: &str, body: &str) -> Value {
         let answer = self.ask_admin(method, path, body).await;
         assert_eq!(answer.status, 200, "{method} {path} {body}: {answer:?}");
         answer.json()
     }
 
-    /// Moves the clock.
+    /// Moves the manual clock; documents that expire by it are gone when this returns.
     pub(crate) async fn move_forward(&self, seconds: f64) {
         let body = format!("{{\"advance_seconds\": {seconds}}}");
         self.ask_well("POST", "/_ebb/clock", &body).await;
     }
 
-    /// Runs a command of the MongoDB door, which has to succeed.
+    /// Runs a command, which names its database in `$db`, in the MongoDB API; it has to succeed. Returns
+    /// the reply. Each call has a connection of its own.
     pub(crate) async fn run_command(&self, command: Document) -> Document {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
+        // OP_MSG: length, request id, reply to, opcode 2013, flags, and one section of kind 0.
         let mut message = len.to_le_bytes().to_vec();
         for number in [1_u32, 0, 2013, 0] {
             message.extend_from_slice(&number.to_le_bytes());
@@ -100,7 +111,8 @@ impl Server {
     }
 }
 
-/// Sends one request and reads its answer to the end.
+/// Sends one HTTP/1.1 request on a connection of its own and reads the answer to the end. The host is
+/// the address unless the headers have one.
 pub(crate) async fn send_request(
     address: &str,
     method: &str,

@@ -1,4 +1,5 @@
-//! `ebb verify`: walks every row, index entry and count of a closed data directory.
+//! `ebb verify`: walks every row, index entry and count of a closed data directory. It opens it as a
+//! server does, with its lock, so no server can have it meanwhile; it listens nowhere.
 
 use std::path::Path;
 
@@ -13,22 +14,24 @@ use crate::{
     open::open_store,
 };
 
-/// What one collection's walk found.
+/// What one collection's walk found, or what was found in files beside the collections.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Database and collection.
+    /// Database and collection; `files` for what is in no collection.
     pub namespace: String,
-    /// Live rows.
+    /// Rows that have not expired.
     pub rows: u64,
-    /// Entries of expired documents that are still there: no damage.
+    /// Index entries of expired documents that are not removed yet: no damage.
     pub dead_entries: u64,
-    /// What does not agree, in words; the first hundred.
+    /// What does not agree, as sentences; the first hundred.
     pub differences: Vec<String>,
     /// How many differences there are.
     pub count: u64,
 }
 
-/// Walks a data directory that no server has open.
+/// Walks a data directory and returns one entry for each collection, preceded by one for damaged
+/// files if there are any. Differences are a result; an error means that the walk could not be done,
+/// because the directory was refused or could not be read.
 pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -40,9 +43,9 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             clock: ClockMode::System,
             ..Config::for_tests()
         };
-        // Before the store is opened, which tidies up.
+        // Before the store is opened: opening tidies up, and could remove what is damaged.
         let beside = damage_beside_store(data_dir)?;
-        // The clock it was made with is the one it is judged by.
+        // What has expired is decided by the clock that the directory was made with.
         let opened = match open_store(&config, true).await {
             Err(Failure::Refused(Refused::OtherClock)) => {
                 config.clock = ClockMode::Manual;
@@ -50,6 +53,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             }
             opened => opened?,
         };
+        // Only to learn whether the file can be read.
         Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items] {
@@ -62,8 +66,8 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     })
 }
 
-/// Damage that no walk over rows would meet: in parts of tables that only other reads use, and in
-/// the files of the NoSQL API.
+/// Returns damage that no walk over rows would meet: in parts of tables that only other reads use,
+/// and in the files of the NoSQL API. `None`: there is none.
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_lsm::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,
@@ -79,7 +83,8 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     Ok((0 < count).then_some(found))
 }
 
-/// What a walk found; damage that ends it is a difference of the collection.
+/// Returns what a walk found; damage that ended the walk is a difference of the collection, so that
+/// the other collections are walked too.
 fn to_difference(
     namespace: String,
     checked: Result<engine::CheckReport, engine::Error>,

@@ -12,17 +12,19 @@ use std::{
 use crate::error::Error;
 
 const MB: u64 = 1024 * 1024;
-/// What stays free on the device: a part of it, within bounds.
+/// What stays free on the device for the data: one part in so many of it, within bounds.
 const PART: u64 = 20;
+/// At least this much stays free, on a small device too.
 const LEAST_FREE: u64 = 64 * MB;
+/// No more than this need stay free, on a large one.
 const MOST_FREE: u64 = 512 * MB;
 
 /// How much temporary files may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files at once: each is a descriptor.
+    /// Files that are held now.
     pub files: usize,
-    /// Bytes of all files.
+    /// Bytes of all files that are held now.
     pub bytes: u64,
 }
 
@@ -32,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// A folder for temporary files. Clones are of one area.
+/// A folder for temporary files, and the account of them. Clones are of one area.
 #[derive(Clone)]
 pub struct Area(Arc<Inner>);
 
@@ -82,8 +84,8 @@ impl Area {
         self.0.bytes.load(Relaxed)
     }
 
-    /// Takes space for so many bytes. One addition that fails beyond the limit: two files cannot
-    /// both get the last bytes.
+    /// Takes space for `bytes`. One addition that fails beyond the limit: two files cannot both get
+    /// the last bytes. Space that the device cannot spare is given back.
     pub(crate) fn take_bytes(&self, bytes: u64) -> Result<(), Error> {
         let add = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limits.bytes);
         self.0.bytes.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Full)?;
@@ -96,7 +98,7 @@ impl Area {
         })
     }
 
-    /// A file with so many bytes is gone.
+    /// A file of `bytes` is gone.
     pub(crate) fn release_file(&self, bytes: u64) {
         self.0.bytes.fetch_sub(bytes, Relaxed);
         self.0.files.fetch_sub(1, Relaxed);

@@ -1,4 +1,5 @@
-//! One temporary file: several runs may be written into it at the same time, chunk by chunk.
+//! One temporary file: several runs may be written into it at the same time, chunk by chunk. Chunks
+//! are never overwritten and never freed one by one: the file goes as a whole.
 
 use std::{
     fs::File,
@@ -49,16 +50,18 @@ impl TempFile {
         Self(Arc::new(Inner { file, area, end: AtomicU64::new(0) }))
     }
 
-    /// Takes space behind what is there; answers where it begins.
+    /// Takes space after what is there; returns the offset where it begins.
     pub(crate) fn take_space(&self, bytes: u64) -> Result<u64, Error> {
         self.0.area.take_bytes(bytes)?;
         Ok(self.0.end.fetch_add(bytes, Relaxed))
     }
 
+    /// Writes a chunk at an offset that was taken for it.
     pub(crate) fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.0.file.write_all_at(bytes, at)
     }
 
+    /// Reads a chunk; a file that ends too early is damaged.
     pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         self.0.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Damaged,

@@ -1,5 +1,10 @@
 //! A run: records in the order in which they were written, in chunks of whole records. Where the
 //! chunks are and their checksums stay in memory, so that nothing in the file has to be believed.
+//!
+//! ```text
+//! file   | chunk of run A | chunk of run B | chunk of run A | ...
+//! chunk  | length record | length record | ... |        checked by CRC-32C as a whole
+//! ```
 
 use crate::{error::Error, file::TempFile};
 
@@ -8,6 +13,7 @@ const CHUNK: usize = 64 * 1024;
 /// Bytes of the length in front of a record.
 const LENGTH: usize = size_of::<u32>();
 
+/// Where a chunk is, how long it is, and the checksum of its bytes.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     at: u64,
@@ -53,7 +59,7 @@ impl Writer {
         Self { file, buffer: Vec::new(), run }
     }
 
-    /// Adds a record behind those before it.
+    /// Adds a record after those before it. A record larger than a chunk is a chunk of its own.
     pub fn append_record(&mut self, record: &[u8]) -> Result<(), Error> {
         let length = u32::try_from(record.len()).map_err(|_| Error::Full)?;
         if CHUNK < self.buffer.len() + LENGTH + record.len() {
@@ -74,6 +80,7 @@ impl Writer {
     /// Bytes that a writer holds in memory, about, beside the record that it was given last.
     pub const MEMORY: usize = CHUNK;
 
+    /// Writes what was gathered as a chunk.
     fn write_chunk(&mut self) -> Result<(), Error> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -108,7 +115,7 @@ impl Run {
 }
 
 impl Reader {
-    /// The next record; none behind the last.
+    /// The next record; none after the last.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.at == self.buffer.len() && !self.load_chunk()? {
             return Ok(None);
@@ -121,7 +128,7 @@ impl Reader {
         Ok(Some(record))
     }
 
-    /// Reads the next chunk that holds anything, if there is one.
+    /// Reads and checks the next chunk; false when there is none.
     fn load_chunk(&mut self) -> Result<bool, Error> {
         let Some(chunk) = self.chunks.next() else {
             self.buffer = Vec::new();

@@ -79,7 +79,7 @@ class Client:
 
     def own(self, what, request, *worlds):
         """A request about names of its own: it is done, whatever others do to theirs."""
-        self.world.intend(*worlds)
+        self.world.intend(what, *worlds)
         try:
             answer = request()
         except Refused as refusal:

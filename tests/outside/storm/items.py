@@ -161,9 +161,12 @@ class Items(Client):
             return
         asked = self.random.choice([None, None, 800])
         shared = self.world.held["db", database]["units"] is not None
-        units = asked or (None if shared else LEAST)
+        # A container without the figure that was asked for is given the least one by the next start.
+        usual = None if shared else LEAST
         held = {**self.drawn(), "items": {}}
-        worlds = [self.world.with_(key, {**held, "units": some}) for some in (None, units)]
+        worlds = [
+            self.world.with_(key, {**held, "units": some}) for some in (usual, asked or usual)
+        ]
         self.own(
             f"create container {key}",
             lambda: self.ask(

@@ -14,8 +14,8 @@ class World:
 
     def __init__(self):
         self.held = {}
-        #: What an unanswered request may have left, whole or in part.
-        self.perhaps = []
+        #: What an unanswered request may have left, whole or in part, and which it was.
+        self.perhaps, self.asked = [], None
 
     def names(self, kind):
         return sorted(key for key in self.held if key[0] == kind)
@@ -32,8 +32,8 @@ class World:
             self.without(*gone) for n in range(1, len(keys) + 1) for gone in combinations(keys, n)
         ]
 
-    def intend(self, *worlds):
-        self.perhaps = list(worlds)
+    def intend(self, asked, *worlds):
+        self.perhaps, self.asked = list(worlds), asked
 
     def acknowledge(self):
         self.held, self.perhaps = self.perhaps[-1], []
@@ -50,9 +50,12 @@ class World:
         if found in legal:
             self.held = found
             return []
-        nearest = min(legal, key=lambda world: len(differences(found, world)))
         self.held = found
-        return [*differences(found, nearest)[:5], f"({len(legal)} worlds were possible)"]
+        told = [
+            f"world {at} of {len(legal)}: {'; '.join(differences(found, world)[:5])}"
+            for at, world in enumerate(legal)
+        ]
+        return [f"asked last: {self.asked}", *told[:4]]
 
 
 def differences(found, wanted):

@@ -1,4 +1,5 @@
-//! One request: what it asks for, and its bytes with the headers that the Python SDK sends.
+//! One request: what it asks for, and its bytes with the headers that the Python SDK sends. A server
+//! has to parse as much as it would for that SDK, or the figures would flatter it.
 
 use std::io::Write;
 
@@ -15,6 +16,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// As it stands in the request line.
     fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -40,7 +42,7 @@ pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
     /// The kind of resource, as it is signed: `dbs`, `colls`, `docs`.
     pub(crate) kind: &'static str,
-    /// What the SDK calls the operation.
+    /// What the SDK calls the operation, for a header of its own.
     pub(crate) operation: &'static str,
     /// The link that is signed: the resource, or the owner of a feed.
     pub(crate) link: &'a str,
@@ -65,17 +67,20 @@ impl Call<'_> {
     };
 }
 
-/// What the requests of one connection have in common.
+/// What the requests of one connection have in common; most of it is made into text once.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     key: Key,
+    /// Headers that are the same in each request.
     fixed: String,
+    /// The id of requests but for its last eight digits.
     activity: String,
+    /// How many requests there were: the last digits of the id.
     serial: u32,
 }
 
 impl Envelope {
-    /// For a server of this authority; chance names the client.
+    /// Returns the envelope for a server of this authority; chance names the client.
     pub(crate) fn new(authority: &str, key: Key, rng: &mut Rng) -> Self {
         let fixed = format!(
             "host: {authority}\r\n\
@@ -96,7 +101,7 @@ impl Envelope {
         Self { key, fixed, activity, serial: 0 }
     }
 
-    /// Writes a request over what was in the buffer.
+    /// Writes a request over what was in the buffer. The signature covers verb, kind, link and date.
     pub(crate) fn encode(&mut self, call: &Call<'_>, date: &Date, out: &mut Vec<u8>) {
         out.clear();
         self.serial = self.serial.wrapping_add(1);
@@ -124,7 +129,7 @@ impl Envelope {
     }
 }
 
-/// A random UUID.
+/// Returns a random UUID, version 4.
 pub(crate) fn uuid(rng: &mut Rng) -> String {
     let bits = rng.u128(..) & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{bits:032x}");

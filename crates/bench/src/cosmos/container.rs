@@ -8,22 +8,27 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+/// The database, which is deleted at the end.
 const DATABASE: &str = "ebb_bench";
+/// Status of a deletion of what is not there.
 const NOT_FOUND: i32 = 404;
+/// Status of a creation of what is there.
 const CONFLICT: i32 = 409;
+/// The header of requests with a JSON body.
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// A container that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
-    /// `dbs/D/colls/C`.
+    /// Its path, `dbs/D/colls/C`.
     pub(crate) link: String,
-    /// The resource id.
+    /// The resource id, which SDKs repeat in each request.
     pub(crate) rid: String,
 }
 
 impl Container {
-    /// An empty container of this name in place of any that was there.
+    /// Makes an empty container of this name in place of any that was there, with a default time to live in
+    /// seconds or without. Its partition key is `/pk`.
     pub(crate) async fn create(link: &mut Link, name: &str, ttl: Option<i64>) -> Result<Self> {
         let database = json!({ "id": DATABASE }).to_string();
         let call = Call {
@@ -57,6 +62,7 @@ impl Container {
         let made = link.call(&call).await?.json()?;
         let rid = made.get("_rid").and_then(Value::as_str);
         let rid = rid.ok_or_else(|| Error::Answer("a container without _rid".to_owned()))?;
+        // It becomes part of headers.
         if !rid.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::Answer(format!("a container with the _rid {rid:?}")));
         }
@@ -74,13 +80,14 @@ impl Container {
     }
 }
 
+/// Deletes a resource, if it is there.
 async fn delete(link: &mut Link, kind: &'static str, of: &str) -> Result<()> {
     let operation = "Delete";
     let call = Call { verb: Verb::Delete, kind, operation, link: of, under: "/", ..Call::ROOT };
     unless(NOT_FOUND, link.call(&call).await.map(|_| ()))
 }
 
-/// A refusal with this status is as good as success.
+/// Counts a refusal with this status as success.
 fn unless(status: i32, outcome: Result<()>) -> Result<()> {
     match outcome {
         Err(Error::Server { code, .. }) if code == status => Ok(()),

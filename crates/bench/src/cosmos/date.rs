@@ -1,6 +1,8 @@
 //! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself.
 
+/// Days of the week from 1970-01-01 on, which was a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+/// Months, as HTTP writes them.
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -9,12 +11,12 @@ const MONTHS: [&str; 12] =
 pub(crate) struct Date {
     /// As the header holds it.
     pub(crate) header: String,
-    /// As it is signed.
+    /// As it is signed: in lower case.
     pub(crate) signed: String,
 }
 
 impl Date {
-    /// The second in which this many milliseconds have gone by since 1970.
+    /// Returns the date of an instant in milliseconds since 1970; the fraction of its second is dropped.
     pub(crate) fn from_ms(ms: i64) -> Self {
         let seconds = ms.div_euclid(1000).max(0);
         let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -31,8 +33,8 @@ impl Date {
     }
 }
 
-/// Year, month from 0 and day from 1 of a day after 1970-01-01, by eras of 400 years that begin in
-/// March.
+/// Returns year, month from 0 and day from 1 of a day counted from 1970-01-01, by eras of 400 years
+/// that begin in March: then the leap day is the last one of its year.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);

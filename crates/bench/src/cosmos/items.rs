@@ -7,19 +7,19 @@ use fastrand::Rng;
 use super::limits::{ORDER, PARTITION_ITEMS};
 use crate::{limits::FIELD_BYTES, records};
 
-/// When an item dies.
+/// When an item expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// As its container says.
+    /// As its container says; it has no `ttl`.
     Default,
-    /// Never.
+    /// Never: `ttl` -1.
     Endless,
     /// When this second since 1970 begins.
     Until(i64),
 }
 
 impl Life {
-    /// The `ttl` of an item that is written in this second.
+    /// Returns the `ttl` of an item that is written in this second since 1970.
     pub(crate) fn ttl(self, now: i64) -> Option<i64> {
         match self {
             Self::Default => None,
@@ -29,27 +29,28 @@ impl Life {
     }
 }
 
-/// The `id` of an item.
+/// Returns the `id` of an item.
 pub(crate) fn id(number: u64) -> String {
     format!("user{number}")
 }
 
-/// The partition key of an item.
+/// Returns the partition key of an item: neighbours share it.
 pub(crate) fn partition(number: u64) -> String {
     format!("p{}", number / PARTITION_ITEMS)
 }
 
-/// Partition keys of so many items.
+/// Returns how many partition keys so many items have.
 pub(crate) fn partitions(count: u64) -> u64 {
     count.div_ceil(PARTITION_ITEMS)
 }
 
-/// A partition key as its header has it.
+/// Returns a partition key as its header has it: a JSON array.
 pub(crate) fn header(partition: &str) -> String {
     format!("[\"{partition}\"]")
 }
 
-/// Appends an item of 1 KB: a number to order by and ten texts.
+/// Appends an item of 1 KB: a number to order by and ten texts. It is written by hand, since no text in
+/// it needs escaping.
 pub(crate) fn write(out: &mut String, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
     let order = rng.u32(..ORDER);
     // Writing into memory cannot fail.

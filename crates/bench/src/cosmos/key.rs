@@ -15,7 +15,8 @@ pub(crate) const EMULATOR: &str =
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// Appends the value of the header `authorization`. The date is in lower case.
+    /// Appends the value of the header `authorization`, percent-encoded as SDKs send it. `link` is the one
+    /// that is signed; the date has to be in lower case.
     pub(crate) fn sign(&self, verb: &str, kind: &str, link: &str, date: &str, out: &mut Vec<u8>) {
         let mut mac = self.0.clone();
         for part in [verb, "\n", kind, "\n", link, "\n", date, "\n\n"] {
@@ -38,6 +39,7 @@ impl Key {
 impl FromStr for Key {
     type Err = String;
 
+    /// Reads a key in base64.
     fn from_str(text: &str) -> Result<Self, String> {
         let bytes = BASE64_STANDARD
             .decode(text)

@@ -12,11 +12,11 @@ pub(crate) const TOP: usize = 20;
 pub(crate) const ORDER: u32 = 1_000_000;
 /// Lifetime of containers whose items do not outlive the measurement, in seconds.
 pub(crate) const DEFAULT_TTL: i64 = 86_400;
-/// Bytes of an answer's status line and headers.
+/// Bytes of an answer's status line and headers, at most.
 pub(crate) const HEAD_MAX: usize = 64 * 1024;
-/// Bytes of an answer's body.
+/// Bytes of an answer's body, at most.
 pub(crate) const BODY_MAX: usize = 256 * 1024 * 1024;
-/// How long a date may be used again.
+/// How long a date may be used again: formatting one costs time, and a server allows minutes.
 pub(crate) const DATE_LIFE: Duration = Duration::from_secs(2);
 /// A connection that was idle for longer is opened again: the server may have closed it.
 pub(crate) const IDLE: Duration = Duration::from_secs(2);
@@ -26,5 +26,5 @@ pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(10);
 pub(crate) const MARGIN: Duration = Duration::from_secs(5);
 /// How often an item that got another second than its neighbours is written again.
 pub(crate) const REWRITES: usize = 10;
-/// The longest time between two looks of the one who looks for dead items.
+/// The longest time between two looks for expired items.
 pub(crate) const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);

@@ -19,19 +19,24 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Characters of a message that are shown.
+/// Characters of a server's message that are shown, at most.
 const SHOWN: usize = 300;
 
-/// A connection.
+/// A connection to one server, or what is needed to open it again.
 #[derive(Debug)]
 pub(crate) struct Link {
     authority: String,
     envelope: Envelope,
+    /// `None`: the server has closed it, or a request has failed in the middle.
     stream: Option<TcpStream>,
+    /// When the last request was sent, by the monotonic clock.
     used: Duration,
     date: Date,
+    /// When that was taken, by the monotonic clock.
     dated: Duration,
+    /// The last request.
     outgoing: Vec<u8>,
+    /// What has arrived of the answer.
     incoming: Vec<u8>,
     parser: Parser,
 }
@@ -48,7 +53,7 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Link {
-    /// Connects.
+    /// Opens a connection.
     pub(crate) async fn open(url: &Url, key: &Key) -> Result<Self> {
         let now = clock::monotonic_time();
         let authority = url.authority();
@@ -67,7 +72,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends a request and gives its answer, whatever it is.
+    /// Sends a request and returns its answer, whatever its status. Where the server has closed the
+    /// connection a new one is opened first, and its time counts: a server that closes pays for it.
     pub(crate) async fn send(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         let now = clock::monotonic_time();
         if DATE_LIFE < now.saturating_sub(self.dated) {
@@ -75,6 +81,7 @@ impl Link {
         }
         self.envelope.encode(call, &self.date, &mut self.outgoing);
         let idle = now.saturating_sub(self.used);
+        // Taken out, so that a failure in the middle leaves no connection behind.
         let kept = self.stream.take().filter(|_| idle < IDLE);
         let mut stream = match kept {
             Some(stream) => stream,
@@ -91,11 +98,12 @@ impl Link {
         Ok(Answer { status: head.status, body, continuation: head.continuation.as_deref() })
     }
 
-    /// Sends a request that must succeed.
+    /// Sends a request that must succeed; any other status is an error.
     pub(crate) async fn call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         self.send(call).await?.accepted()
     }
 
+    /// Opens the socket.
     async fn connect(&self) -> Result<TcpStream> {
         let stream = TcpStream::connect(&self.authority).await;
         let stream = stream.map_err(Error::io(format_args!("connecting to {}", self.authority)))?;
@@ -103,6 +111,7 @@ impl Link {
         Ok(stream)
     }
 
+    /// Reads until the parser says that the answer is whole.
     async fn receive(&mut self, stream: &mut TcpStream) -> Result<()> {
         self.incoming.clear();
         self.parser.clear();
@@ -119,7 +128,7 @@ impl Link {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer, unless it is a refusal.
+    /// Returns the answer if its status is a success, else an error with the server's message.
     pub(crate) fn accepted(self) -> Result<Self> {
         if (200..300).contains(&self.status) {
             return Ok(self);
@@ -127,13 +136,13 @@ impl<'a> Answer<'a> {
         Err(Error::Server { code: i32::from(self.status), message: self.message() })
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub(crate) fn json(&self) -> Result<Value> {
         serde_json::from_slice(self.body)
             .map_err(|error| Error::Answer(format!("a body that is not JSON: {error}")))
     }
 
-    /// Why the server refuses, in one line.
+    /// Returns why the server refuses, in one line.
     fn message(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(self.body).ok();
         let said = body.as_ref().and_then(|body| body.get("message")).and_then(Value::as_str);
@@ -143,7 +152,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The beginning of an unexpected value.
+/// Returns the beginning of an unexpected value, for an error.
 pub(crate) fn brief(value: &Value) -> String {
     value.to_string().chars().take(SHOWN).collect()
 }

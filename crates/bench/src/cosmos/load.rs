@@ -1,4 +1,5 @@
-//! Fills a container with items in transactional batches, and sees to it that each dies in time.
+//! Fills a container with items in transactional batches, and sees to it that each expires when it
+//! should: the `ttl` counts from the second of the write, which is known only afterwards.
 
 use std::ops::Range;
 
@@ -18,9 +19,11 @@ use crate::{
     load::{self, Loader},
 };
 
+/// Status of each creation of a batch.
 const CREATED: u64 = 201;
 
-/// Which numbers are loaded: so many, from the first on, in steps that divide a partition.
+/// Which numbers are loaded: `count` of them, from the first on, in steps that divide a partition, so
+/// that a batch never has items of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stock {
     /// How many.
@@ -29,10 +32,11 @@ pub(crate) struct Stock {
     pub(crate) first: u64,
     /// The distance to the next.
     pub(crate) step: u64,
-    /// When they die.
+    /// When they expire.
     pub(crate) life: Life,
 }
 
+/// What loads a stock into a container.
 #[derive(Clone)]
 struct Batches {
     container: Container,
@@ -49,13 +53,14 @@ impl Loader<Link> for Batches {
     }
 }
 
-/// Stores these items.
+/// Stores the items of a stock, over several connections.
 pub(crate) async fn load(target: &Target, container: &Container, stock: Stock) -> Result<()> {
     let batches = Batches { container: container.clone(), stock };
     load::load(target, &container.link, stock.count, batches).await
 }
 
-/// Stores items of one partition and sees to it that each dies when it should.
+/// Stores items of one partition in one batch, and writes again those that would expire in another
+/// second than they should.
 async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Life) -> Result<()> {
     let Some(first) = numbers.first() else { return Ok(()) };
     let rng = &mut Rng::with_seed(*first);
@@ -81,7 +86,8 @@ async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Li
     Ok(())
 }
 
-/// Writes an item again whose second turned between the choice of its `ttl` and the write.
+/// Writes an item again whose second turned between the choice of its `ttl` and the write. It fails
+/// after [`REWRITES`] attempts: then the server's clock is another one.
 async fn rewrite(link: &mut Link, container: &Container, number: u64, life: Life) -> Result<()> {
     let rng = &mut Rng::with_seed(number);
     let partition = items::partition(number);
@@ -97,11 +103,12 @@ async fn rewrite(link: &mut Link, container: &Container, number: u64, life: Life
     Err(Error::Answer(why.to_owned()))
 }
 
+/// Returns the second of the wall clock, since 1970.
 fn now() -> i64 {
     clock::wall_ms().div_euclid(1000)
 }
 
-/// Whether a stored item will die when it should.
+/// Returns whether a stored item will expire when it should, by the second that the server gave it.
 fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     let Life::Until(second) = life else { return Ok(true) };
     let number = |name| stored.get(name).and_then(Value::as_i64);
@@ -111,7 +118,7 @@ fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     }
 }
 
-/// Creates or replaces an item.
+/// Creates or replaces an item, and returns what the server stored.
 pub(crate) async fn upsert<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -135,12 +142,12 @@ pub(crate) async fn upsert<'a>(
     link.call(&call).await
 }
 
-/// Creations that happen together or not at all.
+/// Creations that happen together or not at all, as the JSON text of their request.
 #[derive(Debug, Default)]
 pub(crate) struct Batch(String);
 
 impl Batch {
-    /// Adds one.
+    /// Adds a creation.
     pub(crate) fn create(&mut self, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
         self.0.push(if self.0.is_empty() { '[' } else { ',' });
         self.0.push_str(r#"{"operationType":"Create","resourceBody":"#);
@@ -148,7 +155,7 @@ impl Batch {
         self.0.push('}');
     }
 
-    /// Sends them and makes ready for others.
+    /// Sends them and empties the batch, whatever comes of it.
     pub(crate) async fn send<'a>(
         &mut self,
         link: &'a mut Link,

@@ -1,5 +1,6 @@
-//! The load for the NoSQL REST door: signed requests over HTTP/1.1 connections that are kept, as the
-//! Python SDK sends them. It shares nothing with the server and is no SDK: one answer at a time.
+//! The load for the NoSQL REST API: signed requests over HTTP/1.1 connections that are kept, as the
+//! Python SDK sends them. It shares nothing with the server and is no SDK: one answer at a time, and no
+//! more of it is parsed than a figure needs.
 
 mod args;
 mod call;

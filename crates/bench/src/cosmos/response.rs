@@ -1,19 +1,28 @@
 //! Reads one HTTP/1.1 answer out of bytes that come in pieces: by length, in chunks or up to the end
 //! of the connection. It does no I/O.
+//!
+//! ```text
+//! Head ─┬─ content-length, 204, 304 ─→ Whole ────────────────────────→ Done
+//!       ├─ chunked ─→ ChunkSize ⇄ Chunk; size 0 ─→ Trailer ──────────→ Done
+//!       └─ neither ─→ UntilEnd ── the server closes the connection ──→ Done
+//! ```
 
 use std::ops::Range;
 
 use super::limits::{BODY_MAX, HEAD_MAX};
 use crate::error::{Error, Result};
 
-/// What is known of the answer so far.
+/// What is known of the answer so far. The bytes stay with the caller, who has all that have come.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
+    /// What comes next.
     stage: Stage,
     /// Bytes that need not be looked at again.
     at: usize,
     head: Head,
+    /// Where the body is, unless it comes in chunks.
     whole: Range<usize>,
+    /// The body so far, where it comes in chunks.
     chunks: Vec<u8>,
 }
 
@@ -26,10 +35,13 @@ pub(crate) struct Head {
     pub(crate) closes: bool,
     /// Where a feed goes on.
     pub(crate) continuation: Option<String>,
+    /// The header `content-length`.
     length: Option<usize>,
+    /// Whether the body comes in chunks.
     chunked: bool,
 }
 
+/// What is read next; see the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -43,14 +55,15 @@ enum Stage {
 }
 
 impl Parser {
-    /// Makes ready for the next answer.
+    /// Makes ready for the next answer and keeps the buffer of chunks.
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         let chunks = std::mem::take(&mut self.chunks);
         *self = Self { chunks, ..Self::default() };
     }
 
-    /// Looks at all bytes that have come, and says whether the answer is whole.
+    /// Looks at all bytes that have come, and returns whether the answer is whole. Bytes after it are an
+    /// error: nothing else was asked for.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
         if 2 * BODY_MAX < bytes.len() {
             return Err(too_large());
@@ -62,7 +75,7 @@ impl Parser {
         Ok(self.stage == Stage::Done)
     }
 
-    /// No more bytes will come.
+    /// Notes that no more bytes will come; an error, unless that is how the answer ends.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<()> {
         if self.stage != Stage::UntilEnd {
             let source = std::io::ErrorKind::UnexpectedEof.into();
@@ -74,7 +87,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Bytes that are still missing, as far as is known.
+    /// Returns how many bytes are still missing, as far as is known.
     pub(crate) fn missing(&self, bytes: &[u8]) -> usize {
         match self.stage {
             Stage::Whole => self.whole.end.saturating_sub(bytes.len()),
@@ -82,17 +95,18 @@ impl Parser {
         }
     }
 
-    /// Status and headers.
+    /// Returns status and headers, once the answer is whole.
     pub(crate) fn head(&self) -> &Head {
         &self.head
     }
 
-    /// The body of a whole answer.
+    /// Returns the body of a whole answer.
     pub(crate) fn body<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
         if self.head.chunked { &self.chunks } else { bytes.get(self.whole.clone()).unwrap_or(&[]) }
     }
 
-    /// Whether there was something to do.
+    /// Takes one step and returns whether there was something to do; `false`: more bytes are needed, or
+    /// none are.
     fn step(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.stage {
             Stage::Head => self.read_head(bytes),
@@ -132,10 +146,12 @@ impl Parser {
         }
     }
 
+    /// Reads status line and headers once they are whole, and decides how the body comes.
     fn read_head(&mut self, bytes: &[u8]) -> Result<bool> {
         if !b"HTTP/1.".starts_with(bytes.get(..7).unwrap_or(bytes)) {
             return Err(broken("it does not speak HTTP/1.1"));
         }
+        // The end of the headers may have begun in the bytes that were looked at before.
         let from = self.at.saturating_sub(3);
         let Some(end) = position(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
             self.at = bytes.len();
@@ -156,7 +172,7 @@ impl Parser {
         Ok(true)
     }
 
-    /// The next line, without its end, once it is whole.
+    /// Returns the next line, without its end, once it is whole.
     fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>> {
         let rest = bytes.get(self.at..).unwrap_or(&[]);
         let Some(end) = position(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
@@ -167,6 +183,7 @@ impl Parser {
     }
 }
 
+/// Returns the headers that matter here; the others are only looked at for their form.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
     let text = std::str::from_utf8(bytes).map_err(|_| broken("headers that are not text"))?;
     let mut lines = text.split("\r\n");
@@ -196,6 +213,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head> {
     Ok(head)
 }
 
+/// Returns the size of a chunk; what follows a semicolon means nothing here.
 fn chunk_size(line: &[u8]) -> Option<usize> {
     let line = std::str::from_utf8(line).ok()?;
     let digits = line.split(';').next()?.trim();
@@ -203,11 +221,12 @@ fn chunk_size(line: &[u8]) -> Option<usize> {
     usize::from_str_radix(digits, 16).ok().filter(|size| plain && *size <= BODY_MAX)
 }
 
-/// Where a short pattern begins.
+/// Returns where a short pattern begins.
 fn position<const N: usize>(bytes: &[u8], pattern: &[u8; N]) -> Option<usize> {
     bytes.windows(N).position(|window| window == pattern)
 }
 
+/// Returns the error of a server that does not speak HTTP as it should.
 fn broken(what: &str) -> Error {
     Error::Protocol(what.to_owned())
 }

@@ -17,8 +17,11 @@ use crate::{
     pause, process,
 };
 
+/// The container that most workloads share.
 const ITEMS: &str = "items";
+/// Status for a wrong signature.
 const UNAUTHORIZED: i32 = 401;
+/// Status for a key that may not do this.
 const FORBIDDEN: i32 = 403;
 
 /// A server under test.
@@ -32,11 +35,13 @@ pub(crate) struct Target {
     pub(crate) at_rest: Option<u64>,
     url: Url,
     key: Key,
+    /// The shared container, once it is filled.
     items: Option<Container>,
 }
 
 impl Target {
-    /// A server that answers and accepts the key.
+    /// Returns a server that answers and accepts the key. It fails after [`FIRST_ANSWER`]. Its memory at
+    /// rest is read here, before any data is loaded.
     pub(crate) async fn reach(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Self> {
         let label = label.to_owned();
         let mut target = Self { label, pid, at_rest: None, url, key, items: None };
@@ -52,7 +57,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads the account and the list of databases, as an SDK does.
+    /// Reads the account and the list of databases, as an SDK does first. A refusal means that the key is
+    /// wrong, which is the user's to mend.
     async fn greet(&self) -> Result<()> {
         let mut link = self.connect().await?;
         let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
@@ -68,12 +74,13 @@ impl Target {
         Ok(())
     }
 
-    /// Connects.
+    /// Opens a connection of its own.
     pub(crate) async fn connect(&self) -> Result<Link> {
         Link::open(&self.url, &self.key).await
     }
 
-    /// The container of 1 KB items that most workloads share.
+    /// Returns the container of 1 KB items that most workloads share; the first that needs it has it
+    /// filled.
     pub(crate) async fn need(&mut self, count: u64) -> Result<Container> {
         if let Some(items) = &self.items {
             return Ok(items.clone());
@@ -85,7 +92,7 @@ impl Target {
         Ok(items)
     }
 
-    /// An empty container.
+    /// Makes an empty container in place of any of that name.
     pub(crate) async fn create(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
         Container::create(&mut self.connect().await?, name, ttl).await
     }

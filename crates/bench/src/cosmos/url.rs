@@ -8,10 +8,11 @@ use crate::address::Address;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(Address);
 
+/// HTTP's port.
 const DEFAULT_PORT: u16 = 80;
 
 impl Url {
-    /// Host and port, as a socket and the header `host` take them.
+    /// Returns host and port, as a socket and the header `host` take them.
     pub(crate) fn authority(&self) -> String {
         self.0.to_string()
     }
@@ -20,6 +21,7 @@ impl Url {
 impl FromStr for Url {
     type Err = String;
 
+    /// Reads an address; an error says what to type instead.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("https://") {
             return Err("https is not supported: measure the server over plain http".to_owned());

@@ -1,4 +1,5 @@
-//! Everything dies on an idle server: how soon the data directory shrinks below a fifth.
+//! Everything expires on an idle server: how soon the data directory shrinks below a fifth of what it
+//! was.
 
 use std::{path::Path, time::Duration};
 
@@ -12,13 +13,17 @@ use crate::{
     target::Target,
 };
 
+/// The collection that is filled and expires.
 const COLLECTION: &str = "ashes";
 /// Time that a TTL index may take to be built.
 const MARGIN: Duration = Duration::from_secs(10);
+/// The share of the size before that has to be reached.
 const GOAL: f64 = 0.2;
+/// Bytes of a megabyte in the figures.
 const MEGABYTE: f64 = 1e6;
 
-/// Loads, lets everything die and watches the directory.
+/// Loads, lets everything expire and watches the directory. A goal that is not reached within the
+/// user's patience is reported as infinite, not as an error.
 pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let directory = target.data_dir.clone().ok_or_else(|| {
         Error::Usage("this workload reads the data directory: say where it is".to_owned())
@@ -33,6 +38,7 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     let at = mortality.arm(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
     let mut link = target.connect().await?;
     pause::until(at.saturating_sub(DISK_POLL)).await;
+    // At the last moment: the server may still have compacted after the load.
     let before = size(&directory)?;
     let strike = mortality.strike(&mut link, at).await?;
 
@@ -53,11 +59,15 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     Ok(figures)
 }
 
+/// How the watch ended.
 struct Watch {
+    /// Bytes of the directory at the end.
     size: f64,
+    /// Seconds until the goal; `None`: it was not reached.
     seconds: Option<f64>,
 }
 
+/// Watches the directory until it has shrunk below the goal, or `patience` has gone by since `from`.
 async fn watch(
     directory: &Path,
     before: f64,
@@ -84,10 +94,12 @@ async fn watch(
     }
 }
 
+/// Returns the bytes that a directory occupies.
 fn size(directory: &Path) -> Result<f64> {
     Ok(count(process::disk_usage(directory)?))
 }
 
+/// Returns a count as the figures have it.
 #[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
 fn count(number: u64) -> f64 {
     number as f64

@@ -1,5 +1,12 @@
-//! Half of a collection dies at one instant while readers read: how long their reads take before
-//! and after, and whether anyone meets a dead document, or misses a live one.
+//! Half of a collection expires at one instant while readers read: how long their reads take before
+//! and after, and whether anyone meets an expired document, or misses a live one.
+//!
+//! ```text
+//! load │ warm-up │ quiet window │  warm-up, margin  │ the documents expire here; second window │
+//! ```
+//!
+//! Beside the readers one connection looks by ranges and by `count`, which take other ways through a
+//! server than a point read does.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,10 +28,12 @@ use crate::{
     witness::{BLUR, Witness, mortal},
 };
 
+/// The collection whose odd documents expire.
 const COLLECTION: &str = "mortals";
 /// Time that a TTL index may take to be built before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);
 
+/// Reads single documents.
 struct Reader {
     witness: Arc<Witness>,
     records: u64,
@@ -57,6 +66,7 @@ async fn look(mut link: Connection, witness: Arc<Witness>, records: u64, seed: u
 
         let sent = clock::monotonic_time();
         let count = link.call(commands::on("count", COLLECTION)).await?.integer("n");
+        // A count tells only that something is wrong, not which documents: it counts as one.
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
         witness.judge(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
@@ -65,7 +75,8 @@ async fn look(mut link: Connection, witness: Arc<Witness>, records: u64, seed: u
     Ok(())
 }
 
-/// Measures quiet reads, then reads while half of the documents die.
+/// Measures quiet reads, then reads while half of the documents expire. The figures are those of the
+/// second window, with what the witness saw and the quiet ones as extras.
 pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let records = settings.sizes.expiry_records;
     let mortality = Mortality::prepare(target, COLLECTION).await?;
@@ -84,6 +95,7 @@ pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Res
     let quiet = closed_loop::run(target, plan, reader).await?;
 
     let mut link = target.connect().await?;
+    // The second window begins when the documents expire.
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let told = Arc::clone(&witness);
     let striker = tokio::spawn(async move {

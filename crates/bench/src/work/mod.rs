@@ -1,4 +1,5 @@
-//! The workloads by name: one table row each, and who runs it.
+//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm of
+//! [`run`] and of [`dataset`], and a file.
 
 mod disk;
 mod expiry;
@@ -54,10 +55,10 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     row("disk", "the data directory after every document has expired", 1, Work::Disk),
 ];
 
-/// What the user has said.
+/// What the user has said, with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
-/// Gives the server what the workload needs and runs it once.
+/// Gives the server the data that the workload needs and runs it once.
 pub(crate) async fn run(
     work: Work,
     target: &mut Target,
@@ -82,6 +83,7 @@ pub(crate) async fn run(
     }
 }
 
+/// Returns the data that a workload works on; `None`: it makes its own.
 fn dataset(work: Work) -> Option<Dataset> {
     match work {
         Work::PointRead | Work::Update | Work::FindAndModify | Work::Ycsb(_) => {

@@ -1,5 +1,5 @@
-//! Documents that all die at one instant: by `ttl` where the database clock can be moved, by a
-//! date otherwise, when the wall clock reaches it.
+//! Documents that all expire at one instant: by `ttl` where the database clock can be moved, by a
+//! date under a TTL index otherwise, when the wall clock reaches it.
 
 use std::time::Duration;
 
@@ -16,26 +16,28 @@ use crate::{
     witness::BLUR,
 };
 
-/// How the documents of a collection come to die.
+/// How the documents of a collection come to expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mortality {
-    /// `ttl` of an hour; somebody moves the clock to this millisecond.
+    /// They have a `ttl` of an hour; somebody moves the clock to this millisecond.
     Moved { deadline: i64 },
-    /// A date that the documents carry; a TTL index over it comes when all is ready.
+    /// They carry a date; a TTL index over it is made when all is ready, with as many seconds as lead to
+    /// the wanted instant.
     Dated { written: i64 },
 }
 
-/// The blow, seen by the machine's monotonic clock.
+/// The instant at which they expire, as seen by the machine's monotonic clock from outside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
-    /// Nobody was dead for a reply that had arrived by then.
+    /// Nothing had expired for a reply that had arrived by then.
     pub(super) alive_until: Duration,
-    /// Everybody is dead for a request sent from then on.
+    /// All has expired for a request sent from then on.
     pub(super) dead_from: Duration,
 }
 
 impl Mortality {
-    /// An empty collection in which documents can die.
+    /// Makes an empty collection in which documents can expire. Which way it is depends on whether the
+    /// server has a clock that can be moved.
     pub(super) async fn prepare(target: &Target, collection: &str) -> Result<Self> {
         target.drop(collection).await?;
         let mut link = target.connect().await?;
@@ -45,12 +47,13 @@ impl Mortality {
             let second = now.div_euclid(1000);
             return Ok(Self::Moved { deadline: (second + LIFE_SECONDS) * 1000 });
         }
+        // A mongod looks once a minute by itself; a server that does not know the setting is fine too.
         let often = [("ttlMonitorSleepSecs", ValueRef::Int32(1))];
         refusable(link.call(commands::admin("setParameter", &often)).await)?;
         Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
     }
 
-    /// A document that dies at the strike, or does not.
+    /// Returns a document that expires then, or one that does not.
     pub(super) fn document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -66,8 +69,8 @@ impl Mortality {
         builder.finish()
     }
 
-    /// Fixes the strike, at this instant of the monotonic clock or up to a second later, and says
-    /// when it will be.
+    /// Fixes the instant, at this one of the monotonic clock or up to a second later (a TTL index counts
+    /// whole seconds), and returns when it will be.
     pub(super) async fn arm(
         self,
         target: &Target,
@@ -84,7 +87,8 @@ impl Mortality {
         Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
-    /// Waits for the strike; where the clock can be moved, it is the one who strikes.
+    /// Waits for the instant; where the clock can be moved, it moves it. Returns when it was, as seen from
+    /// outside.
     pub(super) async fn strike(self, link: &mut Connection, at: Duration) -> Result<Strike> {
         pause::until(at).await;
         if let Self::Moved { deadline } = self {
@@ -97,7 +101,8 @@ impl Mortality {
     }
 }
 
-/// The instant of a database clock that can be moved.
+/// Returns the time of a database clock that can be moved, milliseconds since 1970; `None`: this server
+/// has none.
 async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
     match link.call(commands::admin("ebbClock", &[])).await {
         Ok(reply) => match (reply.get("mode"), reply.get("now")) {
@@ -109,6 +114,7 @@ async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
     }
 }
 
+/// Lets a refusal pass: the command was a wish.
 fn refusable<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if !error.is_refusal() => Err(error),

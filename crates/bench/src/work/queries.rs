@@ -1,4 +1,5 @@
-//! Queries over an index, over a range and over a whole collection.
+//! Queries over an index, over a range and over a whole collection. Each checks what it gets as far as
+//! that is cheap: a fast wrong answer is a failure.
 
 use document::ValueRef;
 use fastrand::Rng;
@@ -17,6 +18,7 @@ use crate::{
 const ORDERS: &str = Dataset::Orders.name();
 const SALES: &str = Dataset::Sales.name();
 
+/// Lists orders.
 struct Lister(Rng);
 
 impl Worker for Lister {
@@ -30,7 +32,7 @@ impl Worker for Lister {
     }
 }
 
-/// The newest orders of random customers.
+/// Measures the newest orders of random customers, by an index that has them in that order.
 pub(super) async fn indexed_find(
     target: &Target,
     plan: Plan,
@@ -39,6 +41,7 @@ pub(super) async fn indexed_find(
     closed_loop::run(target, plan, |worker| Lister(settings.rng(worker))).await
 }
 
+/// Reads long ranges of orders.
 struct Scanner {
     records: u64,
     rng: Rng,
@@ -46,6 +49,7 @@ struct Scanner {
 
 impl Worker for Scanner {
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        // So far from the end that each range is whole.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
         let from = self.rng.u64(..=self.records - wanted);
         let from = ValueRef::Int64(from.cast_signed());
@@ -63,16 +67,18 @@ impl Worker for Scanner {
     }
 }
 
-/// Long ranges by `_id`, to their end.
+/// Measures long ranges by `_id`, read to their end with as many requests as that takes.
 pub(super) async fn scan(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let records = settings.sizes.records;
     closed_loop::run(target, plan, |worker| Scanner { records, rng: settings.rng(worker) }).await
 }
 
+/// Adds up sales.
 struct Reporter(Rng);
 
 impl Worker for Reporter {
     async fn step(&mut self, link: &mut Connection) -> Result<()> {
+        // A negative bound keeps every sale, and a new one each time keeps replies from being cached.
         let smallest = -self.0.f64();
         let batch = link.call(commands::group(SALES, smallest)).await?.batch()?;
         if batch.len() == CATEGORIES as usize {
@@ -82,7 +88,7 @@ impl Worker for Reporter {
     }
 }
 
-/// Sums and means by category.
+/// Measures sums and means by category over the whole collection.
 pub(super) async fn group(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     closed_loop::run(target, plan, |worker| Reporter(settings.rng(worker))).await
 }

@@ -19,7 +19,9 @@ use crate::{
     wire::Sequence,
 };
 
+/// The collection of YCSB's records.
 const USERS: &str = Dataset::Users.name();
+/// The collection that new documents go to, which is dropped before and after.
 const INSERTS: &str = "inserts";
 
 /// Reads a record and expects it to be there.
@@ -56,6 +58,7 @@ pub(super) async fn insert_user(
     put(link, USERS, &[records::record(number, rng)], concern).await
 }
 
+/// Inserts documents in one message and expects all of them to be counted.
 async fn put(
     link: &mut Connection,
     collection: &str,
@@ -67,6 +70,7 @@ async fn put(
     expect("n", reply.integer("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
 }
 
+/// Refuses a number that is not the expected one.
 fn expect(what: &str, got: i64, want: i64) -> Result<()> {
     if got == want {
         return Ok(());
@@ -74,6 +78,7 @@ fn expect(what: &str, got: i64, want: i64) -> Result<()> {
     Err(Error::Answer(format!("{what} is {got} instead of {want}")))
 }
 
+/// Reads records.
 struct Reader {
     records: u64,
     rng: Rng,
@@ -85,7 +90,7 @@ impl Worker for Reader {
     }
 }
 
-/// Uniform reads by `_id`.
+/// Measures uniform reads by `_id`.
 pub(super) async fn point_read(
     target: &Target,
     plan: Plan,
@@ -95,6 +100,7 @@ pub(super) async fn point_read(
     closed_loop::run(target, plan, |worker| Reader { records, rng: settings.rng(worker) }).await
 }
 
+/// Updates records.
 struct Updater {
     records: u64,
     rng: Rng,
@@ -108,13 +114,14 @@ impl Worker for Updater {
     }
 }
 
-/// Uniform updates of one field.
+/// Measures uniform updates of one field.
 pub(super) async fn update(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let (records, concern) = (settings.sizes.records, settings.sizes.concern());
     let worker = |worker| Updater { records, rng: settings.rng(worker), concern };
     closed_loop::run(target, plan, worker).await
 }
 
+/// Updates records and reads what they were.
 struct Modifier(Updater);
 
 impl Worker for Modifier {
@@ -131,7 +138,7 @@ impl Worker for Modifier {
     }
 }
 
-/// Uniform `findAndModify` of one field.
+/// Measures uniform `findAndModify` of one field.
 pub(super) async fn find_and_modify(
     target: &Target,
     plan: Plan,
@@ -142,6 +149,7 @@ pub(super) async fn find_and_modify(
     closed_loop::run(target, plan, worker).await
 }
 
+/// Inserts new documents, `at_once` in a message.
 struct Inserter {
     keys: Arc<Keys>,
     rng: Rng,
@@ -157,7 +165,8 @@ impl Worker for Inserter {
     }
 }
 
-/// New documents, this many in a message, into a collection of their own.
+/// Measures new documents, this many in a message, into a collection of their own. An operation is a
+/// message; documents per second are an extra.
 pub(super) async fn insert(
     target: &Target,
     plan: Plan,

@@ -1,4 +1,5 @@
-//! YCSB's core workloads A to F over `usertable`.
+//! YCSB's core workloads A to F over `usertable`, with the shares and the choice of keys that its
+//! definitions name.
 
 use std::sync::Arc;
 
@@ -26,9 +27,11 @@ pub(crate) struct Mix {
     insert: u32,
     range: u32,
     read_modify_write: u32,
+    /// Whether the newest keys are the likeliest, instead of scattered ones.
     latest: bool,
 }
 
+/// No operation at all, to be filled in.
 const NOTHING: Mix =
     Mix { read: 0, update: 0, insert: 0, range: 0, read_modify_write: 0, latest: false };
 /// Update heavy.
@@ -44,6 +47,7 @@ pub(super) const E: Mix = Mix { range: 95, insert: 5, ..NOTHING };
 /// Read, modify, write.
 pub(super) const F: Mix = Mix { read: 50, read_modify_write: 50, ..NOTHING };
 
+/// What one step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Read,
@@ -54,7 +58,7 @@ enum Operation {
 }
 
 impl Mix {
-    /// The operation for a number below 100.
+    /// Returns the operation for a number from 0 to 99: the shares lie one after another on that line.
     fn operation(self, number: u32) -> Operation {
         let mut below = 0;
         for (share, operation) in [
@@ -72,7 +76,8 @@ impl Mix {
     }
 }
 
-/// Runs a mix.
+/// Runs a mix. The keys are the target's, so that records inserted by one workload are there for the
+/// next.
 pub(super) async fn run(
     mix: Mix,
     target: &Target,
@@ -91,6 +96,7 @@ pub(super) async fn run(
     .await
 }
 
+/// One connection's share of the mix.
 struct User {
     mix: Mix,
     keys: Arc<Keys>,
@@ -100,6 +106,7 @@ struct User {
     concern: Concern,
 }
 
+/// The collection of the records.
 const USERS: &str = Dataset::Users.name();
 
 impl Worker for User {
@@ -113,6 +120,7 @@ impl Worker for User {
             Operation::Insert => {
                 let number = self.keys.take();
                 single::insert_user(link, number, &mut self.rng, self.concern).await?;
+                // Only now may others read it.
                 self.keys.acknowledge(number);
                 Ok(())
             }
@@ -127,6 +135,7 @@ impl Worker for User {
 }
 
 impl User {
+    /// Returns the key of the next operation, of a record that is there.
     fn key(&mut self) -> u64 {
         let count = self.keys.count();
         if self.mix.latest {
@@ -136,6 +145,7 @@ impl User {
         }
     }
 
+    /// Reads a short range and expects at least its first record, in one batch.
     async fn range(&mut self, link: &mut Connection) -> Result<()> {
         let from = crate::records::user(self.key());
         let limit = self.rng.u64(1..=RANGE_MAX);

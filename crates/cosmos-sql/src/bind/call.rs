@@ -13,7 +13,9 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    pub(super) fn call(
+    /// A call: of an aggregate, or of a function with as many arguments as it takes. User-defined
+    /// functions, and functions that are known but not there, are refused by name.
+    pub(super) fn bind_call(
         &mut self,
         node: &Node,
         name: &str,
@@ -24,7 +26,7 @@ impl<'q> Binder<'q> {
             return Err(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
         }
         if let Some(kind) = AggregateKind::find_by_name(name) {
-            return self.aggregate(node, name, kind, args);
+            return self.bind_aggregate(node, name, kind, args);
         }
         if functions::is_later(name) {
             return Err(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
@@ -35,32 +37,35 @@ impl<'q> Binder<'q> {
         if !function.args.contains(&args.len()) {
             return Err(Fault::Arguments(node.span(), function.name, function.args.clone()));
         }
-        Ok(Expr::Call(function, self.exprs(args)?))
+        Ok(Expr::Call(function, self.bind_all(args)?))
     }
 
-    fn aggregate(
+    /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
+    /// again. An aggregate inside another one, in WHERE or in FROM has no group to aggregate.
+    fn bind_aggregate(
         &mut self,
         node: &Node,
         name: &str,
         kind: AggregateKind,
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
-        if self.frame().phase != Phase::Groups {
+        if self.current_frame().phase != Phase::Groups {
             return Err(Fault::Aggregate(node.span(), name.to_uppercase()));
         }
         let [of] = args else {
             let name = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name));
             return Err(Fault::Arguments(node.span(), name.copied().unwrap_or_default(), 1..=1));
         };
-        self.frame().phase = Phase::Aggregate;
-        let of = self.expr(of);
-        self.frame().phase = Phase::Groups;
-        let slot = self.slot();
-        self.frame().aggregates.push(Aggregate { kind, of: of?, slot });
+        self.current_frame().phase = Phase::Aggregate;
+        let of = self.bind_expr(of);
+        self.current_frame().phase = Phase::Groups;
+        let slot = self.next_slot();
+        self.current_frame().aggregates.push(Aggregate { kind, of: of?, slot });
         Ok(Expr::Slot(slot))
     }
 }
 
+/// The names of aggregates, for messages.
 const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
 
 /// Whether an expression has an aggregate that is not inside another query.
@@ -69,6 +74,6 @@ pub(crate) fn has_aggregate(node: &Node) -> bool {
         &node.kind,
         NodeKind::Call { name, udf: false, .. } if AggregateKind::find_by_name(name).is_some()
     );
-    node.inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
+    node.visit_inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
     has
 }

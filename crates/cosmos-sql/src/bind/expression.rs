@@ -1,4 +1,5 @@
-//! Expressions: each node to what evaluates it.
+//! Expressions: each node to what evaluates it. What consists of constants only becomes a constant
+//! here, so that it is not built again for every row, and so that indexes can use it.
 
 use document::Value;
 use select::{
@@ -8,114 +9,133 @@ use select::{
 
 use super::Binder;
 use crate::{
-    ast::{Node, NodeKind, Operator, Place, Query, Step, Subquery, Unary},
+    ast::{Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},
     error::Fault,
 };
 
 impl<'q> Binder<'q> {
-    pub(super) fn expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
-        if let Some(key) = self.key(node) {
+    /// Binds an expression. One that is a key of GROUP BY is the slot of that key, wherever it
+    /// stands.
+    pub(super) fn bind_expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
+        if let Some(key) = self.group_key(node) {
             return Ok(key);
         }
         // Each arm answers by itself: this frame stands once per level of a tree.
         match &node.kind {
             NodeKind::Literal(value) => Ok(Expr::Constant(value.clone())),
             NodeKind::Undefined => Ok(Expr::Undefined),
-            NodeKind::Parameter(name) => self.constant(name, node),
-            NodeKind::Name(name) => self.name(name, node),
-            NodeKind::Member { base, steps } => self.member(node, base, steps),
-            NodeKind::Array(items) => self.array(items),
-            NodeKind::Object(fields) => self.object(fields, node),
-            NodeKind::Not(inner) => self.boxed(inner).map(Expr::Not),
-            NodeKind::Unary(operator, inner) => self.unary(*operator, inner),
-            NodeKind::Chain { first, rest } => self.chain(first, rest),
-            NodeKind::Between { parts, negated } => self.between(parts, *negated),
-            NodeKind::In { value, items, negated } => self.among(value, items, *negated),
+            NodeKind::Parameter(name) => self.bind_parameter(name, node),
+            NodeKind::Name(name) => self.bind_name(name, node),
+            NodeKind::Member { base, steps } => self.bind_member(node, base, steps),
+            NodeKind::Array(items) => self.bind_array(items),
+            NodeKind::Object(fields) => self.bind_object(fields, node),
+            NodeKind::Not(inner) => self.bind_boxed(inner).map(Expr::Not),
+            NodeKind::Unary(operator, inner) => self.bind_unary(*operator, inner),
+            NodeKind::Chain { first, rest } => self.bind_chain(first, rest),
+            NodeKind::Between { parts, negated } => self.bind_between(parts, *negated),
+            NodeKind::In { value, items, negated } => self.bind_in(value, items, *negated),
             NodeKind::Like { value, pattern, escape, negated } => {
-                self.like(value, pattern, escape.as_ref(), *negated)
+                self.bind_like(value, pattern, escape.as_ref(), *negated)
             }
-            NodeKind::Coalesce(items) => self.coalesce(items),
-            NodeKind::Conditional(parts) => self.conditional(parts),
-            NodeKind::Call { name, udf, args } => self.call(node, name, *udf, args),
-            NodeKind::Query(kind, query) => self.subquery(*kind, query),
+            NodeKind::Coalesce(items) => self.bind_coalesce(items),
+            NodeKind::Conditional(parts) => self.bind_conditional(parts),
+            NodeKind::Call { name, udf, args } => self.bind_call(node, name, *udf, args),
+            NodeKind::Query(kind, query) => self.bind_subquery(*kind, query),
         }
     }
 
-    fn constant(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.filled_in(name, node.span()).map(Expr::Constant)
+    /// A parameter: its value as a constant.
+    fn bind_parameter(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
+        self.fill_in_parameter(name, node.span()).map(Expr::Constant)
     }
 
-    fn name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.resolve(name, node.span(), node.span()).map(Expr::Slot)
+    /// A name: the slot that it stands for.
+    fn bind_name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
+        self.resolve_name(name, node.span(), node.span()).map(Expr::Slot)
     }
 
-    fn array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
-        let items = self.exprs(items)?;
-        Ok(match constants(&items) {
+    /// An array; one of constants is a constant.
+    fn bind_array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
+        let items = self.bind_all(items)?;
+        Ok(match all_constants(&items) {
             Some(values) => Expr::Constant(Value::Array(values)),
             None => Expr::Array(items),
         })
     }
 
-    fn coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
-        self.exprs(items).map(Expr::Coalesce)
+    fn bind_coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
+        self.bind_all(items).map(Expr::Coalesce)
     }
 
-    fn unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
-        self.boxed(inner).map(|inner| Expr::Unary(operator, inner))
+    fn bind_unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
+        self.bind_boxed(inner).map(|inner| Expr::Unary(operator, inner))
     }
 
-    fn three(&mut self, parts: &'q [Node; 3]) -> Result<Box<[Expr; 3]>, Fault> {
+    /// The three parts of BETWEEN or `?:`.
+    fn bind_three(&mut self, parts: &'q [Node; 3]) -> Result<Box<[Expr; 3]>, Fault> {
         let [a, b, c] = parts;
-        Ok(Box::new([self.expr(a)?, self.expr(b)?, self.expr(c)?]))
+        Ok(Box::new([self.bind_expr(a)?, self.bind_expr(b)?, self.bind_expr(c)?]))
     }
 
-    fn between(&mut self, parts: &'q [Node; 3], negated: bool) -> Result<Expr, Fault> {
-        self.three(parts).map(|parts| negate(Expr::Between(parts), negated))
+    fn bind_between(&mut self, parts: &'q [Node; 3], negated: bool) -> Result<Expr, Fault> {
+        self.bind_three(parts).map(|parts| negate_if(Expr::Between(parts), negated))
     }
 
-    fn conditional(&mut self, parts: &'q [Node; 3]) -> Result<Expr, Fault> {
-        self.three(parts).map(Expr::Conditional)
+    fn bind_conditional(&mut self, parts: &'q [Node; 3]) -> Result<Expr, Fault> {
+        self.bind_three(parts).map(Expr::Conditional)
     }
 
-    fn among(&mut self, value: &'q Node, items: &'q [Node], negated: bool) -> Result<Expr, Fault> {
-        let value = self.boxed(value)?;
-        Ok(negate(among(value, self.exprs(items)?), negated))
+    /// IN: a list of constants becomes a set.
+    fn bind_in(
+        &mut self,
+        value: &'q Node,
+        items: &'q [Node],
+        negated: bool,
+    ) -> Result<Expr, Fault> {
+        let value = self.bind_boxed(value)?;
+        Ok(negate_if(in_or_among(value, self.bind_all(items)?), negated))
     }
 
-    fn subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
-        self.query(query).map(|select| Expr::Subquery(kind, Box::new(select)))
+    fn bind_subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
+        self.bind_inner_query(query).map(|select| Expr::Subquery(kind, Box::new(select)))
     }
 
-    fn boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
-        self.expr(node).map(Box::new)
+    fn bind_boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
+        self.bind_expr(node).map(Box::new)
     }
 
-    pub(super) fn exprs(&mut self, nodes: &'q [Node]) -> Result<Vec<Expr>, Fault> {
-        nodes.iter().map(|node| self.expr(node)).collect()
+    pub(super) fn bind_all(&mut self, nodes: &'q [Node]) -> Result<Vec<Expr>, Fault> {
+        nodes.iter().map(|node| self.bind_expr(node)).collect()
     }
 
-    fn member(&mut self, node: &Node, base: &'q Node, steps: &'q [Step]) -> Result<Expr, Fault> {
+    /// A path. Its beginning may be a key of GROUP BY, a name, or any expression.
+    fn bind_member(
+        &mut self,
+        node: &Node,
+        base: &'q Node,
+        steps: &'q [PathStep],
+    ) -> Result<Expr, Fault> {
         if let Some((key, length)) = self.key_of_path(base, steps) {
             let Expr::Slot(slot) = key else { return Ok(key) };
-            return self.path(slot, steps.get(length..).unwrap_or_default());
+            return self.path_in_slot(slot, steps.get(length..).unwrap_or_default());
         }
         if let NodeKind::Name(name) = &base.kind {
-            let slot = self.resolve(name, base.span(), node.span())?;
-            return self.path(slot, steps);
+            let slot = self.resolve_name(name, base.span(), node.span())?;
+            return self.path_in_slot(slot, steps);
         }
-        let base = self.expr(base)?;
-        self.steps(base, steps)
+        let base = self.bind_expr(base)?;
+        self.steps_in_value(base, steps)
     }
 
-    fn object(&mut self, fields: &'q [(String, Node)], node: &Node) -> Result<Expr, Fault> {
+    /// An object; one of constants is a constant. A property may not repeat.
+    fn bind_object(&mut self, fields: &'q [(String, Node)], node: &Node) -> Result<Expr, Fault> {
         let mut names = std::collections::HashSet::new();
         let mut object = Vec::with_capacity(fields.len());
         for (name, value) in fields {
             if !names.insert(name) {
                 return Err(Fault::Duplicate(node.span(), name.clone()));
             }
-            object.push((name.clone(), self.expr(value)?));
+            object.push((name.clone(), self.bind_expr(value)?));
         }
         let known = |(_, value): &(String, Expr)| is_constant(value);
         if !object.iter().all(known) {
@@ -128,14 +148,16 @@ impl<'q> Binder<'q> {
         Ok(Expr::Constant(Value::Document(fields.collect())))
     }
 
-    fn chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
-        let first = self.expr(first)?;
+    /// Operators of one precedence. AND, OR and `||` are one operation on all operands; others are
+    /// applied from left to right.
+    fn bind_chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
+        let first = self.bind_expr(first)?;
         let mut operands = Vec::with_capacity(rest.len() + 1);
         let kind = rest.first().map(|(operator, _)| *operator);
         if let Some(Operator::And | Operator::Or | Operator::Concat) = kind {
             operands.push(first);
             for (_, node) in rest {
-                operands.push(self.expr(node)?);
+                operands.push(self.bind_expr(node)?);
             }
             return Ok(match kind {
                 Some(Operator::And) => Expr::And(operands),
@@ -146,16 +168,17 @@ impl<'q> Binder<'q> {
         let mut chain = Vec::with_capacity(rest.len());
         for (operator, node) in rest {
             let Operator::Of(binary) = operator else { return Err(Fault::Syntax(node.span())) };
-            chain.push((*binary, self.expr(node)?));
+            chain.push((*binary, self.bind_expr(node)?));
         }
         Ok(Expr::Chain(Box::new(first), chain))
     }
 
-    fn like(
+    /// LIKE: a constant pattern is read here. ESCAPE takes one character.
+    fn bind_like(
         &mut self,
         value: &'q Node,
         pattern: &'q Node,
-        escape: Option<&(String, Place)>,
+        escape: Option<&(String, TextPlace)>,
         negated: bool,
     ) -> Result<Expr, Fault> {
         let escape = match escape {
@@ -168,27 +191,30 @@ impl<'q> Binder<'q> {
                 }
             }
         };
-        let value = self.boxed(value)?;
-        let like = match self.expr(pattern)? {
+        let value = self.bind_boxed(value)?;
+        let like = match self.bind_expr(pattern)? {
             Expr::Constant(Value::String(pattern)) => {
                 Expr::Like(value, Like::new(&pattern, escape))
             }
             pattern => Expr::LikeAny(value, Box::new(pattern), escape),
         };
-        Ok(negate(like, negated))
+        Ok(negate_if(like, negated))
     }
 }
 
-fn negate(expr: Expr, negated: bool) -> Expr {
+/// The expression, or its negation.
+fn negate_if(expr: Expr, negated: bool) -> Expr {
     if negated { Expr::Not(Box::new(expr)) } else { expr }
 }
 
+/// Whether an expression is a constant; undefined is one.
 fn is_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Constant(_) | Expr::Undefined)
 }
 
-/// The values of constants, without those that are nothing.
-fn constants(exprs: &[Expr]) -> Option<Vec<Value>> {
+/// The values of expressions that are all constants, those that are undefined left out; nothing
+/// when one is not a constant.
+fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     if !exprs.iter().all(is_constant) {
         return None;
     }
@@ -199,8 +225,9 @@ fn constants(exprs: &[Expr]) -> Option<Vec<Value>> {
     Some(values.collect())
 }
 
-fn among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
-    let Some(values) = constants(&items) else { return Expr::In(value, items) };
+/// IN as a set of constants where all items are constants, else item by item.
+fn in_or_among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
+    let Some(values) = all_constants(&items) else { return Expr::In(value, items) };
     let has_nothing = values.len() < items.len();
     Expr::Among(value, Box::new(Set::new(values, has_nothing)))
 }

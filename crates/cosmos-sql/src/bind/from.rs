@@ -1,4 +1,8 @@
 //! FROM and JOIN: which slot each name has and where its values come from.
+//!
+//! The first name of FROM is special: in `FROM c` it is the stored document, whatever it is called.
+//! Anything deeper, such as `FROM c.list` or `JOIN x IN c.list`, is evaluated from the document for
+//! each row.
 
 use std::sync::Arc;
 
@@ -6,37 +10,43 @@ use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::Binder;
 use crate::{
-    ast::{self, Collection, Step},
+    ast::{self, Collection, PathStep},
     error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
-    pub(super) fn from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
+    /// Binds the sources in order; each may use the names before it.
+    pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
-        self.frame().enters = true;
+        self.current_frame().enters = true;
         for input in inputs {
-            let source = self.source(input, &mut sources)?;
+            let source = self.bind_source(input, &mut sources)?;
             if let Some(name) = name_of(input) {
-                if self.frame().names.iter().any(|(known, _)| *known == name) {
+                if self.current_frame().names.iter().any(|(known, _)| *known == name) {
                     return Err(Fault::Duplicate(input.at.0, name));
                 }
                 let slot = source.slot;
-                self.frame().names.push((name, slot));
+                self.current_frame().names.push((name, slot));
             }
             sources.push(source);
         }
-        self.frame().enters = false;
+        self.current_frame().enters = false;
         Ok(sources)
     }
 
-    /// The source of a name; one that it is made of goes before it.
-    fn source(&mut self, input: &'q ast::Input, before: &mut Vec<Source>) -> Result<Source, Fault> {
+    /// The source of a name. One that it is made of (the results that it goes over) is put before
+    /// it.
+    fn bind_source(
+        &mut self,
+        input: &'q ast::Input,
+        before: &mut Vec<Source>,
+    ) -> Result<Source, Fault> {
         // Only what is in FROM, all the way, has the documents to itself.
         let outermost = before.is_empty()
             && self.frames.iter().all(|frame| frame.enters && frame.names.is_empty());
         let of = match &input.of {
             Collection::Query(query) => {
-                let results = self.results(query, outermost)?;
+                let results = self.bind_results(query, outermost)?;
                 if !input.iterates {
                     return Ok(results);
                 }
@@ -46,23 +56,30 @@ impl<'q> Binder<'q> {
                 elements
             }
             Collection::Path { root, at, steps } => {
-                let root = match self.find(root) {
+                let root = match self.find_name(root) {
                     None if outermost => DOCUMENT,
-                    _ => self.resolve(root, Span { end: at.0.start + root.len(), ..at.0 }, at.0)?,
+                    _ => self.resolve_name(
+                        root,
+                        Span { end: at.0.start + root.len(), ..at.0 },
+                        at.0,
+                    )?,
                 };
                 if root == DOCUMENT && steps.is_empty() && !input.iterates && outermost {
                     return Ok(Source { slot: DOCUMENT, input: Input::Root });
                 }
-                self.path(root, steps)?
+                self.path_in_slot(root, steps)?
             }
         };
         let input = if input.iterates { Input::Elements(of) } else { Input::Value(of) };
-        Ok(Source { slot: self.slot(), input })
+        Ok(Source { slot: self.next_slot(), input })
     }
 
-    fn results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
-        let select = self.query(query)?;
-        let slot = self.slot();
+    /// A query in FROM. One over the documents whose results need all of them (an order, a group, a
+    /// limit) is collected before the first row; one that gives each document results of its own
+    /// runs row by row.
+    fn bind_results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
+        let select = self.bind_inner_query(query)?;
+        let slot = self.next_slot();
         let of = if outermost && !is_local(&select) {
             Input::Collected(Arc::new(select))
         } else {
@@ -71,13 +88,17 @@ impl<'q> Binder<'q> {
         Ok(Source { slot, input: of })
     }
 
-    /// A path inside a slot.
-    pub(super) fn path(&mut self, slot: usize, steps: &'q [Step]) -> Result<Expr, Fault> {
+    /// A path inside a slot: names as far as they go, then computed steps.
+    pub(super) fn path_in_slot(
+        &mut self,
+        slot: usize,
+        steps: &'q [PathStep],
+    ) -> Result<Expr, Fault> {
         let mut names = Vec::new();
         let mut rest = steps.iter();
         let mut expr = None;
         for step in rest.by_ref() {
-            match self.step(step)? {
+            match self.bind_step(step)? {
                 Ok(name) => names.push(name),
                 Err(computed) => {
                     expr = Some(computed);
@@ -88,15 +109,19 @@ impl<'q> Binder<'q> {
         let mut path = if names.is_empty() { Expr::Slot(slot) } else { Expr::Path(slot, names) };
         if let Some(computed) = expr {
             path = Expr::Step(Box::new(path), Box::new(computed));
-            path = self.steps(path, rest.as_slice())?;
+            path = self.steps_in_value(path, rest.as_slice())?;
         }
         Ok(path)
     }
 
     /// Steps inside any value.
-    pub(super) fn steps(&mut self, base: Expr, steps: &'q [Step]) -> Result<Expr, Fault> {
+    pub(super) fn steps_in_value(
+        &mut self,
+        base: Expr,
+        steps: &'q [PathStep],
+    ) -> Result<Expr, Fault> {
         steps.iter().try_fold(base, |base, step| {
-            let step = self.step(step)?.map_or_else(
+            let step = self.bind_step(step)?.map_or_else(
                 |computed| computed,
                 |name| Expr::Constant(document::Value::String(name)),
             );
@@ -104,11 +129,11 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// The name that a step is, or what computes it.
-    fn step(&mut self, step: &'q Step) -> Result<Result<String, Expr>, Fault> {
+    /// The name that a step is, or the expression that computes it.
+    fn bind_step(&mut self, step: &'q PathStep) -> Result<Result<String, Expr>, Fault> {
         Ok(match step {
-            Step::Name(name) => Ok(name.clone()),
-            Step::Computed(node) => match self.expr(node)? {
+            PathStep::Name(name) => Ok(name.clone()),
+            PathStep::Computed(node) => match self.bind_expr(node)? {
                 Expr::Constant(document::Value::String(name)) => Ok(name),
                 other => Err(other),
             },
@@ -132,8 +157,8 @@ fn name_of(input: &ast::Input) -> Option<String> {
         Collection::Query(_) => None,
         Collection::Path { root, steps, .. } => match steps.last() {
             None => Some(root.clone()),
-            Some(Step::Name(name)) => Some(name.clone()),
-            Some(Step::Computed(_)) => None,
+            Some(PathStep::Name(name)) => Some(name.clone()),
+            Some(PathStep::Computed(_)) => None,
         },
     }
 }

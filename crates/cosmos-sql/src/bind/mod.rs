@@ -1,5 +1,10 @@
-//! A tree to a plan: names become slots, parameters constants, functions are found. One binder
-//! binds a query with all queries inside it.
+//! A tree to a plan: names become slots, parameters become constants, functions are found in their
+//! table. One binder binds a query with all queries inside it, so that slots are never used twice.
+//!
+//! Each query has a frame: its names, its group keys, and whether its expressions see rows or
+//! groups at the moment. A name is looked for in the frames from the innermost outward. The clauses
+//! are bound in the order in which they run: FROM gives names, WHERE and GROUP BY see rows, then
+//! SELECT and ORDER BY see groups if there are any.
 
 mod call;
 mod expression;
@@ -11,9 +16,9 @@ use std::collections::HashMap;
 use document::Value;
 use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Window};
 
-use self::scope::{Frame, Phase};
+use self::scope::{Phase, QueryFrame};
 use crate::{
-    ast::{Count, Item, Node, NodeKind, Query, Selection, Step},
+    ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection},
     error::{Fault, Span},
     limits::{MAX_FILLED_BYTES, MAX_PARAMETER_DEPTH},
 };
@@ -24,40 +29,50 @@ pub(crate) use call::has_aggregate as aggregates;
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
 /// Returns the counts of a query, parameters filled in.
-pub(crate) fn window(query: &Query, parameters: &[(String, Value)]) -> Result<Counts, Fault> {
+pub(crate) fn window_counts(
+    query: &Query,
+    parameters: &[(String, Value)],
+) -> Result<Counts, Fault> {
     let binder = Binder::new(parameters);
-    let top = query.top.as_ref().map(|top| binder.count(top)).transpose()?;
+    let top = query.top.as_ref().map(|top| binder.count_value(top)).transpose()?;
     let limits = match &query.window {
-        Some((offset, limit)) => Some((binder.count(offset)?, binder.count(limit)?)),
+        Some((offset, limit)) => Some((binder.count_value(offset)?, binder.count_value(limit)?)),
         None => None,
     };
     Ok((top, limits))
 }
 
 /// The plan of a query.
-pub(crate) fn bind(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
-    let too_deep = parameters.iter().find(|(_, value)| !within(value, MAX_PARAMETER_DEPTH));
+pub(crate) fn bind_query(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
+    let too_deep =
+        parameters.iter().find(|(_, value)| !is_within_depth(value, MAX_PARAMETER_DEPTH));
     if let Some((name, _)) = too_deep {
         let message = format!("The value of '{name}' is nested too deeply.");
         return Err(Fault::Limit(Span::default(), "SC3054", message));
     }
-    Binder::new(parameters).query(query)
+    Binder::new(parameters).bind_inner_query(query)
 }
 
-fn within(value: &Value, depth: usize) -> bool {
+/// Whether a parameter's value is nested no deeper than `depth` levels.
+fn is_within_depth(value: &Value, depth: usize) -> bool {
     match value {
-        Value::Array(values) => depth > 0 && values.iter().all(|value| within(value, depth - 1)),
+        Value::Array(values) => {
+            depth > 0 && values.iter().all(|value| is_within_depth(value, depth - 1))
+        }
         Value::Document(fields) => {
-            depth > 0 && fields.fields().iter().all(|(_, value)| within(value, depth - 1))
+            depth > 0 && fields.fields().iter().all(|(_, value)| is_within_depth(value, depth - 1))
         }
         _ => true,
     }
 }
 
+/// Binds one query and all queries inside it.
 struct Binder<'q> {
+    /// Values by name, `@` included.
     parameters: HashMap<&'q str, &'q Value>,
     /// Queries around the place that is bound, the innermost last.
-    frames: Vec<Frame<'q>>,
+    frames: Vec<QueryFrame<'q>>,
+    /// The number of the next slot.
     slots: usize,
     /// Bytes of parameters that were filled in.
     filled: usize,
@@ -69,36 +84,39 @@ impl<'q> Binder<'q> {
         Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1, filled: 0 }
     }
 
-    fn slot(&mut self) -> usize {
+    /// A slot that nothing uses yet.
+    fn next_slot(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
     }
 
-    fn query(&mut self, query: &'q Query) -> Result<Select, Fault> {
-        self.frames.push(Frame::default());
-        let clauses = self.clauses(query);
+    /// Binds a query in a frame of its own.
+    fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
+        self.frames.push(QueryFrame::default());
+        let clauses = self.bind_clauses(query);
         self.frames.pop();
         Ok(Select::new(clauses?))
     }
 
-    fn clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
-        let from = self.from(&query.from)?;
-        let filter = query.filter.as_ref().map(|filter| self.expr(filter)).transpose()?;
+    /// Binds the clauses in the order in which they run.
+    fn bind_clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
+        let from = self.bind_from(&query.from)?;
+        let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
         let grouped = !query.group.is_empty() || has_aggregate(query);
         let mut keys = Vec::new();
         for key in &query.group {
-            let expr = self.expr(key)?;
-            let slot = self.slot();
+            let expr = self.bind_expr(key)?;
+            let slot = self.next_slot();
             keys.push((expr, slot));
-            self.frame().keys.push((key, slot));
+            self.current_frame().keys.push((key, slot));
         }
         if grouped {
-            self.frame().phase = Phase::Groups;
+            self.current_frame().phase = Phase::Groups;
         }
-        let projection = self.projection(query, &from)?;
-        let order = self.order(query, grouped && query.group.is_empty())?;
-        let aggregates = std::mem::take(&mut self.frame().aggregates);
-        let window = self.window(query)?;
+        let projection = self.bind_projection(query, &from)?;
+        let order = self.bind_order(query, grouped && query.group.is_empty())?;
+        let aggregates = std::mem::take(&mut self.current_frame().aggregates);
+        let window = self.bind_window(query)?;
         Ok(Clauses {
             slots: self.slots,
             from,
@@ -107,29 +125,34 @@ impl<'q> Binder<'q> {
             projection,
             distinct: query.distinct,
             order,
-            order_in_output: query.order.iter().all(|item| selects(&query.selection, &item.node)),
+            order_in_output: query
+                .order
+                .iter()
+                .all(|item| is_selected(&query.selection, &item.node)),
             window,
         })
     }
 
-    /// ORDER BY. Where all rows make `one` result, the order of rows has no effect.
-    fn order(&mut self, query: &'q Query, one: bool) -> Result<Vec<Order>, Fault> {
+    /// ORDER BY. Where all rows make `one` result, the order of rows has no effect, and only
+    /// aggregates may be ordered by.
+    fn bind_order(&mut self, query: &'q Query, one: bool) -> Result<Vec<Order>, Fault> {
         let mut order = Vec::with_capacity(query.order.len());
         for item in &query.order {
             if one && !call::has_aggregate(&item.node) {
                 // It has to be right all the same.
-                self.frame().phase = Phase::Aggregate;
-                let checked = self.expr(&item.node);
-                self.frame().phase = Phase::Groups;
+                self.current_frame().phase = Phase::Aggregate;
+                let checked = self.bind_expr(&item.node);
+                self.current_frame().phase = Phase::Groups;
                 checked?;
                 continue;
             }
-            order.push(Order { by: self.expr(&item.node)?, descending: item.descending });
+            order.push(Order { by: self.bind_expr(&item.node)?, descending: item.descending });
         }
         Ok(order)
     }
 
-    fn projection(
+    /// SELECT. `SELECT *` is one row's only source; names of a list may not repeat.
+    fn bind_projection(
         &mut self,
         query: &'q Query,
         from: &[select::plan::Source],
@@ -137,11 +160,13 @@ impl<'q> Binder<'q> {
         match &query.selection {
             Selection::Star(at) => match from {
                 [] => Err(Fault::StarWithoutFrom(at.0)),
-                [source] if self.frame().phase == Phase::Rows => Ok(Projection::Star(source.slot)),
+                [source] if self.current_frame().phase == Phase::Rows => {
+                    Ok(Projection::Star(source.slot))
+                }
                 [_] => Err(Fault::Ungrouped(at.0)),
                 _ => Err(Fault::StarOfMany(at.0)),
             },
-            Selection::Value(node) => Ok(Projection::Value(self.expr(node)?)),
+            Selection::Value(node) => Ok(Projection::Value(self.bind_expr(node)?)),
             Selection::List(items) => {
                 let mut fields: Vec<(String, Expr)> = Vec::with_capacity(items.len());
                 let mut names = std::collections::HashSet::new();
@@ -150,45 +175,48 @@ impl<'q> Binder<'q> {
                         let at = item.alias.as_ref().map_or(item.node.span(), |(_, at)| at.0);
                         return Err(Fault::Duplicate(at, name));
                     }
-                    fields.push((name, self.expr(&item.node)?));
+                    fields.push((name, self.bind_expr(&item.node)?));
                 }
                 Ok(Projection::Fields(fields))
             }
         }
     }
 
-    fn window(&mut self, query: &Query) -> Result<Window, Fault> {
+    /// TOP, OFFSET and LIMIT as a window over the results.
+    fn bind_window(&mut self, query: &Query) -> Result<Window, Fault> {
         let mut window = Window::default();
         if let Some(top) = &query.top {
-            window.take = Some(self.count(top)?);
+            window.take = Some(self.count_value(top)?);
         }
         if let Some((offset, limit)) = &query.window {
-            window = Window { skip: self.count(offset)?, take: Some(self.count(limit)?) };
+            window =
+                Window { skip: self.count_value(offset)?, take: Some(self.count_value(limit)?) };
         }
         Ok(window)
     }
 
-    /// The value of TOP, OFFSET or LIMIT.
-    fn count(&self, count: &Count) -> Result<u64, Fault> {
+    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number that is not negative.
+    fn count_value(&self, count: &ClauseCount) -> Result<u64, Fault> {
         let value = match &count.node.kind {
             NodeKind::Literal(value) => value,
-            NodeKind::Parameter(name) => self.parameter(name, count.node.span())?,
+            NodeKind::Parameter(name) => self.parameter_value(name, count.node.span())?,
             _ => return Err(Fault::Count(count.node.span(), count.clause)),
         };
         let whole = select::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
         whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
     }
 
-    fn parameter(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
+    fn parameter_value(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
         let value = self.parameters.get(name).copied();
         value.ok_or_else(|| Fault::Parameter(at, name.to_owned()))
     }
 }
 
 impl Binder<'_> {
-    /// A parameter as a constant: a copy for each place where it stands.
-    fn filled_in(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
-        let value = self.parameter(name, at)?;
+    /// A parameter as a constant: a copy for each place where it stands, which together are
+    /// bounded.
+    fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
+        let value = self.parameter_value(name, at)?;
         self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
             let message = format!(
@@ -200,7 +228,8 @@ impl Binder<'_> {
     }
 }
 
-/// The properties that the items of a list become.
+/// The properties that the items of a list become: an alias, else the last name of a path, else
+/// `$1`, `$2` and so on by position among those without a name.
 pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     let mut unnamed = 0;
     let name = |item: &Item| {
@@ -210,7 +239,7 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
         let last = match &item.node.kind {
             NodeKind::Name(name) => Some(name.clone()),
             NodeKind::Member { steps, .. } => match steps.last() {
-                Some(Step::Name(name)) => Some(name.clone()),
+                Some(PathStep::Name(name)) => Some(name.clone()),
                 _ => None,
             },
             _ => None,
@@ -223,8 +252,9 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     items.iter().map(name).collect()
 }
 
-/// Whether what an expression comes to is known from what is selected.
-fn selects(selection: &Selection, node: &Node) -> bool {
+/// Whether what an expression comes to is known from what is selected: then DISTINCT and ORDER BY
+/// work on the same values.
+fn is_selected(selection: &Selection, node: &Node) -> bool {
     match selection {
         Selection::Star(_) => true,
         Selection::Value(value) => value == node,
@@ -232,7 +262,7 @@ fn selects(selection: &Selection, node: &Node) -> bool {
     }
 }
 
-/// Whether a query aggregates its rows.
+/// Whether a query aggregates its rows: an aggregate stands in SELECT or ORDER BY.
 pub(crate) fn has_aggregate(query: &Query) -> bool {
     let ordered = query.order.iter().any(|item| call::has_aggregate(&item.node));
     ordered

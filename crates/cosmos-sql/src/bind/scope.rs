@@ -4,7 +4,7 @@ use select::plan::{Aggregate, Expr};
 
 use super::Binder;
 use crate::{
-    ast::{Node, NodeKind, Step},
+    ast::{Node, NodeKind, PathStep},
     error::{Fault, Span},
 };
 
@@ -18,52 +18,57 @@ pub(super) enum Phase {
     Aggregate,
 }
 
-/// What one query adds.
+/// What one query adds to the names that can be seen.
 #[derive(Debug, Default)]
-pub(super) struct Frame<'q> {
+pub(super) struct QueryFrame<'q> {
+    /// Names of FROM with their slots.
     pub(super) names: Vec<(String, usize)>,
     /// Whether its FROM is being bound.
     pub(super) enters: bool,
     pub(super) phase: Phase,
+    /// Keys of GROUP BY with their slots.
     pub(super) keys: Vec<(&'q Node, usize)>,
+    /// Aggregates that were found so far.
     pub(super) aggregates: Vec<Aggregate>,
 }
 
 impl<'q> Binder<'q> {
-    /// The query that is bound.
-    pub(super) fn frame(&mut self) -> &mut Frame<'q> {
+    /// The frame of the query that is bound.
+    pub(super) fn current_frame(&mut self) -> &mut QueryFrame<'q> {
         if self.frames.is_empty() {
-            self.frames.push(Frame::default());
+            self.frames.push(QueryFrame::default());
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
 
-    /// The slot of a name.
-    pub(super) fn find(&self, name: &str) -> Option<(usize, Phase)> {
+    /// The slot of a name and the phase of the query that has it; the innermost query comes first.
+    pub(super) fn find_name(&self, name: &str) -> Option<(usize, Phase)> {
         self.frames.iter().rev().find_map(|frame| {
             let found = frame.names.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, slot)| (*slot, frame.phase))
         })
     }
 
-    /// The slot of a name that rows have; `at` is the expression that it begins.
-    pub(super) fn resolve(&self, name: &str, name_at: Span, at: Span) -> Result<usize, Fault> {
-        match self.find(name) {
+    /// The slot of a name that rows have. A name of a query that sees groups is an error: a group
+    /// has many rows. `at` is the whole expression, which the message shows.
+    pub(super) fn resolve_name(&self, name: &str, name_at: Span, at: Span) -> Result<usize, Fault> {
+        match self.find_name(name) {
             None => Err(Fault::Name(name_at, name.to_owned())),
             Some((_, Phase::Groups)) => Err(Fault::Ungrouped(at)),
             Some((slot, _)) => Ok(slot),
         }
     }
 
-    /// The key of a group that an expression is.
-    pub(super) fn key(&self, node: &Node) -> Option<Expr> {
-        self.keys().find(|(key, _)| *key == node).map(|(_, slot)| Expr::Slot(slot))
+    /// The slot of the group key that an expression is.
+    pub(super) fn group_key(&self, node: &Node) -> Option<Expr> {
+        self.visible_keys().find(|(key, _)| *key == node).map(|(_, slot)| Expr::Slot(slot))
     }
 
-    /// The key of a group that the beginning of a path is, and how many steps that is.
-    pub(super) fn key_of_path(&self, base: &Node, steps: &[Step]) -> Option<(Expr, usize)> {
-        let found = self.keys().filter_map(|(key, slot)| match &key.kind {
+    /// The slot of the longest group key that a path begins with, and how many of its steps that
+    /// is: with `GROUP BY c.a`, `c.a.b` is `.b` of the key.
+    pub(super) fn key_of_path(&self, base: &Node, steps: &[PathStep]) -> Option<(Expr, usize)> {
+        let found = self.visible_keys().filter_map(|(key, slot)| match &key.kind {
             NodeKind::Member { base: of, steps: path } => {
                 let begins = **of == *base && steps.starts_with(path);
                 begins.then_some((slot, path.len()))
@@ -73,8 +78,8 @@ impl<'q> Binder<'q> {
         found.max_by_key(|(_, length)| *length).map(|(slot, length)| (Expr::Slot(slot), length))
     }
 
-    /// Keys of the groups that are seen.
-    fn keys(&self) -> impl Iterator<Item = (&'q Node, usize)> {
+    /// The keys of all queries around that see groups.
+    fn visible_keys(&self) -> impl Iterator<Item = (&'q Node, usize)> {
         let grouped = self.frames.iter().rev().filter(|frame| frame.phase == Phase::Groups);
         grouped.flat_map(|frame| frame.keys.iter().copied())
     }

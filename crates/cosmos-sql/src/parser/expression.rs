@@ -1,91 +1,103 @@
-//! Expressions. Operators of one level make one node, however many they are, so that only nesting
-//! makes a tree deep.
+//! Expressions. Operators of one precedence make one node, however many they are, so that only
+//! nesting makes a tree deep: `a AND b AND c ...` with two thousand operands is one level.
+//!
+//! Binary operators are read with two stacks, operands and operators (shunting yard) instead of a
+//! function for each precedence. When an operator comes that binds less tightly than the last ones,
+//! those become a node:
+//!
+//! ```text
+//! a * b + c     operands  a b        operators  *
+//!               `+` is looser: close `*`  ->  operands (a*b) c   operators  +
+//! ```
 
 use document::Value;
 
-use super::{Parser, operators::Level};
+use super::{Parser, operators::Precedence};
 use crate::{
-    ast::{Node, NodeKind, Operator, Place, Step, Subquery, Unary},
+    ast::{Node, NodeKind, Operator, PathStep, Subquery, TextPlace, Unary},
     error::{Fault, Span},
     limits::{MAX_IN_ITEMS, MAX_LOGIC, MAX_WRAPS},
-    token::{Kind, Sign, Word},
+    token::{Sign, TokenKind, Word},
 };
 
 impl Parser<'_> {
-    pub(super) fn expression(&mut self) -> Result<Node, Fault> {
-        self.enter()?;
-        let mut node = self.binary(Level::Or)?;
-        if *self.kind() == Kind::Sign(Sign::Coalesce) {
-            node = self.coalesce(node)?;
+    /// An expression: binary operators, then `??`, then `?:`, from the tightest to the loosest.
+    pub(super) fn parse_expression(&mut self) -> Result<Node, Fault> {
+        self.enter_level()?;
+        let mut node = self.parse_binary(Precedence::Or)?;
+        if *self.current_kind() == TokenKind::Sign(Sign::Coalesce) {
+            node = self.parse_coalesce(node)?;
         }
-        if *self.kind() == Kind::Sign(Sign::Question) {
-            node = self.conditional(node)?;
+        if *self.current_kind() == TokenKind::Sign(Sign::Question) {
+            node = self.parse_conditional(node)?;
         }
         self.depth -= 1;
         Ok(node)
     }
 
-    fn conditional(&mut self, condition: Node) -> Result<Node, Fault> {
-        self.sign(Sign::Question)?;
-        let yes = self.expression()?;
-        self.sign(Sign::Colon)?;
-        let no = self.expression()?;
-        let span = condition.span().to(no.span());
+    fn parse_conditional(&mut self, condition: Node) -> Result<Node, Fault> {
+        self.expect_sign(Sign::Question)?;
+        let yes = self.parse_expression()?;
+        self.expect_sign(Sign::Colon)?;
+        let no = self.parse_expression()?;
+        let span = condition.span().up_to(no.span());
         Ok(Node::new(NodeKind::Conditional(Box::new([condition, yes, no])), span))
     }
 
-    fn coalesce(&mut self, first: Node) -> Result<Node, Fault> {
+    fn parse_coalesce(&mut self, first: Node) -> Result<Node, Fault> {
         let start = first.span();
         let mut items = vec![first];
         while self.take_sign(Sign::Coalesce) {
-            items.push(self.binary(Level::Or)?);
+            items.push(self.parse_binary(Precedence::Or)?);
         }
-        Ok(Node::new(NodeKind::Coalesce(items), start.to(self.before())))
+        Ok(Node::new(NodeKind::Coalesce(items), start.up_to(self.span_before())))
     }
 
-    /// Operands and operators that bind at least so tightly.
-    fn binary(&mut self, least: Level) -> Result<Node, Fault> {
+    /// Operands and operators that bind at least as tightly as `least`.
+    fn parse_binary(&mut self, least: Precedence) -> Result<Node, Fault> {
         let mut chains = Chains::default();
         let mut predicates = 0;
-        chains.operands.push(self.unary()?);
+        chains.operands.push(self.parse_unary()?);
         loop {
-            if least <= Level::Predicate
-                && let Some(negated) = self.predicate()
+            if least <= Precedence::Predicate
+                && let Some(negated) = self.predicate_here()
             {
-                self.wrap(predicates)?;
+                self.count_wrap(predicates)?;
                 predicates += 1;
-                chains.close(Level::Predicate);
-                let Some(value) = chains.operands.pop() else { return Err(self.wrong()) };
-                let node = self.predicate_of(value, negated)?;
+                chains.close_level(Precedence::Predicate);
+                let Some(value) = chains.operands.pop() else { return Err(self.syntax_error()) };
+                let node = self.parse_predicate(value, negated)?;
                 chains.operands.push(node);
                 continue;
             }
-            let Some((operator, level)) = self.operator().filter(|(_, level)| least <= *level)
+            let Some((operator, level)) = self.operator_here().filter(|(_, level)| least <= *level)
             else {
                 break;
             };
-            if level <= Level::And {
+            if level <= Precedence::And {
                 self.count_logic()?;
                 predicates = 0;
             }
             self.at += 1;
-            chains.close(level);
+            chains.close_level(level);
             chains.operators.push((operator, level));
-            chains.operands.push(self.unary()?);
+            chains.operands.push(self.parse_unary()?);
         }
         chains.close_all();
-        chains.operands.pop().ok_or_else(|| self.wrong())
+        chains.operands.pop().ok_or_else(|| self.syntax_error())
     }
 
-    /// A predicate about a predicate makes the tree deeper.
-    fn wrap(&mut self, predicates: usize) -> Result<(), Fault> {
+    /// Counts a predicate about the result of another one (`a IN (1) IN (true)`), which makes the
+    /// tree deeper without parentheses.
+    fn count_wrap(&mut self, predicates: usize) -> Result<(), Fault> {
         if predicates == 0 {
             return Ok(());
         }
         self.wraps += 1;
-        if MAX_WRAPS < self.wraps { Err(self.wrong()) } else { Ok(()) }
+        if MAX_WRAPS < self.wraps { Err(self.syntax_error()) } else { Ok(()) }
     }
 
+    /// Counts an AND or OR operator.
     fn count_logic(&mut self) -> Result<(), Fault> {
         self.logic += 1;
         if MAX_LOGIC < self.logic {
@@ -93,145 +105,156 @@ impl Parser<'_> {
                 "The SQL query exceeded the maximum number of AND and OR operators. \
                  The allowed limit is {MAX_LOGIC}."
             );
-            return Err(Fault::Limit(self.span(), "SC3053", message));
+            return Err(Fault::Limit(self.current_span(), "SC3053", message));
         }
         Ok(())
     }
 
     /// Whether BETWEEN, IN or LIKE stands here, and whether it is negated.
-    fn predicate(&self) -> Option<bool> {
-        let is = |kind: &Kind| matches!(kind, Kind::Word(Word::Between | Word::In | Word::Like));
-        if is(self.kind()) {
+    fn predicate_here(&self) -> Option<bool> {
+        let is = |kind: &TokenKind| {
+            matches!(kind, TokenKind::Word(Word::Between | Word::In | Word::Like))
+        };
+        if is(self.current_kind()) {
             return Some(false);
         }
         (self.is_word(Word::Not) && is(self.kind_after(1))).then_some(true)
     }
 
-    fn predicate_of(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
+    /// The rest of a predicate about a value. Its own operands bind more tightly than AND, so that
+    /// the AND of BETWEEN is its own.
+    fn parse_predicate(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
         self.at += usize::from(negated);
         let start = value.span();
         let kind = if self.take_word(Word::Between) {
-            let low = self.binary(Level::Compare)?;
-            self.word(Word::And)?;
-            let high = self.binary(Level::Compare)?;
+            let low = self.parse_binary(Precedence::Compare)?;
+            self.expect_word(Word::And)?;
+            let high = self.parse_binary(Precedence::Compare)?;
             NodeKind::Between { parts: Box::new([value, low, high]), negated }
         } else if self.take_word(Word::In) {
-            self.sign(Sign::Open)?;
-            let items = self.list(Self::expression)?;
-            self.sign(Sign::Close)?;
+            self.expect_sign(Sign::Open)?;
+            let items = self.parse_list(Self::parse_expression)?;
+            self.expect_sign(Sign::Close)?;
             if MAX_IN_ITEMS < items.len() {
                 let message = format!(
                     "The SQL query exceeded the maximum number of IN items. \
                      The allowed limit is {MAX_IN_ITEMS}."
                 );
-                return Err(Fault::Limit(start.to(self.before()), "SC3055", message));
+                return Err(Fault::Limit(start.up_to(self.span_before()), "SC3055", message));
             }
             NodeKind::In { value: Box::new(value), items, negated }
         } else {
-            self.word(Word::Like)?;
-            let pattern = Box::new(self.binary(Level::Compare)?);
+            self.expect_word(Word::Like)?;
+            let pattern = Box::new(self.parse_binary(Precedence::Compare)?);
             let mut escape = None;
             if self.take_word(Word::Escape) {
-                let Kind::Text(text) = self.kind() else { return Err(self.wrong()) };
-                escape = Some((text.clone(), Place(self.span())));
+                let TokenKind::Text(text) = self.current_kind() else {
+                    return Err(self.syntax_error());
+                };
+                escape = Some((text.clone(), TextPlace(self.current_span())));
                 self.at += 1;
             }
             NodeKind::Like { value: Box::new(value), pattern, escape, negated }
         };
-        Ok(Node::new(kind, start.to(self.before())))
+        Ok(Node::new(kind, start.up_to(self.span_before())))
     }
 
-    fn unary(&mut self) -> Result<Node, Fault> {
-        let start = self.span();
-        let operator = match self.kind() {
-            Kind::Word(Word::Not) => None,
-            Kind::Sign(Sign::Minus) => Some(Unary::Negate),
-            Kind::Sign(Sign::Plus) => Some(Unary::Plus),
-            Kind::Sign(Sign::Tilde) => Some(Unary::BitNot),
-            _ => return self.postfix(),
+    /// An operator in front of its operand, or the operand alone.
+    fn parse_unary(&mut self) -> Result<Node, Fault> {
+        let start = self.current_span();
+        let operator = match self.current_kind() {
+            TokenKind::Word(Word::Not) => None,
+            TokenKind::Sign(Sign::Minus) => Some(Unary::Negate),
+            TokenKind::Sign(Sign::Plus) => Some(Unary::Plus),
+            TokenKind::Sign(Sign::Tilde) => Some(Unary::BitNot),
+            _ => return self.parse_postfix(),
         };
         self.at += 1;
-        self.enter()?;
-        let inner = self.unary()?;
+        self.enter_level()?;
+        let inner = self.parse_unary()?;
         self.depth -= 1;
-        Ok(prefixed(start, operator, inner))
+        Ok(prefixed_node(start, operator, inner))
     }
 
-    fn postfix(&mut self) -> Result<Node, Fault> {
-        let start = self.span();
-        let base = match self.kind() {
-            Kind::Sign(Sign::Open) => self.parenthesised(start)?,
-            _ => self.primary(start)?,
+    /// An operand with the path that follows it.
+    fn parse_postfix(&mut self) -> Result<Node, Fault> {
+        let start = self.current_span();
+        let base = match self.current_kind() {
+            TokenKind::Sign(Sign::Open) => self.parse_parenthesised(start)?,
+            _ => self.parse_primary(start)?,
         };
-        if !matches!(self.kind(), Kind::Sign(Sign::Dot | Sign::OpenBracket)) {
+        if !matches!(self.current_kind(), TokenKind::Sign(Sign::Dot | Sign::OpenBracket)) {
             return Ok(base);
         }
-        self.path(base)
+        self.parse_path(base)
     }
 
-    fn path(&mut self, base: Node) -> Result<Node, Fault> {
+    /// Steps: `.name` or `[expression]`; a string in brackets is a name.
+    fn parse_path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
             if self.take_sign(Sign::Dot) {
-                steps.push(Step::Name(self.name()?));
+                steps.push(PathStep::Name(self.expect_name()?));
             } else if self.take_sign(Sign::OpenBracket) {
-                let step = self.expression()?;
-                self.sign(Sign::CloseBracket)?;
+                let step = self.parse_expression()?;
+                self.expect_sign(Sign::CloseBracket)?;
                 steps.push(match step.kind {
-                    NodeKind::Literal(Value::String(name)) => Step::Name(name),
-                    _ => Step::Computed(step),
+                    NodeKind::Literal(Value::String(name)) => PathStep::Name(name),
+                    _ => PathStep::Computed(step),
                 });
             } else {
                 break;
             }
         }
-        let span = base.span().to(self.before());
+        let span = base.span().up_to(self.span_before());
         Ok(Node::new(NodeKind::Member { base: Box::new(base), steps }, span))
     }
 
-    fn primary(&mut self, start: Span) -> Result<Node, Fault> {
-        let kind = match self.kind() {
-            Kind::Number(value) => NodeKind::Literal(value.clone()),
-            Kind::Text(text) => NodeKind::Literal(Value::String(text.clone())),
-            Kind::Word(Word::True) => NodeKind::Literal(Value::Bool(true)),
-            Kind::Word(Word::False) => NodeKind::Literal(Value::Bool(false)),
-            Kind::Word(Word::Null) => NodeKind::Literal(Value::Null),
-            Kind::Word(Word::Undefined) => NodeKind::Undefined,
-            Kind::Parameter(name) => NodeKind::Parameter(name.clone()),
-            _ => return self.compound(start),
+    /// A constant, a parameter, or anything that has parts.
+    fn parse_primary(&mut self, start: Span) -> Result<Node, Fault> {
+        let kind = match self.current_kind() {
+            TokenKind::Number(value) => NodeKind::Literal(value.clone()),
+            TokenKind::Text(text) => NodeKind::Literal(Value::String(text.clone())),
+            TokenKind::Word(Word::True) => NodeKind::Literal(Value::Bool(true)),
+            TokenKind::Word(Word::False) => NodeKind::Literal(Value::Bool(false)),
+            TokenKind::Word(Word::Null) => NodeKind::Literal(Value::Null),
+            TokenKind::Word(Word::Undefined) => NodeKind::Undefined,
+            TokenKind::Parameter(name) => NodeKind::Parameter(name.clone()),
+            _ => return self.parse_compound(start),
         };
         self.at += 1;
         Ok(Node::new(kind, start))
     }
 
-    fn compound(&mut self, start: Span) -> Result<Node, Fault> {
-        let kind = match self.kind() {
-            Kind::Sign(Sign::OpenBracket) => {
+    /// An array, an object, a function call, a query with a word before it, or a name.
+    fn parse_compound(&mut self, start: Span) -> Result<Node, Fault> {
+        let kind = match self.current_kind() {
+            TokenKind::Sign(Sign::OpenBracket) => {
                 self.at += 1;
-                NodeKind::Array(self.items(Sign::CloseBracket, Self::expression)?)
+                NodeKind::Array(self.parse_items(Sign::CloseBracket, Self::parse_expression)?)
             }
-            Kind::Sign(Sign::OpenBrace) => {
+            TokenKind::Sign(Sign::OpenBrace) => {
                 self.at += 1;
-                NodeKind::Object(self.items(Sign::CloseBrace, Self::property)?)
+                NodeKind::Object(self.parse_items(Sign::CloseBrace, Self::parse_property)?)
             }
-            Kind::Word(Word::Exists) => self.query_of(Subquery::Exists)?,
-            Kind::Word(Word::Array) => self.query_of(Subquery::Array)?,
-            Kind::Word(Word::Udf) => {
+            TokenKind::Word(Word::Exists) => self.query_of(Subquery::Exists)?,
+            TokenKind::Word(Word::Array) => self.query_of(Subquery::Array)?,
+            TokenKind::Word(Word::Udf) => {
                 self.at += 1;
-                self.sign(Sign::Dot)?;
-                let name = self.name()?;
-                self.sign(Sign::Open)?;
-                let args = self.items(Sign::Close, Self::expression)?;
+                self.expect_sign(Sign::Dot)?;
+                let name = self.expect_name()?;
+                self.expect_sign(Sign::Open)?;
+                let args = self.parse_items(Sign::Close, Self::parse_expression)?;
                 NodeKind::Call { name, udf: true, args }
             }
-            Kind::Name(name) => {
-                let calls = *self.kind_after(1) == Kind::Sign(Sign::Open);
-                let queries = calls && *self.kind_after(2) == Kind::Word(Word::Select);
+            TokenKind::Name(name) => {
+                let calls = *self.kind_after(1) == TokenKind::Sign(Sign::Open);
+                let queries = calls && *self.kind_after(2) == TokenKind::Word(Word::Select);
                 match of_results(name).filter(|_| queries) {
                     Some(kind) => self.query_of(kind)?,
                     None if calls => {
                         self.at += 2;
-                        let args = self.items(Sign::Close, Self::expression)?;
+                        let args = self.parse_items(Sign::Close, Self::parse_expression)?;
                         NodeKind::Call { name: name.clone(), udf: false, args }
                     }
                     None => {
@@ -240,44 +263,47 @@ impl Parser<'_> {
                     }
                 }
             }
-            _ => return Err(self.wrong()),
+            _ => return Err(self.syntax_error()),
         };
-        Ok(Node::new(kind, start.to(self.before())))
+        Ok(Node::new(kind, start.up_to(self.span_before())))
     }
 
-    fn parenthesised(&mut self, start: Span) -> Result<Node, Fault> {
+    /// An expression or a query in parentheses.
+    fn parse_parenthesised(&mut self, start: Span) -> Result<Node, Fault> {
         self.at += 1;
         if self.is_word(Word::Select) {
-            let query = self.query()?;
-            self.sign(Sign::Close)?;
+            let query = self.parse_query()?;
+            self.expect_sign(Sign::Close)?;
             let kind = NodeKind::Query(Subquery::Scalar, query);
-            return Ok(Node::new(kind, start.to(self.before())));
+            return Ok(Node::new(kind, start.up_to(self.span_before())));
         }
-        let inner = self.expression()?;
-        self.sign(Sign::Close)?;
+        let inner = self.parse_expression()?;
+        self.expect_sign(Sign::Close)?;
         Ok(inner)
     }
 
+    /// A query in parentheses after the word that says what is asked of it.
     fn query_of(&mut self, kind: Subquery) -> Result<NodeKind, Fault> {
         self.at += 1;
-        self.sign(Sign::Open)?;
-        let query = self.query()?;
-        self.sign(Sign::Close)?;
+        self.expect_sign(Sign::Open)?;
+        let query = self.parse_query()?;
+        self.expect_sign(Sign::Close)?;
         Ok(NodeKind::Query(kind, query))
     }
 
-    fn property(&mut self) -> Result<(String, Node), Fault> {
-        let name = match self.kind() {
-            Kind::Text(name) | Kind::Name(name) => name.clone(),
-            _ => return Err(self.wrong()),
+    /// A property of an object: a name or a string, and its value.
+    fn parse_property(&mut self) -> Result<(String, Node), Fault> {
+        let name = match self.current_kind() {
+            TokenKind::Text(name) | TokenKind::Name(name) => name.clone(),
+            _ => return Err(self.syntax_error()),
         };
         self.at += 1;
-        self.sign(Sign::Colon)?;
-        Ok((name, self.expression()?))
+        self.expect_sign(Sign::Colon)?;
+        Ok((name, self.parse_expression()?))
     }
 
     /// None or more, with commas between them, up to a sign.
-    fn items<T>(
+    fn parse_items<T>(
         &mut self,
         end: Sign,
         item: impl Fn(&mut Self) -> Result<T, Fault>,
@@ -285,17 +311,18 @@ impl Parser<'_> {
         if self.take_sign(end) {
             return Ok(Vec::new());
         }
-        let items = self.list(item)?;
-        self.sign(end)?;
+        let items = self.parse_list(item)?;
+        self.expect_sign(end)?;
         Ok(items)
     }
 }
 
-fn prefixed(start: Span, operator: Option<Unary>, inner: Node) -> Node {
-    let span = start.to(inner.span());
+/// An operand with an operator in front. Minus and a number are one constant.
+fn prefixed_node(start: Span, operator: Option<Unary>, inner: Node) -> Node {
+    let span = start.up_to(inner.span());
     let kind = match (operator, inner.kind) {
         (Some(Unary::Negate), NodeKind::Literal(value)) if is_unsigned(&value) => {
-            NodeKind::Literal(negated(value))
+            NodeKind::Literal(negated_number(value))
         }
         (None, kind) => NodeKind::Not(Box::new(Node { kind, at: inner.at })),
         (Some(operator), kind) => NodeKind::Unary(operator, Box::new(Node { kind, at: inner.at })),
@@ -307,12 +334,12 @@ fn prefixed(start: Span, operator: Option<Unary>, inner: Node) -> Node {
 #[derive(Default)]
 struct Chains {
     operands: Vec<Node>,
-    operators: Vec<(Operator, Level)>,
+    operators: Vec<(Operator, Precedence)>,
 }
 
 impl Chains {
     /// Makes nodes of what binds more tightly than a level.
-    fn close(&mut self, level: Level) {
+    fn close_level(&mut self, level: Precedence) {
         while let Some((_, tightest)) = self.operators.last().copied() {
             if tightest <= level {
                 return;
@@ -321,14 +348,16 @@ impl Chains {
         }
     }
 
+    /// Makes nodes of everything that is left.
     fn close_all(&mut self) {
         while let Some((_, level)) = self.operators.last().copied() {
             self.close_last(level);
         }
     }
 
-    /// One node of the last operators, which are of this level.
-    fn close_last(&mut self, level: Level) {
+    /// Makes one node of the last operators, which all are of this precedence, and of their
+    /// operands.
+    fn close_last(&mut self, level: Precedence) {
         let others = self.operators.iter().rposition(|(_, other)| *other != level);
         let start = others.map_or(0, |at| at + 1);
         let operators = self.operators.split_off(start);
@@ -337,11 +366,12 @@ impl Chains {
         let rest: Vec<(Operator, Node)> =
             operators.into_iter().map(|(operator, _)| operator).zip(operands).collect();
         let end = rest.last().map_or(first.span(), |(_, node)| node.span());
-        let span = first.span().to(end);
+        let span = first.span().up_to(end);
         self.operands.push(Node::new(NodeKind::Chain { first: Box::new(first), rest }, span));
     }
 }
 
+/// The query that a word before parentheses makes of the one inside.
 fn of_results(name: &str) -> Option<Subquery> {
     [("ALL", Subquery::All), ("FIRST", Subquery::First), ("LAST", Subquery::Last)]
         .iter()
@@ -349,11 +379,13 @@ fn of_results(name: &str) -> Option<Subquery> {
         .map(|(_, kind)| *kind)
 }
 
+/// Whether a number was written without a sign.
 fn is_unsigned(value: &Value) -> bool {
     matches!(value, Value::Int64(0..)) || matches!(value, Value::Double(v) if v.is_sign_positive())
 }
 
-fn negated(value: Value) -> Value {
+/// A number with a minus before it.
+fn negated_number(value: Value) -> Value {
     match value {
         Value::Int64(v) => Value::Int64(-v),
         // The least integer has no positive counterpart.

@@ -4,68 +4,74 @@ use document::Value;
 
 use super::Parser;
 use crate::{
-    ast::{Collection, Input, Node, NodeKind, Place, Step},
+    ast::{Collection, Input, Node, NodeKind, PathStep, TextPlace},
     error::Fault,
-    token::{Kind, Sign, Word},
+    token::{Sign, TokenKind, Word},
 };
 
 impl Parser<'_> {
-    pub(super) fn from(&mut self) -> Result<Vec<Input>, Fault> {
-        let mut inputs = vec![self.input()?];
+    /// FROM and its JOINs.
+    pub(super) fn parse_from(&mut self) -> Result<Vec<Input>, Fault> {
+        let mut inputs = vec![self.parse_input()?];
         while self.take_word(Word::Join) {
             self.joins += 1;
-            inputs.push(self.input()?);
+            inputs.push(self.parse_input()?);
         }
         Ok(inputs)
     }
 
-    fn input(&mut self) -> Result<Input, Fault> {
-        let start = self.span();
-        if let (Kind::Name(name), Kind::Word(Word::In)) = (self.kind(), self.kind_after(1)) {
+    /// One name: `x IN collection`, or a collection with or without an alias.
+    fn parse_input(&mut self) -> Result<Input, Fault> {
+        let start = self.current_span();
+        if let (TokenKind::Name(name), TokenKind::Word(Word::In)) =
+            (self.current_kind(), self.kind_after(1))
+        {
             self.at += 2;
-            let of = self.collection()?;
-            let at = Place(start.to(self.before()));
+            let of = self.parse_collection()?;
+            let at = TextPlace(start.up_to(self.span_before()));
             return Ok(Input { of, alias: Some(name.clone()), iterates: true, at });
         }
-        let of = self.collection()?;
+        let of = self.parse_collection()?;
         let named = self.take_word(Word::As);
-        let alias = match self.kind() {
-            Kind::Name(_) => Some(self.name()?),
-            _ if named => return Err(self.wrong()),
+        let alias = match self.current_kind() {
+            TokenKind::Name(_) => Some(self.expect_name()?),
+            _ if named => return Err(self.syntax_error()),
             _ => None,
         };
-        Ok(Input { of, alias, iterates: false, at: Place(start.to(self.before())) })
+        Ok(Input { of, alias, iterates: false, at: TextPlace(start.up_to(self.span_before())) })
     }
 
-    fn collection(&mut self) -> Result<Collection, Fault> {
+    /// A query in parentheses, or a name with a path. Only constants and parameters may stand in
+    /// its brackets.
+    fn parse_collection(&mut self) -> Result<Collection, Fault> {
         if self.take_sign(Sign::Open) {
-            let query = self.query()?;
-            self.sign(Sign::Close)?;
+            let query = self.parse_query()?;
+            self.expect_sign(Sign::Close)?;
             return Ok(Collection::Query(query));
         }
-        let start = self.span();
-        let root = self.name()?;
+        let start = self.current_span();
+        let root = self.expect_name()?;
         let mut steps = Vec::new();
         loop {
             if self.take_sign(Sign::Dot) {
-                steps.push(Step::Name(self.name()?));
+                steps.push(PathStep::Name(self.expect_name()?));
             } else if self.take_sign(Sign::OpenBracket) {
-                let span = self.span();
-                let step = match self.kind() {
-                    Kind::Text(name) => Step::Name(name.clone()),
-                    Kind::Number(value @ Value::Int64(_)) => {
-                        Step::Computed(Node::new(NodeKind::Literal(value.clone()), span))
+                let span = self.current_span();
+                let step = match self.current_kind() {
+                    TokenKind::Text(name) => PathStep::Name(name.clone()),
+                    TokenKind::Number(value @ Value::Int64(_)) => {
+                        PathStep::Computed(Node::new(NodeKind::Literal(value.clone()), span))
                     }
-                    Kind::Parameter(name) => {
-                        Step::Computed(Node::new(NodeKind::Parameter(name.clone()), span))
+                    TokenKind::Parameter(name) => {
+                        PathStep::Computed(Node::new(NodeKind::Parameter(name.clone()), span))
                     }
-                    _ => return Err(self.wrong()),
+                    _ => return Err(self.syntax_error()),
                 };
                 self.at += 1;
-                self.sign(Sign::CloseBracket)?;
+                self.expect_sign(Sign::CloseBracket)?;
                 steps.push(step);
             } else {
-                let at = Place(start.to(self.before()));
+                let at = TextPlace(start.up_to(self.span_before()));
                 return Ok(Collection::Path { root, at, steps });
             }
         }

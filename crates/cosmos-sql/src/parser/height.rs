@@ -6,8 +6,9 @@ use crate::{
     limits::MAX_HEIGHT,
 };
 
-/// Refuses a query whose tree is too high.
-pub(super) fn check(query: &Query) -> Result<(), Fault> {
+/// Refuses a query whose tree is too high. The walk stops at the limit, so that it is no deeper
+/// itself.
+pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
     let mut fault = None;
     of_query(query, 0, &mut fault);
     fault.map_or(Ok(()), Err)
@@ -15,9 +16,10 @@ pub(super) fn check(query: &Query) -> Result<(), Fault> {
 
 fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
     let fault = std::cell::RefCell::new(fault);
-    query.inner(&mut |node| of_node(node, height + 1, &mut fault.borrow_mut()), &mut |query| {
-        of_query(query, height + 1, &mut fault.borrow_mut())
-    });
+    query.visit_inner(
+        &mut |node| of_node(node, height + 1, &mut fault.borrow_mut()),
+        &mut |query| of_query(query, height + 1, &mut fault.borrow_mut()),
+    );
 }
 
 fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
@@ -29,7 +31,8 @@ fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
         return;
     }
     let fault = std::cell::RefCell::new(fault);
-    node.inner(&mut |node| of_node(node, height + 1, &mut fault.borrow_mut()), &mut |query| {
-        of_query(query, height + 1, &mut fault.borrow_mut())
-    });
+    node.visit_inner(
+        &mut |node| of_node(node, height + 1, &mut fault.borrow_mut()),
+        &mut |query| of_query(query, height + 1, &mut fault.borrow_mut()),
+    );
 }

@@ -1,4 +1,8 @@
 //! Tokens to a tree: the clauses of a query. Expressions stand in `expression`, FROM in `from`.
+//!
+//! It is a recursive descent parser. Whatever recurses goes through `enter_level`, which bounds the
+//! depth, so that no text can exhaust the stack; at the end the height of the whole tree is checked
+//! too, since binding and evaluation recurse over it.
 
 mod expression;
 mod from;
@@ -6,31 +10,31 @@ mod height;
 mod operators;
 
 use crate::{
-    ast::{Count, Input, Item, Node, NodeKind, OrderItem, Place, Query, Selection},
+    ast::{ClauseCount, Input, Item, Node, NodeKind, OrderItem, Query, Selection, TextPlace},
     error::{Fault, Span},
     lexer,
     limits::{MAX_DEPTH, MAX_JOINS, MAX_KEYS, MAX_TEXT_BYTES},
-    token::{Kind, Sign, Token, Word},
+    token::{Sign, Token, TokenKind, Word},
 };
 
 /// The query that a text is.
 pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
-    whole(text, |parser| parser.query())
+    parse_whole(text, |parser| parser.parse_query())
 }
 
 /// The condition that a text is: FROM and WHERE, with or without SELECT. Other clauses say nothing
 /// about one document.
 pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
-    whole(text, |parser| {
-        parser.enter()?;
+    parse_whole(text, |parser| {
+        parser.enter_level()?;
         let selection = match parser.take_word(Word::Select) {
-            true => parser.selection()?,
+            true => parser.parse_selection()?,
             false if parser.is_word(Word::From) => {
-                Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.span()))
+                Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.current_span()))
             }
-            false => return Err(parser.wrong()),
+            false => return Err(parser.syntax_error()),
         };
-        let (from, filter) = parser.rows()?;
+        let (from, filter) = parser.parse_from_and_where()?;
         parser.check_joins()?;
         let (group, order) = (Vec::new(), Vec::new());
         let (distinct, top, window) = (false, None, None);
@@ -38,7 +42,8 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     })
 }
 
-fn whole(
+/// Reads a text that is one query and nothing else.
+fn parse_whole(
     text: &str,
     read: impl FnOnce(&mut Parser<'_>) -> Result<Box<Query>, Fault>,
 ) -> Result<Box<Query>, Fault> {
@@ -48,133 +53,150 @@ fn whole(
         );
         return Err(Fault::Limit(Span::default(), "SC3051", message));
     }
-    let tokens = lexer::tokens(text)?;
+    let tokens = lexer::tokenize(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, joins: 0, logic: 0, wraps: 0 };
     let query = read(&mut parser)?;
-    match parser.kind() {
-        Kind::End => {
-            height::check(&query)?;
+    match parser.current_kind() {
+        TokenKind::End => {
+            height::check_height(&query)?;
             Ok(query)
         }
-        _ => Err(parser.wrong()),
+        _ => Err(parser.syntax_error()),
     }
 }
 
+/// Tokens, a place among them, and how much of each limit is used up.
 struct Parser<'t> {
     tokens: &'t [Token],
     at: usize,
+    /// Levels that are open.
     depth: usize,
     joins: usize,
+    /// AND and OR operators so far.
     logic: usize,
+    /// Predicates about predicates so far.
     wraps: usize,
 }
 
 impl<'t> Parser<'t> {
-    fn kind(&self) -> &'t Kind {
-        self.tokens.get(self.at).map_or(&Kind::End, |token| &token.kind)
+    /// The token here.
+    fn current_kind(&self) -> &'t TokenKind {
+        self.tokens.get(self.at).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    fn kind_after(&self, count: usize) -> &'t Kind {
-        self.tokens.get(self.at + count).map_or(&Kind::End, |token| &token.kind)
+    /// The token so many places on.
+    fn kind_after(&self, count: usize) -> &'t TokenKind {
+        self.tokens.get(self.at + count).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    fn span(&self) -> Span {
+    /// Where the token here stands in the text.
+    fn current_span(&self) -> Span {
         self.tokens.get(self.at).or(self.tokens.last()).map_or(Span::default(), |token| token.span)
     }
 
-    /// The span of the token before this one.
-    fn before(&self) -> Span {
+    /// Where the token before this one stands.
+    fn span_before(&self) -> Span {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(Span::default(), |token| token.span)
     }
 
-    fn wrong(&self) -> Fault {
-        Fault::Syntax(self.span())
+    /// The error that the token here is wrong.
+    fn syntax_error(&self) -> Fault {
+        Fault::Syntax(self.current_span())
     }
 
     fn is_word(&self, word: Word) -> bool {
-        *self.kind() == Kind::Word(word)
+        *self.current_kind() == TokenKind::Word(word)
     }
 
+    /// Passes over a reserved word, if it stands here.
     fn take_word(&mut self, word: Word) -> bool {
         let is = self.is_word(word);
         self.at += usize::from(is);
         is
     }
 
-    fn word(&mut self, word: Word) -> Result<(), Fault> {
-        if self.take_word(word) { Ok(()) } else { Err(self.wrong()) }
+    /// Passes over a reserved word; fails if something else stands here.
+    fn expect_word(&mut self, word: Word) -> Result<(), Fault> {
+        if self.take_word(word) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
+    /// Passes over a sign, if it stands here.
     fn take_sign(&mut self, sign: Sign) -> bool {
-        let is = *self.kind() == Kind::Sign(sign);
+        let is = *self.current_kind() == TokenKind::Sign(sign);
         self.at += usize::from(is);
         is
     }
 
-    fn sign(&mut self, sign: Sign) -> Result<(), Fault> {
-        if self.take_sign(sign) { Ok(()) } else { Err(self.wrong()) }
+    /// Passes over a sign; fails if something else stands here.
+    fn expect_sign(&mut self, sign: Sign) -> Result<(), Fault> {
+        if self.take_sign(sign) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    fn name(&mut self) -> Result<String, Fault> {
-        match self.kind() {
-            Kind::Name(name) => {
+    /// Passes over a name and returns it.
+    fn expect_name(&mut self) -> Result<String, Fault> {
+        match self.current_kind() {
+            TokenKind::Name(name) => {
                 self.at += 1;
                 Ok(name.clone())
             }
-            _ => Err(self.wrong()),
+            _ => Err(self.syntax_error()),
         }
     }
 
-    /// Goes one level deeper; whoever does, comes back.
-    fn enter(&mut self) -> Result<(), Fault> {
+    /// Goes one level deeper, if there may be another. Whoever calls it takes one off `depth` when
+    /// done.
+    fn enter_level(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
             let message = format!("The SQL query is nested deeper than {MAX_DEPTH} levels.");
-            return Err(Fault::Limit(self.span(), "SC3054", message));
+            return Err(Fault::Limit(self.current_span(), "SC3054", message));
         }
         self.depth += 1;
         Ok(())
     }
 
-    fn query(&mut self) -> Result<Box<Query>, Fault> {
-        self.enter()?;
-        let query = self.clauses()?;
+    /// A query.
+    fn parse_query(&mut self) -> Result<Box<Query>, Fault> {
+        self.enter_level()?;
+        let query = self.parse_clauses()?;
         self.depth -= 1;
         Ok(query)
     }
 
-    fn clauses(&mut self) -> Result<Box<Query>, Fault> {
-        self.word(Word::Select)?;
+    fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
+        self.expect_word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
-        let top = if self.take_word(Word::Top) { Some(self.count("TOP", true)?) } else { None };
-        let selection = self.selection()?;
-        self.clauses_after(distinct, top, selection)
+        let top =
+            if self.take_word(Word::Top) { Some(self.parse_count("TOP", true)?) } else { None };
+        let selection = self.parse_selection()?;
+        self.parse_clauses_after(distinct, top, selection)
     }
 
-    /// The clauses behind what is selected.
-    fn clauses_after(
+    /// The clauses after what is selected.
+    fn parse_clauses_after(
         &mut self,
         distinct: bool,
-        top: Option<Count>,
+        top: Option<ClauseCount>,
         selection: Selection,
     ) -> Result<Box<Query>, Fault> {
-        let (from, filter) = self.rows()?;
+        let (from, filter) = self.parse_from_and_where()?;
         let mut group = Vec::new();
         if self.take_word(Word::Group) {
-            self.word(Word::By)?;
-            group = self.list(Self::expression)?;
+            self.expect_word(Word::By)?;
+            group = self.parse_list(Self::parse_expression)?;
             self.check_keys(group.len(), "GROUP BY")?;
         }
-        let order = self.order()?;
-        let window = self.window(top.is_some())?;
+        let order = self.parse_order()?;
+        let window = self.parse_window(top.is_some())?;
         self.check_joins()?;
         Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
     }
 
     /// FROM and WHERE.
-    fn rows(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
-        let from = if self.take_word(Word::From) { self.from()? } else { Vec::new() };
-        let filter = if self.take_word(Word::Where) { Some(self.expression()?) } else { None };
+    fn parse_from_and_where(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
+        let from = if self.take_word(Word::From) { self.parse_from()? } else { Vec::new() };
+        let filter =
+            if self.take_word(Word::Where) { Some(self.parse_expression()?) } else { None };
         Ok((from, filter))
     }
 
@@ -183,46 +205,48 @@ impl<'t> Parser<'t> {
             let message = format!(
                 "The SQL query exceeded the maximum number of joins. The allowed limit is {MAX_JOINS}."
             );
-            return Err(Fault::Limit(self.before(), "SC3052", message));
+            return Err(Fault::Limit(self.span_before(), "SC3052", message));
         }
         Ok(())
     }
 
-    fn window(&mut self, has_top: bool) -> Result<Option<(Count, Count)>, Fault> {
-        let span = self.span();
+    /// OFFSET and LIMIT, which cannot stand with TOP.
+    fn parse_window(&mut self, has_top: bool) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
+        let span = self.current_span();
         if !self.take_word(Word::Offset) {
             return Ok(None);
         }
-        let offset = self.count("OFFSET", false)?;
-        self.word(Word::Limit)?;
-        let limit = self.count("LIMIT", false)?;
+        let offset = self.parse_count("OFFSET", false)?;
+        self.expect_word(Word::Limit)?;
+        let limit = self.parse_count("LIMIT", false)?;
         if has_top {
-            return Err(Fault::TopAndLimit(span.to(self.before())));
+            return Err(Fault::TopAndLimit(span.up_to(self.span_before())));
         }
         Ok(Some((offset, limit)))
     }
 
-    fn selection(&mut self) -> Result<Selection, Fault> {
+    /// What is selected.
+    fn parse_selection(&mut self) -> Result<Selection, Fault> {
         if self.take_sign(Sign::Star) {
-            return Ok(Selection::Star(Place(self.before())));
+            return Ok(Selection::Star(TextPlace(self.span_before())));
         }
         if self.take_word(Word::Value) {
-            return Ok(Selection::Value(self.expression()?));
+            return Ok(Selection::Value(self.parse_expression()?));
         }
-        let items = self.list(|parser| {
-            let node = parser.expression()?;
+        let items = self.parse_list(|parser| {
+            let node = parser.parse_expression()?;
             let named = parser.take_word(Word::As);
-            let alias = match parser.kind() {
-                Kind::Name(_) => {
-                    let span = parser.span();
-                    Some((parser.name()?, Place(span)))
+            let alias = match parser.current_kind() {
+                TokenKind::Name(_) => {
+                    let span = parser.current_span();
+                    Some((parser.expect_name()?, TextPlace(span)))
                 }
                 // A name in quotes, too.
-                Kind::Text(name) if named => {
+                TokenKind::Text(name) if named => {
                     parser.at += 1;
-                    Some((name.clone(), Place(parser.before())))
+                    Some((name.clone(), TextPlace(parser.span_before())))
                 }
-                _ if named => return Err(parser.wrong()),
+                _ if named => return Err(parser.syntax_error()),
                 _ => None,
             };
             Ok(Item { node, alias })
@@ -230,18 +254,19 @@ impl<'t> Parser<'t> {
         Ok(Selection::List(items))
     }
 
-    fn order(&mut self) -> Result<Vec<OrderItem>, Fault> {
+    /// ORDER BY. `RANK` before a name asks for a full-text order, which is not supported.
+    fn parse_order(&mut self) -> Result<Vec<OrderItem>, Fault> {
         if !self.take_word(Word::Order) {
             return Ok(Vec::new());
         }
-        self.word(Word::By)?;
-        let ranks = matches!(self.kind(), Kind::Name(name) if name.eq_ignore_ascii_case("rank"))
-            && matches!(self.kind_after(1), Kind::Name(_));
+        self.expect_word(Word::By)?;
+        let ranks = matches!(self.current_kind(), TokenKind::Name(name) if name.eq_ignore_ascii_case("rank"))
+            && matches!(self.kind_after(1), TokenKind::Name(_));
         if ranks {
             return Err(Fault::Unsupported("ORDER BY RANK".to_owned()));
         }
-        let order = self.list(|parser| {
-            let node = parser.expression()?;
+        let order = self.parse_list(|parser| {
+            let node = parser.parse_expression()?;
             let descending = parser.take_word(Word::Desc);
             if !descending {
                 parser.take_word(Word::Asc);
@@ -255,35 +280,40 @@ impl<'t> Parser<'t> {
     fn check_keys(&self, count: usize, clause: &str) -> Result<(), Fault> {
         if MAX_KEYS < count {
             let message = format!("{clause} has more than {MAX_KEYS} items.");
-            return Err(Fault::Limit(self.before(), "SC3056", message));
+            return Err(Fault::Limit(self.span_before(), "SC3056", message));
         }
         Ok(())
     }
 
-    fn count(&mut self, clause: &'static str, fraction: bool) -> Result<Count, Fault> {
-        let span = self.span();
+    /// The count of TOP, OFFSET or LIMIT: a number or a parameter. TOP may be written with a
+    /// fraction, which the binder refuses with a message of its own.
+    fn parse_count(&mut self, clause: &'static str, fraction: bool) -> Result<ClauseCount, Fault> {
+        let span = self.current_span();
         let negative = self.take_sign(Sign::Minus);
-        let kind = match self.kind() {
-            Kind::Number(value) => {
+        let kind = match self.current_kind() {
+            TokenKind::Number(value) => {
                 let whole = matches!(value, document::Value::Int64(_));
                 if !whole && !fraction {
-                    return Err(self.wrong());
+                    return Err(self.syntax_error());
                 }
                 NodeKind::Literal(value.clone())
             }
-            Kind::Parameter(name) if !negative => NodeKind::Parameter(name.clone()),
-            _ => return Err(self.wrong()),
+            TokenKind::Parameter(name) if !negative => NodeKind::Parameter(name.clone()),
+            _ => return Err(self.syntax_error()),
         };
         self.at += 1;
-        let span = span.to(self.before());
+        let span = span.up_to(self.span_before());
         if negative {
             return Err(Fault::Count(span, clause));
         }
-        Ok(Count { node: Node::new(kind, span), clause })
+        Ok(ClauseCount { node: Node::new(kind, span), clause })
     }
 
-    /// One or more, with commas between them.
-    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    /// One or more items, with commas between them.
+    fn parse_list<T>(
+        &mut self,
+        item: impl Fn(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
         let mut items = vec![item(self)?];
         while self.take_sign(Sign::Comma) {
             items.push(item(self)?);

@@ -3,12 +3,12 @@
 use super::Parser;
 use crate::{
     ast::{Binary, Operator},
-    token::{Kind, Sign, Word},
+    token::{Sign, TokenKind, Word},
 };
 
 /// How tightly an operator binds; the loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum Precedence {
     Or,
     And,
     /// BETWEEN, IN, LIKE.
@@ -22,31 +22,31 @@ pub(super) enum Level {
 
 impl Parser<'_> {
     /// The operator that stands here.
-    pub(super) fn operator(&self) -> Option<(Operator, Level)> {
+    pub(super) fn operator_here(&self) -> Option<(Operator, Precedence)> {
         use Binary as B;
         let of = |binary, level| Some((Operator::Of(binary), level));
-        match self.kind() {
-            Kind::Word(Word::Or) => Some((Operator::Or, Level::Or)),
-            Kind::Word(Word::And) => Some((Operator::And, Level::And)),
-            Kind::Sign(sign) => match sign {
-                Sign::Equal => of(B::Equal, Level::Compare),
-                Sign::NotEqual | Sign::Unequal => of(B::NotEqual, Level::Compare),
-                Sign::Less => of(B::Less, Level::Compare),
-                Sign::LessOrEqual => of(B::LessOrEqual, Level::Compare),
-                Sign::Greater => of(B::Greater, Level::Compare),
-                Sign::GreaterOrEqual => of(B::GreaterOrEqual, Level::Compare),
-                Sign::ShiftLeft => of(B::ShiftLeft, Level::Shift),
-                Sign::ShiftRight => of(B::ShiftRight, Level::Shift),
-                Sign::ShiftRightZero => of(B::ShiftRightZero, Level::Shift),
-                Sign::Concat => Some((Operator::Concat, Level::Concat)),
-                Sign::Plus => of(B::Add, Level::Add),
-                Sign::Minus => of(B::Subtract, Level::Add),
-                Sign::Bar => of(B::BitOr, Level::Add),
-                Sign::Ampersand => of(B::BitAnd, Level::Add),
-                Sign::Caret => of(B::BitXor, Level::Add),
-                Sign::Star => of(B::Multiply, Level::Multiply),
-                Sign::Slash => of(B::Divide, Level::Multiply),
-                Sign::Percent => of(B::Modulo, Level::Multiply),
+        match self.current_kind() {
+            TokenKind::Word(Word::Or) => Some((Operator::Or, Precedence::Or)),
+            TokenKind::Word(Word::And) => Some((Operator::And, Precedence::And)),
+            TokenKind::Sign(sign) => match sign {
+                Sign::Equal => of(B::Equal, Precedence::Compare),
+                Sign::NotEqual | Sign::Unequal => of(B::NotEqual, Precedence::Compare),
+                Sign::Less => of(B::Less, Precedence::Compare),
+                Sign::LessOrEqual => of(B::LessOrEqual, Precedence::Compare),
+                Sign::Greater => of(B::Greater, Precedence::Compare),
+                Sign::GreaterOrEqual => of(B::GreaterOrEqual, Precedence::Compare),
+                Sign::ShiftLeft => of(B::ShiftLeft, Precedence::Shift),
+                Sign::ShiftRight => of(B::ShiftRight, Precedence::Shift),
+                Sign::ShiftRightZero => of(B::ShiftRightZero, Precedence::Shift),
+                Sign::Concat => Some((Operator::Concat, Precedence::Concat)),
+                Sign::Plus => of(B::Add, Precedence::Add),
+                Sign::Minus => of(B::Subtract, Precedence::Add),
+                Sign::Bar => of(B::BitOr, Precedence::Add),
+                Sign::Ampersand => of(B::BitAnd, Precedence::Add),
+                Sign::Caret => of(B::BitXor, Precedence::Add),
+                Sign::Star => of(B::Multiply, Precedence::Multiply),
+                Sign::Slash => of(B::Divide, Precedence::Multiply),
+                Sign::Percent => of(B::Modulo, Precedence::Multiply),
                 _ => None,
             },
             _ => None,

@@ -2,28 +2,29 @@
 
 use select::aggregate::AggregateKind;
 
-use super::Plan;
+use super::ClientPlan;
 use crate::{
     ast::{Node, NodeKind, Query, Selection},
     bind, printer,
 };
 
-/// The plan; nothing when a client could not add the results up.
-pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
+/// The plan; nothing when a client could not add the results up: aggregates inside expressions, or
+/// with DISTINCT or ORDER BY.
+pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     if query.distinct || !query.order.is_empty() {
         return None;
     }
-    let filter = query.filter.as_ref().map(printer::expression);
+    let filter = query.filter.as_ref().map(printer::print_expression);
     let rest = format!(
         "{}{}{}",
-        printer::from(&query.from),
+        printer::print_from(&query.from),
         filter.map(|filter| format!("\nWHERE {filter}")).unwrap_or_default(),
-        printer::group(&query.group),
+        printer::print_group(&query.group),
     );
     let items = match &query.selection {
         Selection::Star(_) => return None,
         Selection::Value(node) => {
-            let (kind, item) = aggregate(node).filter(|_| query.group.is_empty())?;
+            let (kind, item) = aggregate_item(node).filter(|_| query.group.is_empty())?;
             plan.aggregates.push(kind.plan_name());
             plan.rewritten = format!("SELECT VALUE [{item}]{rest}");
             return Some(plan);
@@ -32,16 +33,16 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
     };
     let mut fields = Vec::new();
     for (name, item) in bind::names_of(items).into_iter().zip(items) {
-        let (kind, value) = match aggregate(&item.node) {
+        let (kind, value) = match aggregate_item(&item.node) {
             Some((kind, value)) => (Some(kind.plan_name()), value),
             None if bind::aggregates(&item.node) => return None,
-            None => (None, printer::expression(&item.node)),
+            None => (None, printer::print_expression(&item.node)),
         };
-        fields.push(format!("{}: {value}", printer::quoted(&name)));
+        fields.push(format!("{}: {value}", printer::quoted_text(&name)));
         plan.aggregate_of_alias.push((name.clone(), kind));
         plan.group_by_aliases.push(name);
     }
-    plan.group_by_expressions = query.group.iter().map(printer::expression).collect();
+    plan.group_by_expressions = query.group.iter().map(printer::print_expression).collect();
     let keys: Vec<String> =
         plan.group_by_expressions.iter().map(|key| format!("{{\"item\": {key}}}")).collect();
     let keys = match keys.as_slice() {
@@ -52,11 +53,12 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
     Some(plan)
 }
 
-/// The aggregate that an expression is, and what a client is sent of it.
-fn aggregate(node: &Node) -> Option<(AggregateKind, String)> {
+/// The aggregate that an expression is, and what a client is sent of it. AVG is sent as a sum and a
+/// count; MIN and MAX with a count, so that a partition without values does not count.
+fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
     let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };
-    let of = printer::expression(of);
+    let of = printer::print_expression(of);
     let extreme = |name: &str, function: &str| {
         format!(
             "{{\"item\": {function}({of}), \

@@ -1,6 +1,11 @@
 //! Query plans as clients ask for them: what they do themselves with the results of several
 //! partitions, and the query that they send to each. What a client cannot do, or there is no form
 //! for, is left to the server: such a plan says that there is nothing to do.
+//!
+//! A client that has several partitions merges their results: it sorts by `orderByItems`, adds up
+//! partial aggregates, drops duplicates, and counts TOP, OFFSET and LIMIT. The rewritten query
+//! gives it what that needs. Here all documents are on one server, so that every plan is right, and
+//! only the form has to be the one that clients know.
 
 mod aggregate;
 mod order;
@@ -16,7 +21,7 @@ use crate::{
 
 /// What a client does itself.
 #[derive(Debug, Default)]
-struct Plan {
+struct ClientPlan {
     distinct: &'static str,
     top: Option<u64>,
     offset: Option<u64>,
@@ -30,48 +35,49 @@ struct Plan {
     rewritten: String,
 }
 
-/// The plan of a query for a client that has these features.
-pub(crate) fn document(
+/// The plan of a query for a client that has these features. What a client does not know how to do
+/// is left to the server.
+pub(crate) fn document_for(
     query: &Query,
     parameters: &[(String, Value)],
     features: &[&str],
 ) -> Result<Document, Fault> {
     // What cannot be run has no plan.
-    bind::bind(query, parameters)?;
+    bind::bind_query(query, parameters)?;
     let needed = features_of(query);
     let can = needed.iter().all(|needed| features.contains(needed));
-    let window = bind::window(query, parameters)?;
-    let plan = if can { made(query, window) } else { None };
-    let plan = plan.unwrap_or(Plan { distinct: "None", ..Plan::default() });
+    let window = bind::window_counts(query, parameters)?;
+    let plan = if can { client_plan(query, window) } else { None };
+    let plan = plan.unwrap_or(ClientPlan { distinct: "None", ..ClientPlan::default() });
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
 }
 
 /// The plan, if there is a form for it.
-fn made(query: &Query, window: bind::Counts) -> Option<Plan> {
+fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
-    let mut plan = Plan { distinct: "None", top, offset, limit, ..Plan::default() };
+    let mut plan = ClientPlan { distinct: "None", top, offset, limit, ..ClientPlan::default() };
     let aggregated = bind::has_aggregate(query);
     if aggregated || !query.group.is_empty() {
-        return aggregate::plan(query, plan);
+        return aggregate::plan_aggregate(query, plan);
     }
     if query.distinct {
-        plan.distinct = if order::decides(query) { "Ordered" } else { "Unordered" };
+        plan.distinct = if order::decides_order(query) { "Ordered" } else { "Unordered" };
     }
     if !query.order.is_empty() {
-        return order::plan(query, plan);
+        return order::plan_order(query, plan);
     }
     if let Some((offset, limit)) = limits {
         // A client passes over the results itself.
         let mut whole = query.clone();
         whole.window = None;
         let end = offset.saturating_add(limit);
-        plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::query(&whole));
+        plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::print_query(&whole));
     }
     Some(plan)
 }
 
-/// Names of what a client has to be able to do.
+/// Names of what a client has to be able to do for this query.
 fn features_of(query: &Query) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if !query.group.is_empty() {
@@ -100,7 +106,9 @@ fn features_of(query: &Query) -> Vec<&'static str> {
     needed
 }
 
-impl Plan {
+impl ClientPlan {
+    /// The plan as clients read it. Fields that say nothing are there all the same: clients expect
+    /// them.
     fn into_document(self, has_select_value: bool) -> Document {
         let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
         let words =

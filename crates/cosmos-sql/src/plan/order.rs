@@ -1,20 +1,21 @@
 //! Plans of ORDER BY: each result comes with its sort keys, and a filter can be put in where a
 //! client goes on.
 
-use super::Plan;
+use super::ClientPlan;
 use crate::{
-    ast::{Collection, Query, Selection, Step},
+    ast::{Collection, PathStep, Query, Selection},
     bind, printer,
 };
 
 /// What a client replaces by `true` or by a filter.
 const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 
-/// The plan.
-pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
+/// The plan: each result comes with its sort keys as `orderByItems`, and with what was selected as
+/// `payload`.
+pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     for item in &query.order {
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
-        plan.order_by_expressions.push(printer::expression(&item.node));
+        plan.order_by_expressions.push(printer::print_expression(&item.node));
     }
     let (root, from) = root_and_from(query)?;
     // Results that a client finds to be the same do not count.
@@ -30,20 +31,20 @@ pub(super) fn plan(query: &Query, mut plan: Plan) -> Option<Plan> {
         .map(|expression| format!("{{\"item\": {expression}}}"))
         .collect();
     let filter = match &query.filter {
-        Some(filter) => format!("({} AND ({FILTER}))", printer::expression(filter)),
+        Some(filter) => format!("({} AND ({FILTER}))", printer::print_expression(filter)),
         None => format!("({FILTER})"),
     };
     plan.rewritten = format!(
         "SELECT {top}{root}._rid, [{}] AS orderByItems, {} AS payload{from}\nWHERE {filter}{}",
         items.join(", "),
-        payload(query)?,
-        printer::order(query),
+        payload_of(query)?,
+        printer::print_order(query),
     );
     Some(plan)
 }
 
 /// Whether what DISTINCT selects is what ORDER BY orders by.
-pub(super) fn decides(query: &Query) -> bool {
+pub(super) fn decides_order(query: &Query) -> bool {
     let [item] = query.order.as_slice() else { return false };
     match &query.selection {
         Selection::Value(node) => *node == item.node,
@@ -54,18 +55,22 @@ pub(super) fn decides(query: &Query) -> bool {
     }
 }
 
-/// A result as one value.
-fn payload(query: &Query) -> Option<String> {
+/// A result as one value, which the client unpacks.
+fn payload_of(query: &Query) -> Option<String> {
     Some(match &query.selection {
-        Selection::Star(_) => name(query.from.first()?)?,
-        Selection::Value(node) => printer::expression(node),
+        Selection::Star(_) => name_of_input(query.from.first()?)?,
+        Selection::Value(node) => printer::print_expression(node),
         Selection::List(items) => {
             let names = bind::names_of(items);
             let fields: Vec<String> = names
                 .iter()
                 .zip(items)
                 .map(|(name, item)| {
-                    format!("{}: {}", printer::quoted(name), printer::expression(&item.node))
+                    format!(
+                        "{}: {}",
+                        printer::quoted_text(name),
+                        printer::print_expression(&item.node)
+                    )
                 })
                 .collect();
             format!("{{{}}}", fields.join(", "))
@@ -73,13 +78,14 @@ fn payload(query: &Query) -> Option<String> {
     })
 }
 
-/// The name of the document, and a FROM that has it.
+/// The name of the document, and a FROM that has it: clients ask for its `_rid`. `FROM x IN c.list`
+/// becomes `FROM c JOIN x IN c.list`.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
     let Collection::Path { root, steps, .. } = &first.of else { return None };
     if !first.iterates {
         return if steps.is_empty() {
-            Some((name(first)?, printer::from(&query.from)))
+            Some((name_of_input(first)?, printer::print_from(&query.from)))
         } else {
             None
         };
@@ -87,19 +93,20 @@ fn root_and_from(query: &Query) -> Option<(String, String)> {
     if first.alias.as_ref() == Some(root) {
         return None;
     }
-    let from = printer::from(&query.from);
+    let from = printer::print_from(&query.from);
     Some((root.clone(), format!("\nFROM {root}{}", from.replacen("\nFROM ", "\nJOIN ", 1))))
 }
 
-fn name(input: &crate::ast::Input) -> Option<String> {
+/// The name that an input has.
+fn name_of_input(input: &crate::ast::Input) -> Option<String> {
     if let Some(alias) = &input.alias {
         return Some(alias.clone());
     }
     match &input.of {
         Collection::Path { root, steps, .. } => match steps.last() {
             None => Some(root.clone()),
-            Some(Step::Name(name)) => Some(name.clone()),
-            Some(Step::Computed(_)) => None,
+            Some(PathStep::Name(name)) => Some(name.clone()),
+            Some(PathStep::Computed(_)) => None,
         },
         Collection::Query(_) => None,
     }

@@ -20,8 +20,8 @@ pub enum Component {
 
 /// Reads the component at the start of `bytes`; answers it and what follows.
 pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
-    let window = turned(bytes, descending);
-    if let Some((value, rest)) = component(&window) {
+    let window = uninverted(bytes, descending);
+    if let Some((value, rest)) = decode_component(&window) {
         let used = window.len() - rest.len();
         return Some((Component::Value(value), bytes.get(used..)?));
     }
@@ -33,8 +33,8 @@ pub fn skip(bytes: &[u8], descending: bool) -> Option<&[u8]> {
     decode(bytes, descending).map(|(_, rest)| rest)
 }
 
-/// The bytes in ascending form, no further than an uncut component can reach.
-fn turned(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
+/// The bytes in ascending form, no further than a component that was not cut can reach.
+fn uninverted(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     let window = bytes.get(..KEPT_KEY_COMPONENT_BYTES).unwrap_or(bytes);
     if descending {
         Cow::Owned(window.iter().map(|byte| !byte).collect())
@@ -43,22 +43,27 @@ fn turned(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     }
 }
 
-fn component(bytes: &[u8]) -> Option<(Value, &[u8])> {
+/// Reads a component: its class and its content.
+fn decode_component(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let (class, rest) = bytes.split_first()?;
-    content(*class, rest)
+    decode_content(*class, rest)
 }
 
-fn content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
+/// Reads the content of a value of this class, and returns what follows it. Nothing where the bytes
+/// are not such a value, as when it was cut.
+fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some(match class {
         class::MIN_KEY => (Value::MinKey, bytes),
         class::UNDEFINED => (Value::Undefined, bytes),
         class::NULL => (Value::Null, bytes),
-        class::NUMBER => number::decode(bytes)?,
-        class::STRING => text(bytes).map(|(text, rest)| (Value::String(text), rest))?,
-        class::CODE => text(bytes).map(|(text, rest)| (Value::JavaScript(text), rest))?,
-        class::DOCUMENT => document(bytes).map(|(fields, rest)| (Value::Document(fields), rest))?,
-        class::ARRAY | class::JSON_ARRAY => array(bytes)?,
-        class::BINARY => binary(bytes)?,
+        class::NUMBER => number::decode_number(bytes)?,
+        class::STRING => decode_text(bytes).map(|(text, rest)| (Value::String(text), rest))?,
+        class::CODE => decode_text(bytes).map(|(text, rest)| (Value::JavaScript(text), rest))?,
+        class::DOCUMENT => {
+            decode_document(bytes).map(|(fields, rest)| (Value::Document(fields), rest))?
+        }
+        class::ARRAY | class::JSON_ARRAY => decode_array(bytes)?,
+        class::BINARY => decode_binary(bytes)?,
         class::OBJECT_ID => {
             let (id, rest) = bytes.split_first_chunk()?;
             (Value::ObjectId(ObjectId(*id)), rest)
@@ -76,18 +81,18 @@ fn content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
             (Value::Timestamp(u64::from_be_bytes(*bits)), rest)
         }
         class::REGEX => {
-            let (pattern, rest) = text(bytes)?;
-            let (options, rest) = text(rest)?;
+            let (pattern, rest) = decode_text(bytes)?;
+            let (options, rest) = decode_text(rest)?;
             (Value::Regex { pattern, options }, rest)
         }
         class::DB_POINTER => {
-            let (namespace, rest) = text(bytes)?;
+            let (namespace, rest) = decode_text(bytes)?;
             let (id, rest) = rest.split_first_chunk()?;
             (Value::DbPointer { namespace, id: ObjectId(*id) }, rest)
         }
         class::CODE_WITH_SCOPE => {
-            let (code, rest) = text(bytes)?;
-            let (scope, rest) = document(rest)?;
+            let (code, rest) = decode_text(bytes)?;
+            let (scope, rest) = decode_document(rest)?;
             (Value::JavaScriptWithScope { code, scope }, rest)
         }
         class::MAX_KEY => (Value::MaxKey, bytes),
@@ -95,7 +100,8 @@ fn content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     })
 }
 
-fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
+/// Reads text up to its 0, undoing the escapes.
+fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let mut text = Vec::new();
     let mut rest = bytes;
     loop {
@@ -113,7 +119,9 @@ fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
     }
 }
 
-fn document(bytes: &[u8]) -> Option<(Document, &[u8])> {
+/// Reads fields up to the closing 0. The class of a value stands before its name, since documents
+/// compare by class first.
+fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     let mut fields = Document::new();
     let mut rest = bytes;
     loop {
@@ -121,14 +129,15 @@ fn document(bytes: &[u8]) -> Option<(Document, &[u8])> {
         if *class == 0 {
             return Some((fields, behind));
         }
-        let (name, behind) = text(behind)?;
-        let (value, behind) = content(*class, behind)?;
+        let (name, behind) = decode_text(behind)?;
+        let (value, behind) = decode_content(*class, behind)?;
         fields.push(name, value);
         rest = behind;
     }
 }
 
-fn array(bytes: &[u8]) -> Option<(Value, &[u8])> {
+/// Reads elements up to the closing 0.
+fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut values = Vec::new();
     let mut rest = bytes;
     loop {
@@ -136,13 +145,14 @@ fn array(bytes: &[u8]) -> Option<(Value, &[u8])> {
         if *class == 0 {
             return Some((Value::Array(values), behind));
         }
-        let (value, behind) = content(*class, behind)?;
+        let (value, behind) = decode_content(*class, behind)?;
         values.push(value);
         rest = behind;
     }
 }
 
-fn binary(bytes: &[u8]) -> Option<(Value, &[u8])> {
+/// Reads binary data: its length, its subtype, its bytes.
+fn decode_binary(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;
     let (subtype, rest) = rest.split_first()?;

@@ -9,10 +9,10 @@ use crate::{
     value::{DocRef, ValueRef},
 };
 
-/// Appends one component. `descending` turns its order round. Answers whether it was cut.
+/// Appends one component. `descending` turns its order round. Returns whether it was cut.
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    component(value, order, out);
+    push_component(value, order, out);
     let cut = KEPT_KEY_COMPONENT_BYTES < out.len() - start;
     if cut {
         let hash = Sha256::digest(&out[start..]);
@@ -27,6 +27,7 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
     cut
 }
 
+/// The class byte of a value.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     match value {
         ValueRef::MinKey => class::MIN_KEY,
@@ -53,21 +54,22 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     }
 }
 
-fn component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+/// Appends the class and the content of a value.
+fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     out.push(class_of(value, order));
-    content(value, order, out);
+    push_content(value, order, out);
 }
 
 /// What follows the class byte.
-fn content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     if let Some(number) = Number::of(value) {
-        return number::encode(number, out);
+        return number::push_number(number, out);
     }
     match value {
-        ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => text(v, out),
-        ValueRef::Document(v) => document(v, order, out),
+        ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => push_text(v, out),
+        ValueRef::Document(v) => push_document(v, order, out),
         ValueRef::Array(v) => {
-            v.iter().for_each(|value| component(value, order, out));
+            v.iter().for_each(|value| push_component(value, order, out));
             out.push(0);
         }
         ValueRef::Binary { subtype, bytes } => {
@@ -78,36 +80,37 @@ fn content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
         }
         ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
         ValueRef::Bool(v) => out.push(u8::from(v) + 1),
-        ValueRef::DateTime(v) => out.extend_from_slice(&flip(v).to_be_bytes()),
+        ValueRef::DateTime(v) => out.extend_from_slice(&ordered_bits(v).to_be_bytes()),
         ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_be_bytes()),
         ValueRef::Regex { pattern, options } => {
-            text(pattern, out);
-            text(options, out);
+            push_text(pattern, out);
+            push_text(options, out);
         }
         ValueRef::DbPointer { namespace, id } => {
-            text(namespace, out);
+            push_text(namespace, out);
             out.extend_from_slice(&id.0);
         }
         ValueRef::JavaScriptWithScope { code, scope } => {
-            text(code, out);
-            document(scope, order, out);
+            push_text(code, out);
+            push_document(scope, order, out);
         }
         _ => {}
     }
 }
 
-/// Class, name and content of each field, as documents compare.
-fn document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+/// Appends class, name and content of each field, the order in which documents compare.
+fn push_document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     for (name, value) in fields.iter() {
         out.push(class_of(value, order));
-        text(name, out);
-        content(value, order, out);
+        push_text(name, out);
+        push_content(value, order, out);
     }
     out.push(0);
 }
 
-/// Text with 0 and 1 escaped by a 1, closed by a 0.
-fn text(text: &str, out: &mut Vec<u8>) {
+/// Appends text with 0 and 1 escaped by a 1, closed by a 0. So no text is the beginning of another,
+/// and bytes compare as texts do.
+fn push_text(text: &str, out: &mut Vec<u8>) {
     // At once: what grows step by step is in memory several times.
     out.reserve(text.len() + 1);
     for byte in text.bytes() {
@@ -121,8 +124,8 @@ fn text(text: &str, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// An `i64` as a `u64` in the same order.
-fn flip(value: i64) -> u64 {
+/// An `i64` as a `u64` in the same order: the sign bit is flipped.
+fn ordered_bits(value: i64) -> u64 {
     (value as u64) ^ (1 << 63)
 }
 

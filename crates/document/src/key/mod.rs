@@ -4,6 +4,15 @@
 //! `encode(a) == encode(b)` exactly when `a` and `b` compare as equal. A component over
 //! [`KEPT_KEY_COMPONENT_BYTES`](crate::limits::KEPT_KEY_COMPONENT_BYTES) is cut there and closed by
 //! a 128-bit hash of the whole: equality still holds, order among cut values does not.
+//!
+//! A component is a byte for the class of the value and its content, in which shorter sorts before
+//! longer: texts escape 0 and 1 and end with 0, documents and arrays end with 0. A descending
+//! component has all its bits inverted.
+//!
+//! ```text
+//! "a\0b"        20  61  01 01  62  00
+//! { a: true }   28  48  61 00  02  00
+//! ```
 
 mod decode;
 mod encode;
@@ -15,7 +24,7 @@ mod laws;
 pub use decode::{Component, decode, skip};
 pub use encode::encode;
 
-/// Which order of types a key is in.
+/// Which order of types a key is in. Only booleans and arrays stand elsewhere in the two orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeOrder {
     /// BSON's: null, numbers, strings, objects, arrays, ...

@@ -1,5 +1,15 @@
 //! Numbers of all four types in one order: the double they truncate to (8 bytes), then a marker
 //! that says whether that was exact, then the exact decimal digits where it was not.
+//!
+//! The bits of a double that is not negative compare as the double does, so the sign bit is set for
+//! positive numbers, and all bits are inverted for negative ones. `EXACT` sorts before `DIGITS`: a
+//! number that is a little more in magnitude than its double comes after it.
+//!
+//! ```text
+//!  1      ->  bf f0 .. 00 | 00
+//!  0.1    ->  3f b9 99 99 99 99 99 9a | 00          (the double itself)
+//!  0.1m   ->  3f b9 99 99 99 99 99 99 | 01 point digits 00  (the decimal, just below it)
+//! ```
 
 use crate::{
     decimal::Decimal128,
@@ -7,31 +17,34 @@ use crate::{
     value::Value,
 };
 
+/// The number is the double.
 const EXACT: u8 = 0;
+/// The digits of the number follow.
 const DIGITS: u8 = 1;
+/// Added to the decimal point's place, so that it is never negative.
 const POINT_BIAS: i32 = 8192;
 
 /// What NaN is: below everything, as it compares.
 const NAN: [u8; 9] = [0; 9];
 
 /// Appends a number.
-pub(super) fn encode(number: Number, out: &mut Vec<u8>) {
+pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     if number.is_nan() {
         return out.extend_from_slice(&NAN);
     }
     let start = out.len();
     let negative = match number {
         Number::Int(value) if value.unsigned_abs() <= 1 << 53 => {
-            exact((value as f64).abs(), out);
+            push_exact((value as f64).abs(), out);
             value < 0
         }
         Number::Double(value) => {
-            exact(value.abs(), out);
+            push_exact(value.abs(), out);
             value < 0.0
         }
         number => {
             let value = Exact::of(number);
-            truncated(&value, number.to_f64().abs(), out);
+            push_truncated(&value, number.to_f64().abs(), out);
             value.negative
         }
     };
@@ -41,18 +54,20 @@ pub(super) fn encode(number: Number, out: &mut Vec<u8>) {
     }
 }
 
-fn exact(magnitude: f64, out: &mut Vec<u8>) {
+/// Appends a magnitude that is a double, and the marker that says so.
+fn push_exact(magnitude: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&magnitude.to_bits().to_be_bytes());
     out.push(EXACT);
 }
 
-/// `nearest` is the nearest double of the magnitude; steps toward zero when it lies above.
-fn truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
+/// Appends a magnitude that no double is: the double that it truncates to, then its digits.
+/// `nearest` is the nearest double, which may lie above.
+fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
     let nearest = if nearest.is_infinite() && !value.infinite { f64::MAX } else { nearest };
     let magnitude = |double: f64| Exact { negative: false, ..Exact::of(Number::Double(double)) };
     let own = Exact { negative: false, digits: value.digits.clone(), ..*value };
     let below = match magnitude(nearest).compare(&own) {
-        std::cmp::Ordering::Equal => return exact(nearest, out),
+        std::cmp::Ordering::Equal => return push_exact(nearest, out),
         std::cmp::Ordering::Less => nearest,
         std::cmp::Ordering::Greater => f64::from_bits(nearest.to_bits().saturating_sub(1)),
     };
@@ -60,6 +75,7 @@ fn truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
     out.push(DIGITS);
     let point = u16::try_from(value.point + POINT_BIAS).unwrap_or(u16::MAX);
     out.extend_from_slice(&point.to_be_bytes());
+    // Two digits a byte, plus one: 0 ends them, and a missing digit sorts first.
     for pair in value.digits.chunks(2) {
         let high = pair.first().copied().unwrap_or(0);
         let low = pair.get(1).copied().unwrap_or(0);
@@ -69,7 +85,7 @@ fn truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
 }
 
 /// The number at the start of `bytes` and what follows it.
-pub(super) fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
+pub(super) fn decode_number(bytes: &[u8]) -> Option<(Value, &[u8])> {
     if let Some(rest) = bytes.strip_prefix(&NAN) {
         return Some((Value::Double(f64::NAN), rest));
     }
@@ -84,12 +100,13 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let double = if negative { -double } else { double };
     match bytes.get(8)? ^ turn {
         EXACT => Some((Value::Double(double), bytes.get(9..)?)),
-        DIGITS => digits(bytes.get(9..)?, turn, negative),
+        DIGITS => decode_digits(bytes.get(9..)?, turn, negative),
         _ => None,
     }
 }
 
-fn digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8])> {
+/// Reads the digits of a number as a decimal.
+fn decode_digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8])> {
     let point = u16::from_be_bytes([bytes.first()? ^ turn, bytes.get(1)? ^ turn]);
     let end = bytes.get(2..)?.iter().position(|byte| byte ^ turn == 0)?;
     let mut text = String::new();

@@ -1,4 +1,7 @@
 //! Documents and arrays that are borrowed: raw bytes or a tree, read alike.
+//!
+//! Every reader goes through these types, so that evaluation, filters and keys work on bytes from
+//! the disk without decoding them, and on trees that were computed, by the same code.
 
 use bytes::Bytes;
 
@@ -86,7 +89,8 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// The value of the first field of this name, and how many fields were looked at for it.
+    /// The value of the first field of this name, and how many fields were looked at for it. The
+    /// count is what the caller pays for the search.
     pub fn search(self, name: &str) -> (Option<ValueRef<'a>>, usize) {
         match self {
             Self::Raw(bytes) => super::raw::search(bytes, name),

@@ -1,4 +1,7 @@
 //! Builds raw documents field by field, nested ones in place, without an intermediate tree.
+//!
+//! The length of a document stands before its fields, and is known only when they are written: each
+//! level leaves room for it and fills it in when it is closed.
 
 use super::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use crate::kind::Kind;
@@ -38,7 +41,7 @@ impl DocBuilder {
         self.bytes.len() == 4
     }
 
-    /// Appends a field. A name with a NUL is cut there, since BSON cannot hold it.
+    /// Appends an element.
     pub fn append(&mut self, name: &str, value: ValueRef<'_>) {
         append(&mut self.bytes, name.as_bytes(), value);
     }
@@ -65,6 +68,7 @@ impl DocBuilder {
         self.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
     }
 
+    /// Builds a document in place: leaves room for its length, and fills that in.
     fn nested(&mut self, fill: impl FnOnce(&mut DocBuilder)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
@@ -112,6 +116,7 @@ impl ArrayBuilder<'_> {
         self.builder.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
     }
 
+    /// Begins an element of the array: its type and its index.
     fn open(&mut self, kind: Kind) {
         let mut name = [0; 20];
         self.builder.bytes.push(kind as u8);
@@ -135,6 +140,8 @@ impl ArrayBuilder<'_> {
     }
 }
 
+/// The decimal text of an array's index, which is the name of its element. Written into a buffer of
+/// the caller, since arrays may be long.
 fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
     let mut at = buffer.len();
     let mut rest = index;
@@ -148,22 +155,26 @@ fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
     }
 }
 
+/// Appends a name and its NUL.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     out.extend_from_slice(&name[..end]);
     out.push(0);
 }
 
+/// Appends a string: its length with the NUL, its bytes, the NUL.
 fn push_string(out: &mut Vec<u8>, text: &str) {
     push_len(out, text.len() + 1);
     out.extend_from_slice(text.as_bytes());
     out.push(0);
 }
 
+/// Appends a length. One beyond `i32` is cut; no such document is stored or sent.
 fn push_len(out: &mut Vec<u8>, len: usize) {
     out.extend_from_slice(&i32::try_from(len).unwrap_or(i32::MAX).to_le_bytes());
 }
 
+/// Ends the document that begins at `start`: appends the NUL and fills in the length.
 fn close(out: &mut Vec<u8>, start: usize) {
     out.push(0);
     let len = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
@@ -176,6 +187,7 @@ fn append(out: &mut Vec<u8>, name: &[u8], value: ValueRef<'_>) {
     append_value(out, value);
 }
 
+/// Appends a value as it follows its name. Raw documents are copied as they are.
 fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::Double(v) => out.extend_from_slice(&v.to_le_bytes()),
@@ -216,6 +228,7 @@ fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
+/// Appends a document that is a tree.
 fn append_tree(out: &mut Vec<u8>, tree: &Document) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -225,6 +238,7 @@ fn append_tree(out: &mut Vec<u8>, tree: &Document) {
     close(out, start);
 }
 
+/// Appends an array of values.
 fn append_values(out: &mut Vec<u8>, values: &[Value]) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);

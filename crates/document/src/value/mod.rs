@@ -1,4 +1,6 @@
-//! The values of BSON, borrowed (`ValueRef`: raw bytes or a tree) and owned (`Value`: a tree).
+//! The values of BSON, borrowed (`ValueRef`: raw bytes or a tree) and owned (`Value`: a tree), with
+//! the documents and arrays that hold them. They stand in one module, since each form holds the
+//! others.
 
 mod borrowed;
 mod builder;
@@ -12,7 +14,7 @@ pub use tree::Document;
 
 use crate::{decimal::Decimal128, kind::Kind, object_id::ObjectId};
 
-/// A borrowed value.
+/// A borrowed value. Documents and arrays inside are borrowed too, as raw bytes or as a tree.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum ValueRef<'a> {
@@ -81,7 +83,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// An owned copy.
+    /// An owned copy, as a tree all the way down.
     pub fn to_value(self) -> Value {
         match self {
             Self::Double(v) => Value::Double(v),
@@ -129,7 +131,7 @@ impl<'a> ValueRef<'a> {
         if let Self::Array(v) = self { Some(v) } else { None }
     }
 
-    /// A boolean, strictly.
+    /// The value of a boolean; numbers are not booleans.
     pub fn as_bool(self) -> Option<bool> {
         if let Self::Bool(v) = self { Some(v) } else { None }
     }
@@ -158,7 +160,7 @@ impl<'a> ValueRef<'a> {
     }
 }
 
-/// An owned value.
+/// An owned value, a tree. Documents inside keep the order of their fields.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum Value {

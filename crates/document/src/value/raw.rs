@@ -1,5 +1,13 @@
 //! Walks the elements of a raw document in place. Bytes are expected to be well-formed; where they
 //! are not, a walk ends early and nothing panics.
+//!
+//! An element is a type code, a name that ends with a NUL, and a value whose length follows from
+//! its type or stands at its beginning:
+//!
+//! ```text
+//! length   | 02 | a 00 | 02 00 00 00 x 00 | 10 | b 00 | 2a 00 00 00 | 00
+//! document   type name   a string           type name   an int        end
+//! ```
 
 use super::{ArrayRef, DocRef, ValueRef};
 use crate::{
@@ -90,11 +98,13 @@ pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// The text of a string whose length stands before it.
 fn text(bytes: &[u8]) -> Option<&str> {
     let end = length_at(bytes, 0)?.checked_add(3)?;
     str::from_utf8(bytes.get(4..end)?).ok()
 }
 
+/// The 12 bytes of an ObjectId.
 fn object_id(bytes: &[u8]) -> Option<ObjectId> {
     Some(ObjectId(bytes.try_into().ok()?))
 }
@@ -157,7 +167,8 @@ pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>
     (found.and_then(|element| element.decode()), looked)
 }
 
-/// Puts the value of the first field of each name at its name's place, in one pass.
+/// Puts the value of the first field of each name into its name's place, in one pass over the
+/// document, and stops when all are found.
 pub(crate) fn pick<'a>(
     document: &'a [u8],
     names: &[impl AsRef<str>],
@@ -181,7 +192,7 @@ pub(crate) fn pick<'a>(
     }
 }
 
-/// Decoded elements of a raw document.
+/// Decoded elements of a raw document: names and values. It ends early where a value is malformed.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements<'a>(RawElements<'a>);
 

@@ -2,7 +2,8 @@
 
 use super::{DocBuf, DocBuilder, Value};
 
-/// Fields in order. A name occurs once, unless the document came from bytes that repeat it.
+/// Fields in order. A name occurs once, unless the document came from bytes that repeat it. Fields
+/// are found by looking through them: most documents have few, and order has to be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document(Vec<(String, Value)>);
 

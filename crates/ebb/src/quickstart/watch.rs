@@ -1,4 +1,5 @@
-//! Shows how the sample disappears: a bar for each door, drawn anew every second.
+//! Shows how the sample disappears: a bar for each API, drawn anew every second. The counts are the
+//! server's, so a bar shows what a query would find.
 
 use std::time::Duration;
 
@@ -7,13 +8,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::Part;
 use crate::{client::Client, commands::print_text};
 
+/// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
+/// The line of a bar, in the template language of `indicatif`.
 const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
-/// The clock counts whole seconds, and an answer takes its time: nothing is left to wait for after
-/// this long, whoever else writes into the sample.
+/// How often it looks at most, about once a second. A look takes its time, and somebody else may
+/// write into the sample, so what is shown may never come to its end.
 const LONGEST: u64 = 120;
 
-/// Shows what is live until nothing dies any more.
+/// Shows what is live until nothing expires any more, or for [`LONGEST`] looks. An error is the text
+/// of a request that failed; the bars stay as they are then.
 pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String> {
     let all = MultiProgress::new();
     let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;
@@ -44,7 +48,7 @@ pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String
     Ok(())
 }
 
-/// How many sessions live, and how many of these die within the hour.
+/// Returns how many sessions are live, and how many of these expire within the hour.
 fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
     let path = format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", part.door);
     let expiry = client.get(&path)?;
@@ -52,6 +56,7 @@ fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
     Ok((count("/live/documents"), count("/dies_within/hour/documents")))
 }
 
+/// Waits for [`EVERY`]; this process has nothing else to do on this thread.
 #[expect(clippy::disallowed_methods, reason = "somebody watches, second by second")]
 fn pause_second() {
     std::thread::sleep(EVERY);

@@ -5,15 +5,17 @@ use std::{path::PathBuf, time::Duration};
 
 use server::{ClockMode, LEAST_MEMORY, LogFormat};
 
-/// The address of a listener; `None`: there is none.
+/// The address of a listener, `host:port`; `None`: `off` was typed. The port is checked here, the host
+/// when it is bound.
 #[derive(Clone, Debug)]
 pub(super) struct Address(pub(super) Option<String>);
 
-/// A value that an empty text leaves out, as an environment does that cannot unset a variable.
+/// A value that an empty text leaves out: an environment file often cannot unset a variable, only set
+/// it to nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Optional<T>(pub(super) Option<T>);
 
-/// Lets an empty text through.
+/// Returns a parser that lets an empty text through and hands every other one on.
 pub(super) fn optional<T>(
     parse: fn(&str) -> Result<T, String>,
 ) -> impl Fn(&str) -> Result<Optional<T>, String> + Clone {
@@ -23,6 +25,7 @@ pub(super) fn optional<T>(
     }
 }
 
+/// Reads a switch; the words are those that people write in environment files.
 pub(super) fn parse_bool(text: &str) -> Result<bool, String> {
     match text {
         "true" | "1" | "on" | "yes" => Ok(true),
@@ -31,10 +34,12 @@ pub(super) fn parse_bool(text: &str) -> Result<bool, String> {
     }
 }
 
+/// Reads a path, which may be any text. It need not exist.
 pub(super) fn parse_path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
+/// Reads `HOST:PORT` or `off`.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {
         return Ok(Address(None));
@@ -45,7 +50,7 @@ pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     }
 }
 
-/// The name of a host, without a port. It may be empty, where a list ends with a comma.
+/// Reads the name of a host, without a port. It may be empty, where a list ends with a comma.
 pub(super) fn parse_host(text: &str) -> Result<String, String> {
     match text.trim() {
         host if host.contains([':', '/', '*', ' ']) => {
@@ -55,7 +60,8 @@ pub(super) fn parse_host(text: &str) -> Result<String, String> {
     }
 }
 
-/// The address of a server as clients know it, with a slash at its end.
+/// Reads the URL of a server as clients know it: scheme, host and port, without a path. Returns it
+/// with a slash at its end.
 pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
@@ -69,7 +75,8 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// Bytes, with a suffix for powers of 1024.
+/// Reads a size in bytes, with a suffix for powers of 1024. One that a server cannot work with is
+/// refused.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
@@ -90,7 +97,7 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Seconds, which may have a fraction.
+/// Reads seconds, which may have a fraction.
 pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok();
     seconds
@@ -98,6 +105,7 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "it is not a number of seconds".to_owned())
 }
 
+/// Reads how the database clock moves.
 pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     match text {
         "system" => Ok(ClockMode::System),
@@ -106,6 +114,7 @@ pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     }
 }
 
+/// Reads how log lines look.
 pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     match text {
         "text" => Ok(LogFormat::Text),
@@ -114,6 +123,7 @@ pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     }
 }
 
+/// Reads a level by its lower-case name; the server parses it again.
 pub(super) fn parse_log_level(text: &str) -> Result<String, String> {
     match ["error", "warn", "info", "debug", "trace"].contains(&text) {
         true => Ok(text.to_owned()),

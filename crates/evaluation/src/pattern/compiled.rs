@@ -1,4 +1,5 @@
-//! Regular expressions: compiled once, matched against strings in linear time.
+//! A compiled regular expression, and finding matches with it. Compiled once, it is matched against
+//! strings in linear time.
 
 use std::sync::Arc;
 
@@ -20,13 +21,16 @@ use crate::{
 /// Longest pattern text, in bytes.
 const MAX_PATTERN_BYTES: usize = 32_764;
 
-/// A compiled pattern with the text and the options it came from.
+/// A compiled pattern with the text and the options it came from. Clones share the compiled form.
 #[derive(Clone, Debug)]
 pub struct Pattern {
+    /// The text it came from.
     source: String,
+    /// Its options, in alphabetical order and each once.
     options: String,
+    /// The compiled form; that of the empty pattern where machines do the work.
     regex: Regex,
-    /// What has to be met at the start of a text beside it, or must not be.
+    /// Patterns that have to match at the start of a text beside it, or must not.
     guards: Vec<(bool, Regex)>,
     /// The form of a pattern with look-ahead elsewhere; `regex` is nothing then.
     looking: Option<Arc<Looking>>,
@@ -36,7 +40,9 @@ pub struct Pattern {
 
 impl Pattern {
     /// Compiles a pattern in Perl's syntax with options out of `imsxu`. Look-around, references
-    /// back and other syntax that needs backtracking are refused by name.
+    /// back and other syntax that needs backtracking are refused by name. Fails also where the text
+    /// is too long, or where the patterns of the program or of the process would take too much
+    /// memory.
     pub fn new(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
         short_enough(source)?;
@@ -46,7 +52,8 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
     }
 
-    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine.
+    /// The same, with look-ahead. At the start of an anchored pattern that takes no other engine;
+    /// elsewhere the pattern is walked by machines of its own.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
             Err(error) if error.kind == Kind::Unsupported && has_look_ahead(source) => {
@@ -56,12 +63,15 @@ impl Pattern {
         }
     }
 
+    /// A pattern with look-ahead anywhere in it.
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
         let mut flags = flags_of(options)?;
+        // They hold for the look-aheads too, which become patterns of their own.
         let rest = own_flags(source, &mut flags);
         let (main, aheads) = translate_aheads(rest, flags)?;
         let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
         let share = looking::hold(bytes)?;
+        // Never used: there has to be one.
         let (regex, held) = compile_regex("", Flags::default())?;
         Ok(Self {
             source: source.to_owned(),
@@ -73,7 +83,10 @@ impl Pattern {
         })
     }
 
+    /// A pattern whose look-ahead at its start was taken off it.
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
+        // With these options the beginning of a line, or blanks and comments, may stand where this
+        // looks.
         let split = match options.contains(['m', 'x']) {
             true => None,
             false => leading::split_guards(source),
@@ -82,6 +95,7 @@ impl Pattern {
         let flags = flags_of(options)?;
         short_enough(source)?;
         let mut guards = Vec::with_capacity(split.guards.len());
+        // The anchor was taken off with the look-ahead.
         let (regex, share) = compile_regex(&format!("^{}", split.rest), flags)?;
         let mut held = vec![share];
         for (wanted, guard) in split.guards {
@@ -93,7 +107,8 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
     }
 
-    /// Whether a text meets it. `count` is told of work beyond that of reading the text.
+    /// Whether a text matches. `count` is told of work beyond that of reading the text, and may end
+    /// it.
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
         match &self.looking {
             Some(looking) => looking.is_match(text, count),
@@ -101,7 +116,8 @@ impl Pattern {
         }
     }
 
-    /// Prepares to find matches in a text, one after the other.
+    /// Prepares to find matches in a text, one after the other. With machines the text is walked
+    /// backward once, here.
     pub fn find_matches<'t>(
         &self,
         text: &'t str,
@@ -154,9 +170,11 @@ impl Pattern {
         }
     }
 
-    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): strings
-    /// below it or not beginning with it cannot match.
+    /// The text that every match starts with, when the pattern is anchored to it (`^abc`): an index
+    /// need look only at strings that begin with it. Nothing where the pattern has options or
+    /// alternatives that make this uncertain.
     pub fn required_prefix(&self) -> Option<String> {
+        // Case, lines and comments each let a match begin otherwise.
         if self.options.contains(['i', 'm', 'x']) || self.source.contains('|') {
             return None;
         }
@@ -172,10 +190,12 @@ impl Pattern {
                 '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
                 plain => plain,
             };
+            // The character may be left out or repeated: it is not required.
             if matches!(chars.peek(), Some('*' | '?' | '{')) {
                 break;
             }
             prefix.push(literal);
+            // The character has to be there once; what follows it is open.
             if chars.peek() == Some(&'+') {
                 break;
             }
@@ -184,7 +204,7 @@ impl Pattern {
     }
 }
 
-/// Finds matches in a text, with what is known of it.
+/// Finds matches in one text, one after the other, with what is known of the text.
 #[derive(Debug)]
 pub struct MatchFinder<'p, 't> {
     pattern: &'p Pattern,
@@ -194,7 +214,8 @@ pub struct MatchFinder<'p, 't> {
 }
 
 impl MatchFinder<'_, '_> {
-    /// The first match from a position on: the spans of the whole and of its groups, bytes.
+    /// The first match from a position on: the spans of the whole and of its groups in bytes,
+    /// nothing where a group had no part.
     pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
         if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
             return looking.find_at(self.text, known, from, count);
@@ -208,12 +229,12 @@ impl MatchFinder<'_, '_> {
     }
 }
 
-/// Whether a pattern seems to have a look-ahead.
+/// Whether a pattern seems to have a look-ahead; a look in the text is enough to try.
 fn has_look_ahead(source: &str) -> bool {
     source.contains("(?=") || source.contains("(?!")
 }
 
-/// Takes flags off the start of a pattern, which hold for all of it.
+/// Takes flags off the start of a pattern (`(?i)`), which hold for all of it.
 fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
     let Some((letters, rest)) = source.strip_prefix("(?").and_then(|it| it.split_once(')')) else {
         return source;
@@ -232,6 +253,7 @@ fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
     rest
 }
 
+/// The flags of these options; fails for a letter that is not one.
 fn flags_of(options: &str) -> Result<Flags, Error> {
     let mut flags = Flags::default();
     for option in options.chars() {
@@ -250,6 +272,7 @@ fn flags_of(options: &str) -> Result<Flags, Error> {
     Ok(flags)
 }
 
+/// Fails when the text of a pattern is too long.
 fn short_enough(source: &str) -> Result<(), Error> {
     if source.len() > MAX_PATTERN_BYTES {
         let text = "Regular expression is invalid: regular expression is too large";
@@ -258,6 +281,7 @@ fn short_enough(source: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Compiles a pattern and takes the memory that it holds.
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
@@ -269,7 +293,7 @@ fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     program::build_regex(&mut builder)?.map_err(refused_build)
 }
 
-/// Options in alphabetical order.
+/// Options in alphabetical order and each once: stored patterns compare by them.
 fn sorted_options(options: &str) -> String {
     let mut options: Vec<char> = options.chars().collect();
     options.sort_unstable();
@@ -277,6 +301,7 @@ fn sorted_options(options: &str) -> String {
     options.into_iter().collect()
 }
 
+/// The failure to build a pattern, as a failure of the request.
 fn refused_build(error: regex::Error) -> Error {
     match error {
         regex::Error::CompiledTooBig(_) => {
@@ -291,6 +316,7 @@ fn refused_build(error: regex::Error) -> Error {
 pub(super) fn refused_syntax(text: &str) -> Error {
     let reason = text.lines().last().unwrap_or_default();
     let reason = reason.trim_start_matches("error: ");
+    // The words of Perl's library, which users of that syntax know.
     let reason = match reason {
         "unclosed group" => "missing closing parenthesis",
         "unopened group" => "unmatched closing parenthesis",

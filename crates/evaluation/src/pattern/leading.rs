@@ -10,7 +10,7 @@ pub(super) struct SplitPattern<'a> {
     pub(super) rest: &'a str,
 }
 
-/// Takes the look-ahead off a pattern; `None` where there is none at its start, or where the start
+/// Takes the look-ahead off the start of a pattern; `None` where there is none, or where the start
 /// is not that of the whole pattern.
 pub(super) fn split_guards(source: &str) -> Option<SplitPattern<'_>> {
     // Brackets inside of quotes and comments are no brackets.

@@ -1,5 +1,8 @@
 //! What compiled patterns take: about how much each does, how much those of one program may take
 //! together, and the account that all of the process are taken from.
+//!
+//! The engine does not say how large a compiled pattern is. So a pattern is built with growing
+//! limits until it fits, and counts as much as the limit that it fitted.
 
 use std::{cell::Cell, sync::OnceLock};
 
@@ -46,6 +49,7 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
             PROGRAM.set(self.0);
         }
     }
+    // A program inside another one spends with it, so only the outermost begins and ends a count.
     let before = PROGRAM.get();
     let _end = before.is_none().then(|| {
         PROGRAM.set(Some(0));
@@ -54,11 +58,12 @@ pub fn as_program<T>(parse: impl FnOnce() -> T) -> T {
     parse()
 }
 
-/// Builds a pattern and takes what it holds.
+/// Builds a pattern and takes the memory that it holds.
 pub(super) fn build_regex(
     builder: &mut RegexBuilder,
 ) -> Result<Result<(Regex, Share), regex::Error>, Error> {
     let mut built = Err(regex::Error::CompiledTooBig(0));
+    // Most patterns fit the first size; only large ones are built again.
     for size in SIZES {
         let caches = size.saturating_mul(16).clamp(CACHES.0, CACHES.1);
         built = builder.size_limit(size).dfa_size_limit(caches).build();
@@ -74,7 +79,7 @@ pub(super) fn build_regex(
     Ok(built.map(|regex| (regex, Share::default())))
 }
 
-/// Takes so many bytes for a compiled pattern.
+/// Takes `bytes` for a compiled pattern, of the program that is being parsed and of the process.
 pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);

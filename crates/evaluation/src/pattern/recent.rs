@@ -15,13 +15,15 @@ const COMPILE: usize = 1 << 16;
 pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
 
 impl Patterns {
-    /// The compiled form of a pattern with options out of `imsxu`.
+    /// The compiled form of a pattern with options out of `imsxu`: one of those used last, or a new
+    /// one, whose compiling counts as work.
     pub fn get_or_compile(
         &self,
         source: &str,
         options: &str,
         budget: &Budget,
     ) -> Result<Arc<Pattern>, Error> {
+        // Options in any order are the same pattern.
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();

@@ -1,12 +1,21 @@
 //! Perl's pattern syntax rewritten for an engine without backtracking: same meaning for what both
 //! have, a named refusal for what only a backtracking engine can do.
-
-use std::iter::Peekable;
-use std::str::Chars;
+//!
+//! The two syntaxes look alike and differ in many small ways: `$` matches before a final line
+//! break, `\d` and `\w` mean ASCII, braces that are not a count stand for themselves, `\v` is a
+//! class, three octal digits are a character. The text is read once from left to right, and what
+//! the engine would read in another way is written so that it reads it right.
+//!
+//! ```text
+//! a{,3}$        ->   a\{,3\}(?:\n?\z)
+//! \d+\Q.\E      ->   [0-9]+\.
+//! (?=x)a        ->   (?P<__ahead_0>)a       with x as a pattern of its own, where look-ahead may be
+//! ```
 
 use crate::{
     error::{Error, Kind},
     numbers::PATTERN_REFUSED,
+    pattern::text::{Text, invalid},
 };
 
 /// The options of a pattern.
@@ -35,7 +44,7 @@ pub(super) fn ahead_of(group: &str) -> Option<usize> {
     group.strip_prefix(AHEAD)?.parse().ok()
 }
 
-/// Rewrites a pattern.
+/// Rewrites a pattern; look-ahead in it is refused.
 pub(super) fn translate(source: &str, flags: Flags) -> Result<String, Error> {
     Rewrite::new(source, flags, None).whole().map(|(out, _)| out)
 }
@@ -45,18 +54,16 @@ pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Ve
     Rewrite::new(source, flags, Some(Vec::new())).whole()
 }
 
+/// The refusal of what a pattern uses, by name.
 fn unsupported(what: &str) -> Error {
     let text = format!("Regular expression is not supported: it uses {what}");
     Error::new(Kind::Unsupported, PATTERN_REFUSED, text)
 }
 
-fn invalid(what: &str) -> Error {
-    Error::new(Kind::Invalid, PATTERN_REFUSED, format!("Regular expression is invalid: {what}"))
-}
-
+/// A pattern while it is rewritten.
 struct Rewrite<'a> {
-    rest: Peekable<Chars<'a>>,
-    out: String,
+    /// What is read and what was written.
+    text: Text<'a>,
     flags: Flags,
     /// Look-aheads so far, where they are taken out.
     aheads: Option<Vec<Ahead>>,
@@ -66,108 +73,106 @@ struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     fn new(source: &'a str, flags: Flags, aheads: Option<Vec<Ahead>>) -> Self {
-        let out = String::with_capacity(64);
-        Self { rest: source.chars().peekable(), out, flags, aheads, has_flags: false }
+        Self { text: Text::new(source), flags, aheads, has_flags: false }
     }
 
+    /// Rewrites all of the pattern.
     fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
-        while let Some(next) = self.rest.next() {
+        while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
         }
         let aheads = self.aheads.unwrap_or_default();
+        // A look-ahead is compiled for itself, with the flags of the whole: it would not know those
+        // around it.
         if self.has_flags && !aheads.is_empty() {
             return Err(unsupported("look-ahead beside flags inside of the pattern"));
         }
-        Ok((self.out, aheads))
+        Ok((self.text.out, aheads))
     }
 
-    /// The end of the text, or the line break before it: that is read where nothing can look ahead.
+    /// Writes the end of the text, or the line break before it. With look-ahead in the pattern that
+    /// is a look-ahead itself: the line break is not part of the match.
     fn end(&mut self) -> Result<(), Error> {
         match self.aheads {
             Some(_) => self.stand(true, r"\n?\z".to_owned()),
             None => {
-                self.out.push_str(r"(?:\n?\z)");
+                self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
             }
         }
     }
 
-    /// A look-ahead stands here.
+    /// Writes that a look-ahead stands here, and keeps its pattern.
     fn stand(&mut self, wanted: bool, pattern: String) -> Result<(), Error> {
         let Some(aheads) = &mut self.aheads else { return Err(unsupported("look-ahead")) };
-        self.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
+        self.text.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
         aheads.push(Ahead { wanted, pattern });
         Ok(())
     }
 
-    /// Takes out a look-ahead whose beginning was read.
+    /// Takes out a look-ahead whose beginning was read, up to its closing parenthesis. Those inside
+    /// it are taken out first, so that each knows only look-aheads before it in the list.
     fn ahead(&mut self, wanted: bool) -> Result<(), Error> {
-        let around = std::mem::take(&mut self.out);
+        // What is written until the closing parenthesis is the look-ahead's pattern.
+        let around = std::mem::take(&mut self.text.out);
         let mut depth = 0_usize;
         loop {
-            match self.rest.next() {
+            match self.text.rest.next() {
                 None => return Err(invalid("missing closing parenthesis")),
                 Some(')') if depth == 0 => break,
                 Some(')') => {
                     depth -= 1;
-                    self.out.push(')');
+                    self.text.out.push(')');
                 }
                 Some('(') => depth += usize::from(self.group()?),
                 Some(other) => self.outside(other)?,
             }
         }
-        let pattern = std::mem::replace(&mut self.out, around);
+        let pattern = std::mem::replace(&mut self.text.out, around);
         self.stand(wanted, pattern)
     }
 
-    fn starts_with(&self, text: &str) -> bool {
-        let mut rest = self.rest.clone();
-        text.chars().all(|wanted| rest.next() == Some(wanted))
-    }
-
-    fn skip(&mut self, count: usize) {
-        for _ in 0..count {
-            self.rest.next();
-        }
-    }
-
+    /// Rewrites what a character outside of classes begins.
     fn outside(&mut self, next: char) -> Result<(), Error> {
         match next {
             '\\' => self.escape()?,
-            '[' => self.class()?,
+            '[' => self.text.class()?,
             '(' => drop(self.group()?),
             '^' if self.flags.multi_line && self.aheads.is_some() => {
                 // Behind the last line break no line begins.
-                self.out.push_str(r"(?:\A|^");
+                self.text.out.push_str(r"(?:\A|^");
                 self.stand(false, r"\z".to_owned())?;
-                self.out.push(')');
+                self.text.out.push(')');
             }
-            '$' if self.flags.multi_line => self.out.push('$'),
+            '$' if self.flags.multi_line => self.text.out.push('$'),
             '$' => self.end()?,
             '*' | '+' | '?' => self.repeat(next)?,
             '{' if self.is_count() => {
-                self.out.push('{');
-                while self.rest.peek().is_some_and(|c| *c != '}') {
-                    self.out.extend(self.rest.next());
+                self.text.out.push('{');
+                while self.text.rest.peek().is_some_and(|c| *c != '}') {
+                    self.text.out.extend(self.text.rest.next());
                 }
-                self.skip(1);
+                self.text.skip(1);
                 self.repeat('}')?;
             }
-            '{' | '}' => self.out.extend(['\\', next]),
-            '#' if self.flags.extended => while self.rest.next().is_some_and(|c| c != '\n') {},
-            other => self.out.push(other),
+            // Not a count: a brace.
+            '{' | '}' => self.text.out.extend(['\\', next]),
+            // A comment up to the end of the line.
+            '#' if self.flags.extended => while self.text.rest.next().is_some_and(|c| c != '\n') {},
+            other => self.text.out.push(other),
         }
         Ok(())
     }
 
-    /// A repetition sign; a `+` behind it would make it possessive.
+    /// Writes a repetition sign. A `+` after it would make it possessive, which needs backtracking;
+    /// a `?` makes it lazy.
     fn repeat(&mut self, sign: char) -> Result<(), Error> {
-        self.out.push(sign);
-        match self.rest.peek() {
+        self.text.out.push(sign);
+        match self.text.rest.peek() {
             Some('+') => Err(unsupported("a possessive quantifier")),
             Some('?') => {
-                self.skip(1);
-                self.out.push('?');
+                self.text.skip(1);
+                self.text.out.push('?');
                 Ok(())
             }
             _ => Ok(()),
@@ -176,26 +181,29 @@ impl<'a> Rewrite<'a> {
 
     /// Whether a `{` that was just read opens a repetition count.
     fn is_count(&self) -> bool {
-        let body: String = self.rest.clone().take_while(|c| *c != '}').collect();
-        let closed = self.rest.clone().any(|c| c == '}');
+        let body: String = self.text.rest.clone().take_while(|c| *c != '}').collect();
+        let closed = self.text.rest.clone().any(|c| c == '}');
         let (low, high) = body.split_once(',').unwrap_or((&body, ""));
         let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
         closed && !low.is_empty() && digits(low) && digits(high)
     }
 
-    /// Reads what a bracket opens; answers whether it is still open.
+    /// Reads what an opening parenthesis begins; returns whether a group is open now. Comments and
+    /// look-aheads are read to their ends.
     fn group(&mut self) -> Result<bool, Error> {
-        if self.starts_with("?#") {
-            while self.rest.next().is_some_and(|c| c != ')') {}
+        if self.text.starts_with("?#") {
+            while self.text.rest.next().is_some_and(|c| c != ')') {}
             return Ok(false);
         }
         for (text, wanted) in [("?=", true), ("?!", false)] {
-            if self.aheads.is_some() && self.starts_with(text) {
-                self.skip(2);
+            if self.aheads.is_some() && self.text.starts_with(text) {
+                self.text.skip(2);
                 self.ahead(wanted)?;
                 return Ok(false);
             }
         }
+        // Named groups `(?<` would be taken for look-behind, so that the longer beginnings are
+        // asked for.
         let refused = [
             ("?=", "look-ahead"),
             ("?!", "look-ahead"),
@@ -210,176 +218,53 @@ impl<'a> Rewrite<'a> {
             ("?(", "a conditional group"),
             ("?C", "a callout"),
         ];
-        if let Some((_, what)) = refused.iter().find(|(text, _)| self.starts_with(text)) {
+        if let Some((_, what)) = refused.iter().find(|(text, _)| self.text.starts_with(text)) {
             return Err(unsupported(what));
         }
-        self.out.push('(');
-        if self.starts_with("?'") {
-            self.skip(2);
-            let name: String = self.rest.by_ref().take_while(|c| *c != '\'').collect();
-            self.out.push_str(&format!("?P<{name}>"));
-        } else if self.starts_with("*") {
+        self.text.out.push('(');
+        // Another way to write a named group.
+        if self.text.starts_with("?'") {
+            self.text.skip(2);
+            let name: String = self.text.rest.by_ref().take_while(|c| *c != '\'').collect();
+            self.text.out.push_str(&format!("?P<{name}>"));
+        } else if self.text.starts_with("*") {
             return Err(unsupported("a backtracking verb"));
-        } else if self.starts_with("?") {
-            self.skip(1);
-            self.out.push('?');
-            self.has_flags |= self.rest.peek().is_some_and(|c| c.is_ascii_lowercase() || *c == '-');
+        } else if self.text.starts_with("?") {
+            self.text.skip(1);
+            self.text.out.push('?');
+            self.has_flags |=
+                self.text.rest.peek().is_some_and(|c| c.is_ascii_lowercase() || *c == '-');
         }
         Ok(true)
     }
 
+    /// Rewrites an escape outside of classes.
     fn escape(&mut self) -> Result<(), Error> {
-        let Some(next) = self.rest.next() else { return Err(invalid("\\ at end of pattern")) };
+        let Some(next) = self.text.rest.next() else { return Err(invalid("\\ at end of pattern")) };
         match next {
-            'd' => self.out.push_str("[0-9]"),
-            'D' => self.out.push_str("[^0-9]"),
-            'w' => self.out.push_str("[0-9A-Za-z_]"),
-            'W' => self.out.push_str("[^0-9A-Za-z_]"),
-            's' => self.out.push_str(r"[\t\n\x0B\f\r\x20]"),
-            'S' => self.out.push_str(r"[^\t\n\x0B\f\r\x20]"),
-            'h' => self.out.push_str(r"[\t\x20\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{3000}]"),
-            'v' => self.out.push_str(r"[\n\x0B\f\r\u{85}\u{2028}\u{2029}]"),
-            'N' => self.out.push_str(r"[^\n]"),
-            'R' => self.out.push_str(r"(?:\r\n|[\n\x0B\f\r\u{85}\u{2028}\u{2029}])"),
-            'b' => self.out.push_str(r"(?-u:\b)"),
+            'd' => self.text.out.push_str("[0-9]"),
+            'D' => self.text.out.push_str("[^0-9]"),
+            'w' => self.text.out.push_str("[0-9A-Za-z_]"),
+            'W' => self.text.out.push_str("[^0-9A-Za-z_]"),
+            's' => self.text.out.push_str(r"[\t\n\x0B\f\r\x20]"),
+            'S' => self.text.out.push_str(r"[^\t\n\x0B\f\r\x20]"),
+            'h' => {
+                self.text.out.push_str(r"[\t\x20\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{3000}]")
+            }
+            'v' => self.text.out.push_str(r"[\n\x0B\f\r\u{85}\u{2028}\u{2029}]"),
+            'N' => self.text.out.push_str(r"[^\n]"),
+            'R' => self.text.out.push_str(r"(?:\r\n|[\n\x0B\f\r\u{85}\u{2028}\u{2029}])"),
+            // ASCII word boundaries, as `\w` is ASCII too.
+            'b' => self.text.out.push_str(r"(?-u:\b)"),
             'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
-            'B' => self.out.push_str(r"\B"),
+            'B' => self.text.out.push_str(r"\B"),
             'Z' => self.end()?,
-            'Q' => self.quoted(),
+            'Q' => self.text.quoted(),
             'E' => {}
             'K' | 'G' | 'X' | 'C' => return Err(unsupported(&format!("\\{next}"))),
-            '1'..='7' if self.is_octal() => self.octal(next),
+            '1'..='7' if self.text.is_octal() => self.text.octal(next),
             'k' | 'g' | '1'..='9' => return Err(unsupported("a reference back")),
-            other => self.plain_escape(other),
-        }
-        Ok(())
-    }
-
-    /// Whether two more octal digits follow: three of them are a character, not a reference.
-    fn is_octal(&self) -> bool {
-        self.rest.clone().take(2).filter(|c| c.is_digit(8)).count() == 2
-    }
-
-    fn octal(&mut self, first: char) {
-        let mut code = first.to_digit(8).unwrap_or(0);
-        for _ in 0..2 {
-            let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(8)) else { break };
-            code = code * 8 + digit;
-            self.skip(1);
-        }
-        self.out.push_str(&format!("\\x{{{code:x}}}"));
-    }
-
-    /// Escapes that mean the same inside and outside of classes.
-    fn plain_escape(&mut self, next: char) {
-        match next {
-            'e' => self.out.push_str(r"\x1B"),
-            '0' => self.out.push_str(r"\x00"),
-            'c' => {
-                let control =
-                    self.rest.next().map_or(0, |c| u32::from(c.to_ascii_uppercase()) ^ 64);
-                self.out.push_str(&format!("\\x{{{control:x}}}"));
-            }
-            'p' | 'P' => {
-                self.out.extend(['\\', next]);
-                if self.rest.peek() == Some(&'{') {
-                    self.out.extend(self.rest.by_ref().take_while(|c| *c != '}'));
-                    self.out.push('}');
-                }
-            }
-            'x' | 'A' | 'z' | 't' | 'n' | 'r' | 'f' | 'a' => {
-                self.out.extend(['\\', next]);
-            }
-            other => self.literal(other),
-        }
-    }
-
-    fn literal(&mut self, next: char) {
-        if next == '<' || next == '>' || next.is_alphanumeric() || !next.is_ascii() {
-            self.out.push(next);
-        } else if next.is_ascii_punctuation() {
-            self.out.extend(['\\', next]);
-        } else {
-            self.out.push_str(&format!("\\x{{{:x}}}", u32::from(next)));
-        }
-    }
-
-    fn quoted(&mut self) {
-        while let Some(next) = self.rest.next() {
-            if next == '\\' && self.rest.peek() == Some(&'E') {
-                self.skip(1);
-                return;
-            }
-            self.literal(next);
-        }
-    }
-
-    fn class(&mut self) -> Result<(), Error> {
-        self.out.push('[');
-        if self.rest.peek() == Some(&'^') {
-            self.skip(1);
-            self.out.push('^');
-        }
-        let mut first = true;
-        while let Some(next) = self.rest.next() {
-            match next {
-                ']' if !first => {
-                    self.out.push(']');
-                    return Ok(());
-                }
-                '[' if self.rest.peek() == Some(&':') => self.posix_class(),
-                '\\' => self.class_escape()?,
-                '-' => self.out.push('-'),
-                '[' | ']' | '&' | '~' | '^' | '#' => self.out.extend(['\\', next]),
-                other if other.is_whitespace() => self.literal_space(other),
-                other => self.out.push(other),
-            }
-            first = false;
-        }
-        Err(invalid("missing terminating ] for character class"))
-    }
-
-    fn literal_space(&mut self, next: char) {
-        self.out.push_str(&format!("\\x{{{:x}}}", u32::from(next)));
-    }
-
-    fn posix_class(&mut self) {
-        self.out.push('[');
-        for next in self.rest.by_ref() {
-            self.out.push(next);
-            if next == ']' {
-                break;
-            }
-        }
-    }
-
-    fn class_escape(&mut self) -> Result<(), Error> {
-        let Some(next) = self.rest.next() else { return Err(invalid("\\ at end of pattern")) };
-        match next {
-            'd' => self.out.push_str("0-9"),
-            'w' => self.out.push_str("0-9A-Za-z_"),
-            's' => self.out.push_str(r"\t\n\x0B\f\r\x20"),
-            'D' => self.out.push_str("[^0-9]"),
-            'W' => self.out.push_str("[^0-9A-Za-z_]"),
-            'S' => self.out.push_str(r"[^\t\n\x0B\f\r\x20]"),
-            'h' => self.out.push_str(r"\t\x20\u{A0}"),
-            'v' => self.out.push_str(r"\n\x0B\f\r\u{85}\u{2028}\u{2029}"),
-            'b' => {
-                self.out.push_str(r"\x08");
-                return Ok(());
-            }
-            '1'..='7' => {
-                self.octal(next);
-                return Ok(());
-            }
-            other => {
-                self.plain_escape(other);
-                return Ok(());
-            }
-        }
-        if self.rest.peek() == Some(&'-') {
-            self.skip(1);
-            self.out.push_str("\\-");
+            other => self.text.plain_escape(other),
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
-//! Standard deviations, by Welford's method.
+//! Standard deviations, by Welford's method: the mean and the sum of squared distances from it are
+//! carried along, so that one pass is enough and large numbers do not cancel each other out.
 
 use document::{Number, Value, ValueRef};
 
-/// A standard deviation.
+/// A standard deviation, of a sample or of a whole population.
 #[derive(Clone, Debug)]
 pub struct StandardDeviation {
     sample: bool,
     pub(crate) count: u64,
+    /// The mean so far.
     pub(crate) mean: f64,
+    /// The sum of squared distances from the mean so far.
     pub(crate) squares: f64,
 }
 

@@ -17,7 +17,8 @@ impl Extreme {
         Self { greatest, held: None }
     }
 
-    /// Adds a value; answers by how many bytes the held one grew.
+    /// Adds a value; returns by how many bytes the held one grew. A value of another type counts
+    /// too: all types have one order.
     pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
         if value.is_nullish() {
             return 0;

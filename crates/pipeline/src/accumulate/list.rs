@@ -10,11 +10,12 @@ use evaluation::{Error, Evaluated, memory_of};
 
 use crate::failure::{invalid_request, type_mismatch};
 
-/// Every value.
+/// Every value that was there, in the order in which they came (`$push`).
 #[derive(Debug, Default)]
 pub struct PushedValues(pub(crate) Vec<Value>);
 
 impl PushedValues {
+    /// Adds a value if there is one; returns its bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         let Some(value) = got.into_value() else { return 0 };
         let bytes = memory_of(value.as_ref());
@@ -27,7 +28,8 @@ impl PushedValues {
     }
 }
 
-/// Distinct values, in the order in which they came.
+/// Distinct values, in the order in which they came (`$addToSet`). They are told apart by their
+/// sortable keys, so that `1` and `1.0` are one.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
     seen: HashSet<Box<[u8]>>,
@@ -35,6 +37,8 @@ pub struct DistinctValues {
 }
 
 impl DistinctValues {
+    /// Adds a value that is not there yet; returns by how many bytes the set grew, its key
+    /// included.
     pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
@@ -51,7 +55,8 @@ impl DistinctValues {
     }
 }
 
-/// The elements of arrays as a set.
+/// Adds the elements of an array to a set (`$setUnion`); nothing is added for a missing value, and
+/// anything else is an error.
 pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
@@ -68,11 +73,12 @@ pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Re
     }
 }
 
-/// Arrays one after the other.
+/// Arrays one after the other (`$concatArrays`).
 #[derive(Debug, Default)]
 pub struct JoinedArrays(pub(crate) Vec<Value>);
 
 impl JoinedArrays {
+    /// Adds the elements of an array; anything but an array or a missing value is an error.
     pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
@@ -95,7 +101,7 @@ impl JoinedArrays {
     }
 }
 
-/// Sets the fields of an object in another.
+/// Sets the fields of an object in another (`$mergeObjects`); later ones win.
 pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),

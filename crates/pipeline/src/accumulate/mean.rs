@@ -5,7 +5,7 @@ use document::{Value, ValueRef};
 
 use super::{Avg, sum::two_sum};
 
-/// A mean of arguments.
+/// A mean of arguments. Tests against the original hold it to the last digit.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
     /// Where there are decimals, and how many numbers there are.
@@ -35,6 +35,7 @@ impl Mean {
         }
     }
 
+    /// Adds a double, and keeps what the sum lost by rounding.
     fn add_double(&mut self, number: f64) {
         self.plain += number;
         let (number, rest) = two_sum(number, self.rest);

@@ -1,5 +1,8 @@
 //! What accumulators have computed so far, over values: sums, means, deviations, extremes, lists,
 //! percentiles. `group` makes the state of a group of them; functions over arrays use the same ones.
+//!
+//! A state is given one value at a time, says by how many bytes it grew, and becomes the result in
+//! the end. What is not a number does not count in a sum, a mean or a deviation.
 
 mod deviation;
 mod extreme;

@@ -10,14 +10,17 @@ use crate::failure::invalid_request;
 pub struct Percentiles {
     pub(crate) numbers: Vec<f64>,
     asked: Vec<f64>,
+    /// Whether the result is one number (`$median`) and not an array.
     one: bool,
 }
 
 impl Percentiles {
+    /// The median: one percentile, which is not in an array.
     pub(crate) fn median() -> Self {
         Self { numbers: Vec::new(), asked: vec![0.5], one: true }
     }
 
+    /// Says which percentiles are asked for, once the group's key is known.
     pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
         self.asked = percentages;
     }
@@ -32,6 +35,7 @@ impl Percentiles {
         }
     }
 
+    /// Sorts the numbers, and reads those that are asked for.
     pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
         let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
@@ -42,14 +46,15 @@ impl Percentiles {
     }
 }
 
-/// The value at a percentage of sorted numbers; null without numbers.
+/// The value at a percentage of sorted numbers; null without numbers. It is one of the numbers,
+/// never between two.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
 }
 
-/// The percentages that `p` asks for.
+/// Reads the percentages of `p`: an array of numbers from 0 to 1.
 pub fn parse_percentages(value: ValueRef<'_>) -> Result<Vec<f64>, Error> {
     let ValueRef::Array(values) = value else {
         let text = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0]";

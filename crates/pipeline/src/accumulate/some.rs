@@ -1,4 +1,5 @@
-//! Accumulators of some values: the first or last, the least or greatest.
+//! Accumulators of some values: the first or last, the least or greatest. They hold no more values
+//! than are asked for, so that they never grow with the number of rows.
 
 use std::{cmp::Ordering, collections::VecDeque};
 
@@ -7,7 +8,7 @@ use evaluation::{Error, Evaluated, memory_of};
 
 use crate::{failure::invalid_request, shown::shown};
 
-/// How many, from an `n` argument.
+/// Reads the argument `n`: a whole number above 0.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
@@ -45,7 +46,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
     }
 }
 
-/// First or last values.
+/// The first or last values, missing ones as null (`$firstN`, `$lastN`).
 #[derive(Debug)]
 pub struct Edge {
     most: usize,
@@ -54,10 +55,13 @@ pub struct Edge {
 }
 
 impl Edge {
+    /// The first (or `last`) values, at most `most`.
     pub(crate) fn with_count(most: usize, last: bool) -> Self {
         Self { most, last, held: VecDeque::new() }
     }
 
+    /// Adds a value, null for none; of last values the oldest goes. Returns by how many bytes the
+    /// state grew.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
@@ -77,7 +81,7 @@ impl Edge {
     }
 }
 
-/// Least or greatest values; null and missing do not count.
+/// The least or greatest values in order (`$minN`, `$maxN`); null and missing do not count.
 #[derive(Debug)]
 pub struct Ranked {
     most: usize,
@@ -86,14 +90,18 @@ pub struct Ranked {
 }
 
 impl Ranked {
+    /// The least (or `greatest`) values, at most `most`.
     pub(crate) fn with_count(most: usize, greatest: bool) -> Self {
         Self { most, greatest, held: Vec::new() }
     }
 
+    /// Orders two values so that the wanted ones come first.
     fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
+    /// Adds a value in its place, if it is among the wanted ones. Equal values stay in the order in
+    /// which they came.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;

@@ -1,22 +1,33 @@
-//! Sums and means: integers exactly, doubles with a compensation, decimals as decimals.
+//! Sums and means: integers exactly, doubles with a compensation, decimals as decimals. The type of
+//! a sum is the widest one that was added, as MongoDB has it; adding in another order can change
+//! the last digit only of doubles.
 
 use document::{Decimal128, Number, Value, ValueRef};
 
-/// A sum of numbers; other values do not count.
+/// A sum of numbers; other values do not count. Each type is summed for itself and the sums are
+/// joined at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
+    /// The sum of integers, exactly.
     pub(crate) whole: i128,
+    /// The sum of doubles.
     pub(crate) double: Compensated,
+    /// The sum of decimals, if there was one.
     pub(crate) decimal: Option<Decimal128>,
+    /// Whether a 64-bit integer was added: then an integer sum is one too.
     pub(crate) has_long: bool,
     pub(crate) has_double: bool,
 }
 
-/// A sum of doubles with the part that the sum itself cannot hold.
+/// A sum of doubles with the part that the sum itself cannot hold (Kahan and Neumaier): `sum +
+/// rest` is the exact sum to about twice the digits of a double.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compensated {
     pub(crate) sum: f64,
+    /// What rounding lost so far.
     pub(crate) rest: f64,
+    /// The sum without compensation. Infinities and NaN make the compensation meaningless, and this
+    /// one says which of them it is.
     pub(crate) plain: f64,
 }
 
@@ -36,7 +47,7 @@ impl Compensated {
     }
 }
 
-/// A sum and its rounding error.
+/// A sum and its rounding error, exactly, whatever the sizes of the two.
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
@@ -63,6 +74,8 @@ impl Sum {
         }
     }
 
+    /// The sum of integers and doubles as a double. A large integer is added in two parts that
+    /// doubles hold.
     fn binary_total(&self) -> f64 {
         let mut sum = self.double.clone();
         if self.whole != 0 {
@@ -73,6 +86,7 @@ impl Sum {
         sum.total()
     }
 
+    /// The sum of everything as a decimal.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut total = decimal;
         if self.has_double {
@@ -101,7 +115,7 @@ impl Sum {
     }
 }
 
-/// A mean of numbers.
+/// A mean of numbers, for groups.
 #[derive(Clone, Debug, Default)]
 pub struct Avg {
     pub(crate) sum: Sum,

@@ -14,6 +14,8 @@ pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
     combine_numbers(a, b, i64::checked_mul, |a, b| a * b, Decimal128::multiply)
 }
 
+/// Combines two numbers in the widest of their types. Two 32-bit integers whose result does not fit
+/// become 64-bit.
 fn combine_numbers(
     a: &Value,
     b: &Value,
@@ -36,6 +38,7 @@ fn combine_numbers(
     }
 }
 
+/// A number as a decimal.
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),
@@ -44,6 +47,7 @@ fn to_decimal(value: &Value) -> Option<Decimal128> {
     }
 }
 
+/// An integer or a double as a double.
 fn to_double(value: &Value) -> Option<f64> {
     match value {
         Value::Double(v) => Some(*v),
@@ -51,6 +55,7 @@ fn to_double(value: &Value) -> Option<f64> {
     }
 }
 
+/// An integer of either width.
 fn to_whole(value: &Value) -> Option<i64> {
     match value {
         Value::Int32(v) => Some(i64::from(*v)),

@@ -47,7 +47,7 @@ pub enum Pull {
 }
 
 impl Push {
-    /// Changes an array.
+    /// Changes an array: new elements are put in, then the whole is ordered, then cut.
     pub(super) fn push_into(&self, values: &mut Vec<Value>) {
         let len = values.len();
         let at = match self.position {
@@ -79,6 +79,7 @@ impl Push {
     }
 }
 
+/// Orders two elements by fields of theirs; one without a field has null.
 fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();
@@ -97,7 +98,8 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Adds the values that are not there yet; whether there were any.
+/// Adds the values that are not there yet; returns whether there were any. New values are sorted
+/// once, so that a long array is looked at once and not once for each of them.
 pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
     missing.sort_by(|(i, a), (j, b)| compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
@@ -117,7 +119,7 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
 }
 
 impl Pull {
-    /// Takes elements out; whether there were any.
+    /// Takes elements out; returns whether there were any.
     pub(super) fn pull_from(
         &self,
         values: &mut Vec<Value>,
@@ -134,6 +136,8 @@ impl Pull {
         Ok(values.len() != before)
     }
 
+    /// Whether an element is taken out. A condition on an array looks into it as a filter at a path
+    /// does.
     fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),
@@ -152,7 +156,7 @@ impl Pull {
     }
 }
 
-/// Takes out all elements equal to one of these; whether there were any.
+/// Takes out all elements equal to one of these; returns whether there were any.
 pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     let before = values.len();
     let mut sorted: Vec<&Value> = unwanted.iter().collect();
@@ -164,7 +168,7 @@ pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     values.len() != before
 }
 
-/// The array inside a value, to change in place.
+/// The array inside a value, to change in place; the value itself where it is not one.
 pub(super) fn array_of(value: &mut Value) -> Result<&mut Vec<Value>, ValueRef<'_>> {
     match value {
         Value::Array(values) => Ok(values),

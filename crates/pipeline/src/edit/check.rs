@@ -46,7 +46,8 @@ pub fn root_name(name: &str) -> Result<(), Error> {
     Err(Error::new(Kind::Invalid, 52, text))
 }
 
-/// What operators put into a document that is there. One that they make may have any names.
+/// Checks what operators put into a document that is there: names at its root do not begin with
+/// `$`, but for those of a reference. A document that they make may have any names.
 pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
     let creates = |leaf: &&PathOperator| {
         leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
@@ -80,7 +81,7 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
     }
 }
 
-/// The document may be stored.
+/// Fails when the document is too large or nested too deeply to be stored.
 pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
     if document.bytes().len() > MAX_DOCUMENT_BYTES {
         let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");

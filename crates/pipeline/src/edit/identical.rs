@@ -2,7 +2,8 @@
 
 use document::{Document, Value};
 
-/// Whether two values have the same type and the same bytes.
+/// Whether two values have the same type and the same bytes. An edit that changes nothing but a
+/// type (`1` to `1.0`) is a change, and is written.
 pub fn is_identical(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Double(a), Value::Double(b)) => a.to_bits() == b.to_bits(),
@@ -19,6 +20,7 @@ pub fn is_identical(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Whether two documents have the same fields in the same order, bit by bit.
 fn same_fields(a: &Document, b: &Document) -> bool {
     a.len() == b.len()
         && a.fields().iter().zip(b.fields()).all(|((m, a), (n, b))| m == n && is_identical(a, b))

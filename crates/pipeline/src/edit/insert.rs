@@ -6,7 +6,8 @@ use evaluation::{Context, Error, Growth, Kind};
 use super::place;
 use crate::filter::{Comparison, Filter, PathTest};
 
-/// Fields from equalities that every matching document has to meet.
+/// A document of the fields that every matching document has to have, by the equalities of the
+/// filter: what an upsert starts from.
 pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
@@ -48,6 +49,8 @@ pub(super) fn id_first(mut document: Document) -> Document {
     document
 }
 
+/// Adds the equalities that every matching document has to meet: those of the filter itself and of
+/// its conjunctions.
 fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|filter| gather_equalities(filter, found)),
@@ -66,6 +69,7 @@ fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Valu
     }
 }
 
+/// Fails when two equalities are about the same path, or one lies inside the other.
 fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
     let mut paths: Vec<&Path> = equalities.iter().map(|(path, _)| *path).collect();
     paths.sort_by(|a, b| a.parts().cmp(b.parts()));

@@ -1,4 +1,7 @@
 //! Edits: what an update does to a document, or what it inserts where there is none.
+//!
+//! What every edit keeps to, whatever its form: the `_id` stays, the document fits, nothing is
+//! written where no bit changed.
 
 mod arithmetic;
 mod array;
@@ -38,9 +41,9 @@ pub enum Edit {
     Pipeline(Vec<Stage>),
 }
 
-/// A document as an edit leaves it.
+/// A document as an edit leaves it, and whether that is to be written.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct EditOutcome {
     /// The document.
     pub document: DocBuf,
     /// Whether it is to be written: it differs from the old one in any byte, or replaces it.
@@ -48,18 +51,20 @@ pub struct Outcome {
 }
 
 impl Edit {
-    /// Edits a document. `filter` is the one it met, for the positional `$`.
+    /// Edits a document. `filter` is the one it met, for the positional `$`. Fails when an operator
+    /// does not fit the document, when the `_id` would change, or when the result could not be
+    /// stored.
     pub fn apply(
         &self,
         old: DocRef<'_>,
         filter: Option<&Filter>,
         context: &Context,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<EditOutcome, Error> {
         match self {
             Self::Replacement(new) => {
                 let whole = new.get("_id").is_some();
                 let new = replaced(new, old.get("_id").map(|id| id.to_value()))?;
-                let mut outcome = outcome(old, new.to_buf())?;
+                let mut outcome = outcome_of(old, new.to_buf())?;
                 // MongoDB compares the replacement as it came: one without an `_id` never equals.
                 outcome.changed |= !whole;
                 Ok(outcome)
@@ -69,15 +74,17 @@ impl Edit {
                 let (new, changed) =
                     operators.apply_to(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {
-                    return Ok(Outcome { document: old.to_buf(), changed: false });
+                    return Ok(EditOutcome { document: old.to_buf(), changed: false });
                 }
+                // Only an edit that changes something is held to the rules: one without effect
+                // passes.
                 check::check_names(operators.leaf_operators())?;
                 check::id_stays(old.get("_id"), &new)?;
-                outcome(old, new.to_buf())
+                outcome_of(old, new.to_buf())
             }
             Self::Pipeline(stages) => {
                 let new = piped(stages, old, context)?;
-                outcome(old, new)
+                outcome_of(old, new)
             }
         }
     }
@@ -85,6 +92,7 @@ impl Edit {
     /// The document to insert where no document met the filter: what its equalities say, then the
     /// edit. An `_id` stands first; without one the caller has to make it.
     pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
+        // An expression says nothing that a new document could begin with.
         if filter.has_expression() {
             let text = "$expr is not allowed in the query predicate for an upsert";
             return Err(Error::new(Kind::Invalid, 224, text));
@@ -138,16 +146,18 @@ impl Edit {
     }
 }
 
-fn outcome(old: DocRef<'_>, new: DocBuf) -> Result<Outcome, Error> {
+/// The outcome of a new document: checked, and compared with the old one byte by byte.
+fn outcome_of(old: DocRef<'_>, new: DocBuf) -> Result<EditOutcome, Error> {
     check::check_storable(&new)?;
     let changed = match old {
         DocRef::Raw(bytes) => bytes != new.bytes(),
         DocRef::Tree(tree) => tree.to_buf().bytes() != new.bytes(),
     };
-    Ok(Outcome { document: new, changed })
+    Ok(EditOutcome { document: new, changed })
 }
 
-/// A replacement with the `_id` it has to have in front.
+/// A replacement with the `_id` it has to have in front; another `_id` in the replacement is an
+/// error.
 fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     let mut new = new.clone();
     if let Some(id) = id {
@@ -164,6 +174,8 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     Ok(insert::id_first(new))
 }
 
+/// The document that a pipeline makes of another one. It may leave the `_id` out, which is put
+/// back, and may not change it.
 fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
     let new = edit_with(stages, old, context)?;
     let Some(id) = old.get("_id") else { return Ok(new) };

@@ -70,19 +70,23 @@ pub(super) struct TargetSpot<'a> {
 }
 
 impl TargetSpot<'_> {
+    /// The last name of the path.
     fn field_name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 }
 
+/// The error of a value that the operator cannot work on.
 fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }
 
+/// The error of a value whose type the operator does not take.
 fn type_mismatch(text: String) -> Error {
     Error::new(Kind::TypeMismatch, 14, text)
 }
 
+/// Replaces a value; returns whether any bit of it changed.
 fn replace_value(value: &mut Value, new: Value) -> bool {
     let changed = !is_identical(value, &new);
     *value = new;
@@ -90,7 +94,7 @@ fn replace_value(value: &mut Value, new: Value) -> bool {
 }
 
 impl Operator {
-    /// Whether it makes a field that is missing.
+    /// Whether the operator makes a field that is missing.
     pub fn creates_field(&self) -> bool {
         !matches!(
             self,
@@ -98,7 +102,7 @@ impl Operator {
         )
     }
 
-    /// About the memory that a value takes which it puts somewhere.
+    /// About the memory of the value that the operator puts somewhere.
     pub(super) fn added_memory(&self) -> usize {
         let all = |values: &[Value]| values.iter().map(|value| memory_of(value.as_ref())).sum();
         match self {
@@ -110,7 +114,7 @@ impl Operator {
         }
     }
 
-    /// The value of a field that was missing.
+    /// The value of a field that was missing; nothing for operators that only change or remove.
     pub(super) fn new_value(&self, spot: TargetSpot<'_>) -> Option<Value> {
         Some(match self {
             Self::Set(value) | Self::SetOnInsert(value) => value.clone(),
@@ -134,7 +138,8 @@ impl Operator {
         })
     }
 
-    /// Changes a value; whether any bit of it changed.
+    /// Changes a value; returns whether any bit of it changed, so that an edit without effect
+    /// writes nothing.
     pub(super) fn modify_value(
         &self,
         value: &mut Value,
@@ -183,6 +188,7 @@ impl Operator {
         }
     }
 
+    /// Takes out the first or the last element.
     fn pop_element(&self, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
         let values = array_of(value).map_err(|other| {
             let (path, kind) = (spot.path.join("."), other.kind().name());
@@ -198,17 +204,20 @@ impl Operator {
     }
 }
 
+/// The error of `$pull` on anything but an array.
 fn not_pullable(_: document::ValueRef<'_>) -> Error {
     bad_value("Cannot apply $pull to a non-array value".to_owned())
 }
 
-/// Seconds, and within a second the milliseconds from 1 on, so that later instants are greater.
+/// A timestamp of an instant: seconds, and within a second the milliseconds from 1 on, so that
+/// later instants are greater.
 fn timestamp_of(now_ms: i64) -> Value {
     let seconds = u64::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
     let increment = u64::try_from(now_ms.rem_euclid(1000)).unwrap_or(0) + 1;
     Value::Timestamp(seconds << 32 | increment)
 }
 
+/// Adds to a number or multiplies it.
 fn modify_number(
     value: &mut Value,
     operand: &Value,
@@ -239,12 +248,14 @@ fn modify_number(
     }
 }
 
+/// Bit operations, one after the other; nothing where a value is not an integer.
 fn apply_all_bits(operations: &[(BitOperator, Value)], start: Value) -> Option<Value> {
     operations.iter().try_fold(start, |value, (operator, operand)| {
         arithmetic::apply_bits(*operator, &value, operand)
     })
 }
 
+/// `$bit` on an integer.
 fn modify_bits(
     operations: &[(BitOperator, Value)],
     value: &mut Value,
@@ -262,6 +273,7 @@ fn modify_bits(
     }
 }
 
+/// `$push`; with an order or a cut the array may come out as it was.
 fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
     let values = array_of(value).map_err(|other| {
         bad_value(format!(
@@ -271,6 +283,8 @@ fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<b
             spot.id
         ))
     })?;
+    // Appending changes the array whenever there is something to append: no copy has to be
+    // compared.
     let only_appends = push.order.is_none() && push.slice.is_none();
     if only_appends {
         push.push_into(values);

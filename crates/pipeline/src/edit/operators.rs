@@ -1,4 +1,13 @@
 //! All operators of one update: expanded to concrete paths of a document and applied in order.
+//!
+//! A path with positional steps (`$`, `$[]`, `$[x]`) means several concrete paths, which depend on
+//! the document. All of them are found before anything is changed, as the changes would move
+//! elements. They are then applied in the order of their paths, as MongoDB does; two that touch the
+//! same place are an error.
+//!
+//! ```text
+//! {$inc: {"a.$[].n": 1}}  over {a: [{n: 1}, {n: 2}]}   ->   a.0.n, a.1.n
+//! ```
 
 use std::collections::HashMap;
 
@@ -32,12 +41,14 @@ pub struct ElementFilter {
     pub filter: Filter,
 }
 
-/// The operators of one update.
+/// The operators of one update, checked against each other.
 #[derive(Clone, Debug)]
 pub struct Operators {
     leaves: Vec<PathOperator>,
     filters: Vec<ElementFilter>,
+    /// Where each filter of elements stands, by its name.
     by_name: HashMap<String, usize>,
+    /// Whether a path has a positional step.
     dynamic: bool,
 }
 
@@ -48,7 +59,8 @@ struct ConcreteTarget<'a> {
 }
 
 impl Operators {
-    /// Refuses operators that conflict, and names of filters that are missing.
+    /// Checks the operators of an update: refuses those that conflict, and names of filters that
+    /// are missing.
     pub fn new(leaves: Vec<PathOperator>, filters: Vec<ElementFilter>) -> Result<Self, Error> {
         let by_name: HashMap<String, usize> =
             (0..).zip(&filters).map(|(at, filter)| (filter.name.clone(), at)).collect();
@@ -69,6 +81,8 @@ impl Operators {
                 }
             }
         }
+        // Two operators on one path, or on a path and what is inside it, have no order that the
+        // request could mean.
         check_conflicts(&paths)?;
         drop(paths);
         let mut leaves = leaves;
@@ -87,6 +101,7 @@ impl Operators {
         &self.filters
     }
 
+    /// Whether an operator changes the field of this name at the root, or something inside it.
     pub(super) fn touches_root(&self, name: &str) -> bool {
         self.leaves.iter().any(|leaf| {
             let from = match &leaf.operator {
@@ -97,11 +112,13 @@ impl Operators {
         })
     }
 
+    /// Whether a path has the step `$`, for which the filter's matching element is needed.
     pub(super) fn is_positional(&self) -> bool {
         self.leaves.iter().any(|leaf| leaf.path.steps().contains(&EditStep::Matched))
     }
 
-    /// Applies them to a document; whether any bit of it changed.
+    /// Applies them to a document; returns it with whether any bit of it changed. `inserted` says
+    /// that an upsert makes the document.
     pub(super) fn apply_to(
         &self,
         document: Document,
@@ -117,6 +134,7 @@ impl Operators {
         } else {
             None
         };
+        // Messages say which document it was.
         let id = match document.get("_id") {
             Some(id) => format!("_id: {}", shell(id.as_ref())),
             None => "no id".to_owned(),
@@ -127,6 +145,7 @@ impl Operators {
         let mut changed = false;
         let mut growth = Growth::with_held(0, context);
         for target in &targets {
+            // Before it is put there: many operators could build a document many times too large.
             growth.hold_beside(target.operator.added_memory())?;
             let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
@@ -140,6 +159,7 @@ impl Operators {
         }
     }
 
+    /// The concrete paths of all operators in the order in which they are applied.
     fn concrete_targets(
         &self,
         root: &mut Value,
@@ -150,6 +170,7 @@ impl Operators {
     ) -> Result<Vec<ConcreteTarget<'_>>, Error> {
         let mut targets = Vec::with_capacity(self.leaves.len());
         for leaf in &self.leaves {
+            // It is checked all the same: its positional steps have to fit the document.
             let skipped = matches!(leaf.operator, Operator::SetOnInsert(_)) && !inserted;
             if skipped && !leaf.path.is_dynamic() {
                 continue;
@@ -176,6 +197,7 @@ impl Operators {
             }
         }
         if self.dynamic {
+            // Concrete paths may be in another order than those they came from.
             targets.sort_by(|a, b| compare_names(&a.path, &b.path));
             check_concrete(targets.iter().map(|target| &target.path))?;
         }
@@ -186,10 +208,11 @@ impl Operators {
 /// About what a name of a concrete path takes beside its bytes, and a path beside its names.
 const PLACE: usize = 32;
 
-/// Turns a path with positional parts into the concrete ones of a document.
+/// What turning a path into concrete ones needs.
 struct Expansion<'a> {
     path: &'a EditPath,
     operators: &'a Operators,
+    /// The index that the filter matched at, for `$`.
     matched: Option<usize>,
     context: &'a Context,
     /// What the paths of all operators hold.
@@ -198,7 +221,8 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// `before` is the concrete path so far.
+    /// Expands the steps after the concrete path `before`. The number of paths multiplies with
+    /// every positional step, so their memory is counted.
     fn expand_from(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
         let Some(step) = self.path.steps().get(before.len()) else {
             let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
@@ -233,6 +257,7 @@ impl Expansion<'_> {
         Ok(())
     }
 
+    /// The indexes of the elements that a named filter takes.
     fn matching_indexes(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
         let Operators { filters, by_name, .. } = self.operators;
         let Some(filter) = by_name.get(name).and_then(|at| filters.get(*at)) else {
@@ -250,7 +275,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The array at a concrete path.
+/// The array at a concrete path, for a positional step; an error when there is none.
 fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
     match place::find_place(root, path) {
         PlaceFound::Value(Value::Array(values)) => Ok(values),
@@ -272,6 +297,7 @@ fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Err
     }
 }
 
+/// Applies an operator at a concrete path; a field that is missing is made by those that do.
 fn apply_one(
     root: &mut Value,
     operator: &Operator,
@@ -292,6 +318,7 @@ fn apply_one(
     }
 }
 
+/// Takes a field out; an element of an array becomes null, so that the others keep their places.
 fn unset_field(root: &mut Value, path: &[String]) -> bool {
     let in_array = match path.split_last() {
         Some((_, before)) => {
@@ -305,6 +332,7 @@ fn unset_field(root: &mut Value, path: &[String]) -> bool {
     }
 }
 
+/// Moves a field. Neither end may lie in an array.
 fn rename_field(
     root: &mut Value,
     source: &EditPath,

@@ -28,7 +28,8 @@ pub struct EditPath {
 }
 
 impl EditPath {
-    /// Splits a path and checks its parts.
+    /// Splits a path and checks its parts: no empty names, not too many, one `$` at most, and none
+    /// of the positional steps first.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             return Err(Error::new(Kind::Invalid, 56, "An empty update path is not valid."));
@@ -97,6 +98,7 @@ impl fmt::Display for EditPath {
     }
 }
 
+/// The step that a part of a path is.
 fn parse_step(part: &str) -> EditStep {
     match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
         Some("") => EditStep::Every,

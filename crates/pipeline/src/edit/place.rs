@@ -8,7 +8,7 @@ use super::path::array_index;
 /// Most nulls that are put before a new element.
 const MAX_PADDING: usize = 1_500_000;
 
-/// What is at a path.
+/// What is at a concrete path.
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
     /// A value.
@@ -19,7 +19,7 @@ pub(super) enum PlaceFound<'a> {
     Blocked(Blocked),
 }
 
-/// What stands in the way.
+/// What stands in the way of a path: a value that has no such part.
 #[derive(Debug)]
 pub(super) struct Blocked {
     /// The part that could not be followed.
@@ -47,7 +47,7 @@ impl Blocked {
     }
 }
 
-/// Follows a path.
+/// Follows a path to the value there, to change in place.
 pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound<'a> {
     let mut current = root;
     for (at, part) in path.iter().enumerate() {
@@ -73,6 +73,7 @@ pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound
     PlaceFound::Value(current)
 }
 
+/// What stands in the way, as messages show it.
 fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
     Blocked {
         part: part.to_owned(),
@@ -81,7 +82,8 @@ fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
     }
 }
 
-/// Puts a value at a path that [`find`] called missing.
+/// Puts a value at a path that [`find_place`] called missing. Documents on the way are made; an
+/// array is filled with nulls up to the new element.
 pub(super) fn create_place(
     root: &mut Value,
     path: &[String],
@@ -120,7 +122,7 @@ pub(super) fn create_place(
     }
 }
 
-/// A value inside new documents.
+/// A value inside new documents, one for each part of the path.
 fn in_documents(path: &[String], value: Value) -> Value {
     path.iter().rev().fold(value, |inner, part| {
         let mut fields = Document::new();

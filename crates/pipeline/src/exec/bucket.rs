@@ -1,4 +1,8 @@
-//! Rows in a number of groups of about the same size, by the order of a value.
+//! Rows in a number of groups of about the same size, by the order of a value (`$bucketAuto`).
+//!
+//! All rows are sorted by the value first. Then buckets are filled one after the other, each with
+//! its share of the rows; rows with the value of the last one stay in its bucket, so that no value
+//! is in two. The last bucket takes what is left.
 
 use std::sync::Arc;
 
@@ -35,14 +39,15 @@ pub(super) struct Bucketing {
     sorter: Sorter,
     /// Rows so far.
     rows: usize,
-    /// Buckets that were answered.
+    /// Buckets that were returned.
     made: usize,
+    /// The bucket that is being filled.
     open: Option<Open>,
     /// What the open bucket has computed so far.
     meter: Meter,
 }
 
-/// The bucket that is being filled.
+/// The bucket that is being filled: its range, its rows, and what was computed of them.
 #[derive(Debug)]
 struct Open {
     least: Value,
@@ -53,6 +58,7 @@ struct Open {
 }
 
 impl Bucketing {
+    /// Buckets without rows.
     pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
         // By one value, which stands at no path.
         let sort = Sort { parts: vec![SortPart { path: Path::new(""), descending: false }] };
@@ -66,7 +72,7 @@ impl Bucketing {
         }
     }
 
-    /// How many rows the open bucket has, those with its greatest value not counted.
+    /// How many rows the open bucket takes, those with its greatest value not counted.
     fn bucket_size(&self) -> usize {
         if self.made + 1 == self.bucket.count {
             return usize::MAX;
@@ -74,7 +80,8 @@ impl Bucketing {
         ((self.rows as f64 / self.bucket.count.max(1) as f64).round() as usize).max(1)
     }
 
-    /// Puts a row into the open bucket, or into a new one; answers the one that it closes.
+    /// Puts a row into the open bucket, or into a new one; returns the row of the bucket that it
+    /// closes.
     fn add_to_bucket(
         &mut self,
         value: Value,

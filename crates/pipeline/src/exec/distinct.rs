@@ -15,7 +15,8 @@ use crate::path::{PathEnd, any_value};
 /// The name of the field that the values are in.
 pub const VALUES: &str = "values";
 
-/// Distinct values, running.
+/// Distinct values, running. They are kept in order, which makes the result the same whatever order
+/// rows come in.
 #[derive(Debug)]
 pub(super) struct Distinct {
     path: Path,
@@ -27,15 +28,18 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
+    /// A distinct stage that has seen no row.
     pub(super) fn new(path: Path, holding: &Holding) -> Self {
         let (seen, slot) = (BTreeSet::new(), Slot::default());
         Self { path, seen, bytes: 0, meter: Meter::new("distinct", holding), slot }
     }
 
+    /// Adds a value that is not there yet; fails when the values would not fit into one document.
     fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         let held = BsonOrder(value.to_value());
         if !self.seen.contains(&held) {
             let mut alone = DocBuilder::new();
+            // Its size as an element of the answer's array, about.
             alone.append("", value);
             self.bytes += alone.len();
             if MAX_DOCUMENT_BYTES < self.bytes {

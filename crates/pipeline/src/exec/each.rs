@@ -1,4 +1,6 @@
-//! Stages that look at one row at a time and answer it changed, unchanged or not at all.
+//! Stages that look at one row at a time and return it changed, unchanged or not at all: `$match`,
+//! `$project`, `$addFields`, `$replaceRoot`, `$redact`. They hold nothing, and the same function
+//! runs them for updates and when a row is made again (`joins`).
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ pub(super) struct Each {
 }
 
 impl Each {
+    /// The stage at this place of a pipeline.
     pub(super) fn new(stages: Arc<[Stage]>, at: usize) -> Self {
         Self { stages, at, slot: Slot::default() }
     }
@@ -56,13 +59,14 @@ impl Operator for Each {
     }
 }
 
-/// What becomes of a row.
+/// What becomes of a document.
 pub(super) enum Change {
     Same,
     To(DocBuf),
     Dropped,
 }
 
+/// What a stage makes of one document.
 pub(super) fn apply_stage(
     stage: &Stage,
     document: DocRef<'_>,
@@ -87,6 +91,8 @@ pub(super) fn apply_stage(
     })
 }
 
+/// The document that an expression gives in place of the row (`$replaceRoot`); anything but a
+/// document is an error that shows both.
 fn replaced_root(
     root: &Expr,
     called: &str,

@@ -1,4 +1,9 @@
-//! Several pipelines over the same rows; what they want of other collections is passed on.
+//! Several pipelines over the same rows (`$facet`); what they want of other collections is passed
+//! on.
+//!
+//! Each part is an `Exec` of its own. A row is offered to all of them; then each is driven until it
+//! needs input, and its results are kept. The parts share one holding, so that together they hold
+//! no more than one stage may.
 
 use std::sync::Arc;
 
@@ -27,18 +32,23 @@ struct FacetPart {
 /// A facet, running.
 #[derive(Debug)]
 pub(super) struct Faceting {
+    /// Its pipelines with their results.
     parts: Vec<FacetPart>,
+    /// The part that wants rows of another collection.
     waiting: Option<usize>,
     meter: Meter,
     /// What all parts may hold together.
     holding: Holding,
     /// The operation with that.
     inner: Option<Arc<Context>>,
+    /// Whether all rows have come.
     ended: bool,
+    /// Whether the one row was returned.
     answered: bool,
 }
 
 impl Faceting {
+    /// A facet of these pipelines.
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
         let holding = holding.part_within(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| FacetPart {
@@ -59,14 +69,14 @@ impl Faceting {
         }
     }
 
-    /// The operation as the parts see it.
+    /// The operation as the parts see it: the same, with the memory that they share.
     fn inner_context(&mut self, context: &Arc<Context>) -> Arc<Context> {
         let inner =
             || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
         Arc::clone(self.inner.get_or_insert_with(inner))
     }
 
-    /// Drives every part as far as it goes; answers a want or a pause, if one came up.
+    /// Drives every part as far as it goes; returns a want or a pause, if one came up.
     fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {
@@ -76,6 +86,7 @@ impl Faceting {
             if self.ended {
                 exec.finish_input();
             }
+            // A part may return several rows for one that it was offered.
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {
@@ -97,6 +108,7 @@ impl Faceting {
         Ok(None)
     }
 
+    /// The one row: an array of results for each part.
     fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
         let mut builder = DocBuilder::new();

@@ -1,4 +1,8 @@
 //! Computed fields set in documents (`$addFields`): a tree of names with expressions at its ends.
+//!
+//! All expressions are evaluated over the document as it was, and only then is the new document
+//! written: `{$set: {a: "$b", b: "$a"}}` exchanges the two. Fields keep their places; new ones come
+//! last.
 
 use std::collections::HashMap;
 
@@ -12,14 +16,16 @@ use crate::expr::{Env, Expr};
 /// Entries that are looked through in their order; more are found by name.
 const SEARCHED_IN_ORDER: usize = 8;
 
-/// Fields to set.
+/// Fields to set, with those below them.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
+    /// Names in the order in which they were given.
     entries: Vec<(String, Entry)>,
+    /// Where each name stands among the entries.
     by_name: HashMap<String, usize>,
 }
 
-/// What is set under a name.
+/// What is set under a name: a value, or fields below it.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// A computed value; nothing removes the field.
@@ -43,7 +49,7 @@ impl Fields {
         self.entries.is_empty()
     }
 
-    /// Sets an expression at a path.
+    /// Sets an expression at a path; fails when another path ends there or passes through.
     pub fn set_at(&mut self, path: &[&str], expr: Expr) -> Result<(), Conflict> {
         let Some((name, rest)) = path.split_first() else { return Err(Conflict) };
         let at = self.by_name.get(*name).and_then(|at| self.entries.get_mut(*at));
@@ -60,6 +66,7 @@ impl Fields {
         Ok(())
     }
 
+    /// Adds an entry under a new name.
     fn push_entry(&mut self, name: &str, entry: Entry) {
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push((name.to_owned(), entry));
@@ -69,6 +76,7 @@ impl Fields {
     pub fn apply_to(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
         let env = Env::new(document, context);
         let mut growth = env.new_growth();
+        // Everything is evaluated before anything is written.
         let done = self.evaluate_entries(&env, &mut growth)?;
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
@@ -76,6 +84,7 @@ impl Fields {
         Ok(builder.finish())
     }
 
+    /// Evaluates all expressions; what they hold is counted together.
     fn evaluate_entries<'e>(
         &'e self,
         env: &Env<'e>,
@@ -106,6 +115,8 @@ struct Done<'e> {
     below: Vec<Done<'e>>,
 }
 
+/// Writes a document with its entries: each field in its place, or what is set instead of it, then
+/// entries that the document has no field for.
 fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
@@ -113,6 +124,7 @@ fn write_document(
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
+    // Few entries are looked through for each field; a map pays off for many.
     let many = SEARCHED_IN_ORDER < done.len();
     let places = (0..).zip(done).filter(|_| many).map(|(at, entry)| (entry.name, at));
     let places: HashMap<&str, usize> = places.collect();
@@ -152,7 +164,8 @@ fn write_document(
     Ok(())
 }
 
-/// Writes an entry in place of what the document held.
+/// Writes an entry in place of what the document held. Fields below are set in the document that is
+/// there, in each element of an array, or in a new document.
 fn write_entry(
     builder: &mut DocBuilder,
     entry: &Done<'_>,
@@ -172,6 +185,7 @@ fn write_entry(
                 written = write_document(builder, fields, &entry.below, growth);
             });
         }
+        // A path goes through every element of an array.
         (None, Some(ValueRef::Array(values))) => {
             let values = in_array(values, &entry.below, growth)?;
             builder.append(entry.name, ValueRef::Array(ArrayRef::Tree(&values)));

@@ -1,5 +1,13 @@
 //! A walk along references from one row into another collection (`$graphLookup`), breadth first:
 //! each step asks for all documents that the values found in the step before lead to.
+//!
+//! ```text
+//! start values -> frontier -> Want(documents whose `to` is among them)
+//!                    ^                        |
+//!                    `-- values at `from` <---'     until nothing new, or max_depth
+//! ```
+//!
+//! A value is searched for once and a document is found once, so that circles end.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -28,7 +36,7 @@ pub struct GraphLookup {
     pub collection: String,
     /// The first values; an array is several.
     pub start: Expr,
-    /// Where a document holds the values that lead on.
+    /// Where they came from.
     pub from: Path,
     /// Where a document holds the value that is led to.
     pub to: Path,
@@ -46,11 +54,16 @@ pub struct GraphLookup {
 #[derive(Debug)]
 struct ReferenceWalk {
     row: Row,
+    /// Values that the next step searches for.
     frontier: Vec<Value>,
+    /// Keys of all values that were searched for.
     searched: HashSet<Vec<u8>>,
+    /// Keys of the ids of all documents that were found.
     seen: HashSet<Vec<u8>>,
+    /// Documents that were found.
     found: Vec<Value>,
     from: Vec<Source>,
+    /// The step that is done, from 0.
     depth: u64,
     meter: Meter,
 }
@@ -63,6 +76,7 @@ pub(super) struct Walking {
     walk: Option<ReferenceWalk>,
 }
 
+/// A value as bytes that are equal for equal values.
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, TypeOrder::Bson, false, &mut key);
@@ -70,6 +84,7 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 }
 
 impl ReferenceWalk {
+    /// Searches for a value in the next step, unless it was searched for before.
     fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
         let bytes = key.len() + 64 + memory_of(value.as_ref());
@@ -80,6 +95,7 @@ impl ReferenceWalk {
         Ok(())
     }
 
+    /// Takes a document that was found, and the values that lead on from it.
     fn add_found(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
         let document = &row.document;
         let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
@@ -104,11 +120,13 @@ impl ReferenceWalk {
 }
 
 impl Walking {
+    /// The stage before its first row.
     pub(super) fn new(graph: GraphLookup) -> Self {
         Self { graph, slot: Slot::default(), walk: None }
     }
 
-    /// What these values lead to; null does not lead to documents that lack the field.
+    /// The filter for what these values lead to; null does not lead to documents that lack the
+    /// field.
     fn frontier_filter(&self, values: Vec<Value>) -> Filter {
         let path = || self.graph.to.clone();
         let null = values.iter().any(|value| value.as_ref().is_nullish());
@@ -118,6 +136,7 @@ impl Walking {
         if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
     }
 
+    /// The walk of a row, at its first values.
     fn start_walk(&self, row: Row, context: &Context) -> Result<ReferenceWalk, Error> {
         let first = self.graph.start.evaluate(&Env::new(row.document.as_ref(), context))?;
         let mut walk = ReferenceWalk {
@@ -160,6 +179,7 @@ impl Operator for Walking {
                 poll => return Ok(poll),
             },
         };
+        // The first step has depth 0.
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);

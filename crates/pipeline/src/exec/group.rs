@@ -1,5 +1,18 @@
-//! Rows in groups. Keys are compared by their canonical encoding, so that equal numbers of any
-//! type are one group; documents are read no further than the expressions need.
+//! Rows in groups (`$group`). Keys are compared by their canonical encoding, so that equal numbers
+//! of any type are one group; documents are read no further than the expressions need.
+//!
+//! Groups are in memory, in the order in which they came. When memory runs out, the groups that
+//! hold half of it are written, whole partitions of keys at a time, and rows of those partitions
+//! are written from then on, too (`spilling::partitions`). When the input has ended, the groups in
+//! memory are returned; then each partition is read, as if its records were the input: first the
+//! states that its groups had, then their rows. A partition that does not fit either is partitioned
+//! again by other bits of the hash.
+//!
+//! ```text
+//! rows --+--> groups in memory ----------------> returned first
+//!        `--> partition 3: state, state, row, row --> read: groups in memory --> returned
+//!        `--> partition 7: ...
+//! ```
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,6 +27,7 @@ use super::{
     Meter, Row, checked_size,
     group_error::in_group,
     operator::{Operator, Poll},
+    picked::{MAX_PICKED, Picked},
     spilling::{
         can_write, damaged_record,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
@@ -33,64 +47,33 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// Names that are read in one pass at most.
-const MAX_PICKED: usize = 8;
-
-/// Fields of the row that the group reads as they are, each once.
-#[derive(Debug, Default)]
-struct Picked {
-    names: Vec<String>,
-    /// The key's place among the names.
-    id: Option<usize>,
-    /// The places of the computed fields' inputs.
-    inputs: Vec<Option<usize>>,
-}
-
-impl Picked {
-    fn of_group(group: &Group) -> Self {
-        let mut picked = Self::default();
-        picked.id = picked.place_of_field(&group.id);
-        let inputs = group.fields.iter().map(|field| &field.taken.input);
-        picked.inputs = inputs.map(|input| picked.place_of_field(input)).collect();
-        picked
-    }
-
-    fn place_of_field(&mut self, expr: &Expr) -> Option<usize> {
-        let Expr::Field(path) = expr else { return None };
-        let name = path.part(0);
-        if path.len() != 1 {
-            return None;
-        }
-        let held = self.names.iter().position(|held| held == name);
-        if held.is_none() && self.names.len() < MAX_PICKED {
-            self.names.push(name.to_owned());
-            return Some(self.names.len() - 1);
-        }
-        held
-    }
-}
-
 /// A group, running.
 #[derive(Debug)]
 pub(super) struct Grouping {
     group: Arc<Group>,
     picked: Arc<Picked>,
+    /// Where the group of each key stands among the groups.
     index: HashMap<Box<[u8]>, usize, RandomState>,
+    /// Groups in memory, in the order in which they came.
     groups: Vec<HeldGroup>,
     /// Bytes of the groups in memory.
     bytes: usize,
+    /// The key of the row under way, as bytes; kept to use its memory again.
     key: Vec<u8>,
     meter: Meter,
-    /// Groups that memory did not hold.
+    /// Groups that memory did not hold, while the input lasts or a partition is read.
     written: Option<Partitions>,
-    /// Partitions that were not read yet.
+    /// Partitions that were not read yet, those of later levels last.
     partitions: Vec<Partition>,
+    /// The partition that is being read.
     reading: Option<Reading>,
+    /// Groups that are being returned.
     done: Option<std::vec::IntoIter<HeldGroup>>,
+    /// Whether all rows have come.
     ended: bool,
 }
 
-/// A group in memory.
+/// A group in memory: its key, what was computed so far, and the bytes of both.
 #[derive(Debug)]
 struct HeldGroup {
     id: Value,
@@ -98,9 +81,11 @@ struct HeldGroup {
     bytes: usize,
 }
 
+/// Its name in messages.
 const STAGE: &str = "$group";
 
 impl Grouping {
+    /// A group stage that has seen no row.
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
             picked: Arc::new(Picked::of_group(&group)),
@@ -118,7 +103,8 @@ impl Grouping {
         }
     }
 
-    /// The position of a key's group; none when it is not in memory: its partition is `Err` then.
+    /// The position of a key's group, which is made if it is new. When its groups are not in memory
+    /// it is `Err` with the partition.
     fn find_group(
         &mut self,
         id: ValueRef<'_>,
@@ -133,6 +119,7 @@ impl Grouping {
             return Ok(Err(partition));
         }
         let states = new_states(&self.group.fields, id, context)?;
+        // About what an empty state and the entry in the index take.
         let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow_by(bytes, context)?;
         // Room for it may have been made by writing the groups of its partition.
@@ -140,6 +127,7 @@ impl Grouping {
             self.bytes = self.bytes.saturating_sub(bytes);
             return Ok(Err(partition));
         }
+        // The key is copied only now: most rows find a group that is there.
         let at = self.groups.len();
         self.index.insert(self.key.clone().into_boxed_slice(), at);
         self.groups.push(HeldGroup { id: id.to_value(), states, bytes });
@@ -153,7 +141,8 @@ impl Grouping {
         written.is_written(partition).then_some(partition)
     }
 
-    /// The groups in memory take so much more.
+    /// Says that the groups in memory take `bytes` more; writes some of them where there is no
+    /// room.
     fn grow_by(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
         self.bytes += bytes;
         if self.meter.is_scarce() && self.can_write(context) {
@@ -166,13 +155,14 @@ impl Grouping {
         Ok(())
     }
 
-    /// Bytes that are held beside the groups.
+    /// Bytes that are held beside the groups: buffers of files.
     fn bytes_beside(&self) -> usize {
         let written = self.written.as_ref().map_or(0, Partitions::memory_bytes);
         written + self.reading.as_ref().map_or(0, Reading::memory_bytes)
     }
 
-    /// Writes some of the groups, because of this failure to hold more.
+    /// Writes some of the groups because of this failure to hold more; without a place for them it
+    /// is the stage's failure.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         if self.can_write(context) {
             return self.write_half(context);
@@ -180,17 +170,20 @@ impl Grouping {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Whether there is a place for groups, and it would help to write some.
+    /// Whether there is a place for groups, and it would help to write some: a single group cannot
+    /// be halved.
     fn can_write(&self, context: &Context) -> bool {
         2 <= self.groups.len() && can_write(self.bytes, context)
     }
 
-    /// Writes the groups that hold half of the memory.
+    /// Writes the groups that hold half of the memory. The largest partitions go first, so that few
+    /// of them are written.
     fn write_half(&mut self, context: &Context) -> Result<(), Error> {
         let mut written = match self.written.take() {
             Some(written) => written,
             None => Partitions::new(STAGE, self.reading.as_ref(), &context.spill)?,
         };
+        // How much each partition would free.
         let mut sizes = [0; PARTITIONS];
         for (key, at) in &self.index {
             let held = self.groups.get(*at).map_or(0, |held| held.bytes);
@@ -206,13 +199,15 @@ impl Grouping {
                 freed += sizes.get(partition).copied().unwrap_or(0);
             }
         }
+        // Also when writing failed: what was written belongs to it.
         let moved = self.write_groups(&mut written, context);
         self.written = Some(written);
         moved
     }
 
-    /// Writes the groups of the partitions that are not to be in memory.
+    /// Writes the groups of the partitions that are no longer to be in memory; the others move up.
     fn write_groups(&mut self, written: &mut Partitions, context: &Context) -> Result<(), Error> {
+        // In the order of the groups, so that the two lists can be walked side by side.
         let mut index: Vec<(Box<[u8]>, usize)> = self.index.drain().collect();
         index.sort_unstable_by_key(|(_, at)| *at);
         let groups = std::mem::take(&mut self.groups);
@@ -230,7 +225,8 @@ impl Grouping {
         Ok(())
     }
 
-    /// Takes a group as it was written. It comes before every row of its own.
+    /// Takes a group as it was written. Its record comes before every row of its own, so that the
+    /// group is new here.
     fn restore_group(
         &mut self,
         id: Value,
@@ -253,7 +249,7 @@ impl Grouping {
         }
     }
 
-    /// A group in memory has grown by so much.
+    /// Says that a group in memory has grown by so much.
     fn group_grew(&mut self, at: usize, bytes: usize, context: &Context) -> Result<(), Error> {
         if let Some(held) = self.groups.get_mut(at) {
             held.bytes += bytes;
@@ -261,8 +257,9 @@ impl Grouping {
         if bytes == 0 { Ok(()) } else { self.grow_by(bytes, context) }
     }
 
-    /// Everything was taken in: the groups in memory are answered, then those that were written.
+    /// Everything was taken in: the groups in memory are returned, then those that were written.
     fn settle_groups(&mut self) -> Result<(), Error> {
+        // No more rows come, so nobody looks for a key.
         self.index.clear();
         self.done = Some(std::mem::take(&mut self.groups).into_iter());
         if let Some(written) = self.written.take() {
@@ -271,7 +268,8 @@ impl Grouping {
         Ok(())
     }
 
-    /// Reads the partition under way, or begins with the next; false when there is none.
+    /// Reads a record of the partition under way, or begins with the next one; false when there is
+    /// none.
     fn read_partition(&mut self, context: &Context) -> Result<bool, Error> {
         let Some(reading) = &mut self.reading else {
             let Some(partition) = self.partitions.pop() else { return Ok(false) };
@@ -289,12 +287,15 @@ impl Grouping {
         Ok(true)
     }
 
+    /// Adds a row to its group.
     fn take_row(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
         let env = Env::new(row, context);
         let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
         let mut values = [None; MAX_PICKED];
         env.root.pick(&picked.names, &mut values);
+        // Values borrow from the row; an expression that is more than a field is evaluated below.
         let value = |place: usize| values.get(place).copied().flatten();
+        // A plain field was read with the others; any other key is evaluated.
         let found = match picked.id {
             Some(place) => self.find_group(value(place).unwrap_or(ValueRef::Null), context)?,
             None => {
@@ -308,6 +309,7 @@ impl Grouping {
         let at = match (found, &mut self.written) {
             (Ok(at), _) => at,
             (Err(partition), Some(written)) => return written.write_row(partition, row, context),
+            // It cannot be: a partition is known only while some are written.
             (Err(_), None) => return Ok(()),
         };
         let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
@@ -338,7 +340,7 @@ pub(super) fn new_states(
     fields.iter().map(|field| field.start_state(&env)).collect()
 }
 
-/// The row of a group.
+/// The row of a group: its key as `_id`, then its computed fields.
 pub(super) fn group_row(
     id: &Value,
     fields: &[Field],
@@ -377,6 +379,7 @@ impl Operator for Grouping {
                 self.bytes = 0;
                 self.meter.clear_held();
             }
+            // Nothing in memory is left: the next partition fills it again.
             if !self.read_partition(context)? {
                 return Ok(Poll::Done);
             }

@@ -1,5 +1,21 @@
-//! Where a row came from: its own document, and documents of other collections that joins put
-//! into it. A row that waits while some of those die is made again without them.
+//! Where a row came from: its own document, and documents of other collections that joins put into
+//! it. A row that waits while some of those die is made again without them.
+//!
+//! A cursor may keep rows that it has made but not yet returned. When it goes on in a later view,
+//! documents that they were made of may have expired. A row whose own document is dead is dropped.
+//! A row with joined documents cannot simply be dropped, nor can the dead ones be cut out of it, as
+//! later stages may have computed with them. So a row that a join touched carries how it was made:
+//! the document before the first join, and every step since then (joins with their elements, stages
+//! that keep one document one document, elements taken by `$unwind`). Running these steps again
+//! without the dead gives the row as it would be now.
+//!
+//! ```text
+//! base {a: 1} --Join l: [x, y]--> {a: 1, l: [x, y]} --Each $set--> ... --Take l: y--> row
+//! x dies:  base {a: 1} --Join l: [y]--> ... the same steps ... --> row
+//! y dies:  the element that the row is about is gone, and so is the row
+//! ```
+//!
+//! Rows without joins carry nothing but their origin.
 
 mod stored;
 
@@ -22,6 +38,7 @@ use crate::expr::Expr;
 pub struct Source {
     /// Where it was stored, in the caller's own bytes.
     pub origin: Option<Box<[u8]>>,
+    /// How the row was made, from the first join on.
     joins: Option<Box<Joins>>,
 }
 
@@ -39,6 +56,7 @@ struct Joins {
 /// What was done to a row, beginning with a join.
 #[derive(Clone, Debug)]
 enum RowStep {
+    /// Documents of another collection were put at a path.
     Join(Join),
     /// A stage that keeps one document one document.
     Each(Arc<[Stage]>, usize, Arc<Context>),
@@ -72,7 +90,7 @@ enum Revised {
 }
 
 impl Source {
-    /// That of a stored document.
+    /// The source of a stored document.
     pub fn stored_at(origin: Option<Box<[u8]>>) -> Self {
         Self { origin, joins: None }
     }
@@ -82,7 +100,7 @@ impl Source {
         self.origin.is_some() || self.joins.is_some()
     }
 
-    /// Every origin: its own and those of what was joined.
+    /// Calls `visit` with every origin: the row's own and those of what was joined to it.
     pub fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         if let Some(origin) = &self.origin {
             visit(origin);
@@ -94,7 +112,7 @@ impl Source {
         }
     }
 
-    /// About the bytes it holds.
+    /// About the bytes that it holds.
     pub(super) fn weight_of_source(&self) -> usize {
         let own = self.origin.as_ref().map_or(0, |origin| origin.len());
         let Some(joins) = &self.joins else { return own };
@@ -108,6 +126,7 @@ impl Source {
         own + joins.steps.iter().map(|it| size_of_val(it) + step(it)).sum::<usize>()
     }
 
+    /// Notes a step, if there was a join before it: without one there is nothing to make again.
     fn push_step(mut self, step: impl FnOnce() -> RowStep) -> Self {
         if let Some(joins) = &mut self.joins {
             joins.steps.push(step());
@@ -115,7 +134,7 @@ impl Source {
         self
     }
 
-    /// The same after a stage that keeps one document one document.
+    /// The source after a stage that keeps one document one document.
     pub(super) fn after_stage(
         self,
         stages: &Arc<[Stage]>,
@@ -125,7 +144,9 @@ impl Source {
         self.push_step(|| RowStep::Each(Arc::clone(stages), at, Arc::clone(context)))
     }
 
-    /// The same after a join.
+    /// The source after a join, with the row before it, the row after it and where the elements
+    /// came from. Joined documents that are not stored ones, of a collection without joins, need
+    /// not be remembered.
     pub(super) fn after_join(
         mut self,
         base: &DocBuf,
@@ -135,6 +156,7 @@ impl Source {
     ) -> Self {
         if self.joins.is_some() || from.iter().any(Self::is_known) {
             // The block of the store that it came in shall not wait with it.
+            // The first join begins the list: what was before it is the base.
             let empty = || Box::new(Joins { base: base.detached(), steps: Vec::new() });
             let (joined, path) = (joined.clone(), path.clone());
             let step = RowStep::Join(Join { joined, path, from, only: None });
@@ -148,6 +170,8 @@ impl Source {
         let array = value_at(document, path)?;
         let steps = &self.joins.as_ref()?.steps;
         let last = steps.len().checked_sub(1);
+        // The array is the last step's if that is a join at this path. What an earlier join put
+        // there may have been changed since, so its bytes are compared.
         let is = |(at, step): (usize, &RowStep)| match step {
             RowStep::Join(join) if Some(at) == last && join.path == *path => true,
             RowStep::Join(join) => is_same(array, value_at(join.joined.as_ref(), &join.path)),
@@ -156,7 +180,8 @@ impl Source {
         (0..steps.len()).rev().find(|at| steps.get(*at).is_some_and(|step| is((*at, step))))
     }
 
-    /// The same after an element was taken out of an array, which a join made or not.
+    /// The source after an element was taken out of an array, which a join made or not. For an
+    /// array of a join, the element is from now on the only one that matters.
     pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,
@@ -165,6 +190,7 @@ impl Source {
         context: &Arc<Context>,
     ) -> Self {
         let Some(joins) = &mut self.joins else { return self };
+        // From here on the row is about this one element of the join.
         if let Some(RowStep::Join(join)) = of.and_then(|of| joins.steps.get_mut(of)) {
             join.only = at;
         }
@@ -173,10 +199,12 @@ impl Source {
         self
     }
 
+    /// What becomes of the document when some documents are dead.
     fn revise(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
         }
+        // Most rows are touched by no death: then nothing is made again.
         let mut touched = false;
         self.visit_origins(&mut |origin| touched |= dead(origin));
         match &self.joins {
@@ -207,11 +235,13 @@ impl Join {
         all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
     }
 
-    /// The elements that are left; none when the only one that matters is gone.
+    /// The elements that are left; none when the only one that matters is gone. Elements that were
+    /// made of joins themselves are revised too.
     fn elements_left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
         let Some(ValueRef::Array(values)) = value_at(self.joined.as_ref(), &self.path) else {
             return Ok(Some(Vec::new()));
         };
+        // Positions of elements and of their sources are the same.
         let values: Vec<_> = values.iter().collect();
         let mut left = Vec::new();
         for (at, source) in self.relevant_sources() {
@@ -226,8 +256,9 @@ impl Join {
 }
 
 impl Joins {
-    /// The row made again without what is dead.
+    /// The row made again without what is dead: every step since the first join is done once more.
     fn rebuild_row(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
+        // Every step is done as it was done at first, in the context of its operation.
         let mut document = self.base.clone();
         for step in &self.steps {
             let next = match step {
@@ -245,10 +276,13 @@ impl Joins {
                 },
                 RowStep::Take { unwind, at, of, context } => {
                     // Where only one element matters, it alone is there.
+                    // The array was rebuilt with nothing but the element that matters, which is
+                    // first in it now.
                     let place = if of.is_some() && at.is_some() { Some(0) } else { *at };
                     let value = value_at(document.as_ref(), &unwind.path);
                     let array = value.and_then(ValueRef::as_array);
                     let element = array.zip(place).and_then(|(values, at)| values.get(at));
+                    // The element that the row was made of is gone.
                     if at.is_some() && element.is_none() {
                         return Ok(None);
                     }
@@ -279,6 +313,7 @@ pub(super) fn set_at_path(path: &Path, value: Value, document: &DocBuf) -> Resul
     fields.apply_to(document.as_ref(), &Context::default())
 }
 
+/// Puts a value at a path of a tree; what is in the way and is not a document is replaced.
 fn place_value(document: &mut Document, parts: &[&str], value: Value) {
     let Some((name, rest)) = parts.split_first() else { return };
     if rest.is_empty() {

@@ -1,5 +1,8 @@
-//! Joins: rows of another collection beside each row, or behind all rows. The other collection
-//! is asked for with a filter that an index can serve.
+//! Joins: rows of another collection beside each row (`$lookup`), or after all rows (`$unionWith`).
+//! The other collection is asked for with a filter that an index can serve; the engine reads it in
+//! the same view as the rows.
+//!
+//! Each row asks for what it joins, unless every row asks for the same: then the answer is kept.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -47,7 +50,7 @@ pub struct UnionWith {
 }
 
 impl Lookup {
-    /// What a row asks for, and what the variables of that hold.
+    /// What a row asks for, and how many bytes the variables of the request hold.
     fn request_for(
         &self,
         document: DocRef<'_>,
@@ -69,6 +72,7 @@ impl Lookup {
             }
             bound = Arc::new(inner);
         }
+        // What the other collection is asked for, and what is done to it.
         let (filter, stages) = match self.stages.split_first() {
             // Documents that the request brought are not looked up: they are chosen among here.
             Some((first @ Stage::Documents(_), rest)) if self.join.is_some() => {
@@ -108,17 +112,22 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 pub(super) struct Joining {
     lookup: Lookup,
     slot: Slot,
+    /// The rows for the row in the slot as an array, and where they came from. It is there between
+    /// the request and the row.
     supplied: Option<(Value, Sources)>,
+    /// The rows for every row, where all ask for the same.
     kept: Option<(Value, Sources)>,
     meter: Meter,
 }
 
 impl Joining {
+    /// A join that has seen no row.
     pub(super) fn new(lookup: Lookup, holding: &Holding) -> Self {
         let meter = Meter::new("$lookup", holding);
         Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
     }
 
+    /// A row with what was joined to it.
     fn joined_row(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
         let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
         let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
@@ -139,6 +148,7 @@ impl Operator for Joining {
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll_slot()) };
+        // The row that asked is in the slot again: now it has its answer.
         if let Some(rows) = self.supplied.take() {
             let answer = self.joined_row(row, rows);
             if self.kept.is_none() {
@@ -158,6 +168,7 @@ impl Operator for Joining {
 
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
+        // They all go into one document.
         if MAX_DOCUMENT_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(
@@ -171,6 +182,7 @@ impl Operator for Joining {
             let tree = memory_of(ValueRef::Document(row.document.as_ref()));
             self.meter.add_bytes(tree + row.memory_bytes())?;
         }
+        // The array is made once, and shared where every row asks for the same.
         let values = rows.iter().map(|row| Value::from(row.document.as_ref())).collect();
         let from = rows.into_iter().map(|row| row.source).collect();
         let rows = (Value::Array(values), from);
@@ -187,7 +199,7 @@ impl Operator for Joining {
     }
 }
 
-/// A union, running.
+/// A union, running: first its input, then the rows of the other collection.
 #[derive(Debug)]
 pub(super) struct Uniting {
     union: UnionWith,
@@ -197,6 +209,7 @@ pub(super) struct Uniting {
 }
 
 impl Uniting {
+    /// A union that has seen no row.
     pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
         let meter = Meter::new("$unionWith", holding);
         Self { union, slot: Slot::default(), others: None, meter }

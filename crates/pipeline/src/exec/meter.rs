@@ -1,4 +1,6 @@
-//! What one stage holds: no more than a stage may, and no more than is left for all operations.
+//! What one stage holds: no more than a stage may, and no more than is left for all operations. The
+//! two are different failures: the first is the request's fault and has the stage's name, the
+//! second may go well later.
 
 use evaluation::{Error, Holding, Kind, Spill};
 use memory::Share;
@@ -25,7 +27,7 @@ impl Meter {
         self.set_held(self.share.held_bytes().saturating_add(bytes))
     }
 
-    /// So much is held.
+    /// Says that `held` bytes are held.
     pub(super) fn set_held(&mut self, held: usize) -> Result<(), Error> {
         if MAX_STAGE_BYTES < held {
             return Err(self.limit_exceeded());
@@ -43,7 +45,7 @@ impl Meter {
         self.holding.is_scarce()
     }
 
-    /// So much is held no longer.
+    /// Says that `bytes` are held no longer.
     pub(super) fn free_bytes(&mut self, bytes: usize) {
         self.share.shrink(bytes);
     }
@@ -53,7 +55,8 @@ impl Meter {
         self.share.shrink(usize::MAX);
     }
 
-    /// What a stage says that could not hold more because of `error`, and cannot write what it holds.
+    /// The error of a stage that could not hold more because of `error`, and cannot write what it
+    /// holds.
     pub(super) fn refusal_of(&self, error: Error, spill: &Spill) -> Error {
         match error.kind {
             Kind::TooLarge => stage_exceeded(spill, self.stage),
@@ -61,6 +64,7 @@ impl Meter {
         }
     }
 
+    /// The error of a stage that has no way to write what it holds.
     fn limit_exceeded(&self) -> Error {
         let text = format!("Exceeded memory limit of {MAX_STAGE_BYTES} bytes for {}", self.stage);
         Error::new(Kind::TooLarge, 292, text)

@@ -1,6 +1,19 @@
-//! Pipelines: stages that turn rows into rows, driven by whoever has the rows. `Exec` neither
-//! reads nor waits: it is offered rows, answers rows, and says when it needs more or wants
-//! another collection's.
+//! Pipelines: stages that turn rows into rows, driven by whoever has the rows. `Exec` neither reads
+//! nor waits: it is offered rows, returns rows, and says when it needs more or wants another
+//! collection's.
+//!
+//! Every stage is an [`Operator`]. Rows are pulled from the end: the last operator is asked for a
+//! row; when it needs input, the one before it is asked, and so on to the input itself. A row that
+//! comes is handed to the operator that needed it, which is then asked again. So a pipeline is a
+//! loop over an index and not a recursion, and it can stop between any two steps: to let others
+//! run, or to wait for rows of another collection.
+//!
+//! ```text
+//! next():   at = 3 (the caller)
+//!           Need?  at = 2:  poll operator 2  -> Need     at = 1
+//!                           poll operator 1  -> Need     at = 0:  input -> row
+//!           accept_row(operator 1)  at = 1 -> 2:  poll operator 1 -> row ...
+//! ```
 
 mod bucket;
 mod distinct;
@@ -15,6 +28,7 @@ mod lookup;
 mod meter;
 mod operator;
 mod others;
+mod picked;
 mod redact;
 mod rows;
 mod sample;
@@ -45,7 +59,7 @@ use crate::{expr::Expr, filter::Filter, project::Projection, sort::Sort};
 use meter::Meter;
 use operator::{Operator, Poll};
 
-/// One stage of a pipeline.
+/// One stage of a pipeline, as the parser makes it; `exec/operator.rs` says which operator runs it.
 #[derive(Clone, Debug)]
 pub enum Stage {
     /// Rows that meet a condition.
@@ -124,7 +138,8 @@ impl Stage {
         }
     }
 
-    /// Whether it answers a row before it has seen all rows.
+    /// Whether it returns a row before it has seen all rows. Only such stages can be stopped early
+    /// by a limit behind them.
     pub fn is_streaming(&self) -> bool {
         !matches!(
             self,
@@ -144,7 +159,7 @@ pub fn is_streaming(stages: &[Stage]) -> bool {
     stages.iter().all(Stage::is_streaming)
 }
 
-/// A document on its way.
+/// A document on its way through a pipeline, with where it came from.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The document.
@@ -154,18 +169,19 @@ pub struct Row {
 }
 
 impl Row {
-    /// A document that is not a stored one.
+    /// A row that is not a stored document.
     pub fn not_stored(document: DocBuf) -> Self {
         Self { document, source: Source::default() }
     }
 
-    /// About the bytes it holds.
+    /// About the bytes that the row holds.
     pub fn memory_bytes(&self) -> usize {
         self.document.bytes().len() + self.source.weight_of_source() + 64
     }
 }
 
-/// What a pipeline wants of another collection.
+/// What a pipeline wants of another collection. Its documents go through the stages before they
+/// come back.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Its database, when it is another one.
@@ -180,7 +196,7 @@ pub struct Request {
     pub context: Arc<Context>,
 }
 
-/// What comes next.
+/// What comes next. The caller does what it says and asks again.
 #[derive(Debug)]
 pub enum Next {
     /// A row.
@@ -203,9 +219,13 @@ const STEP: usize = 1024;
 pub struct Exec {
     operators: Vec<Box<dyn Operator>>,
     context: Arc<Context>,
+    /// Rows that were offered and that no operator has taken yet.
     input: VecDeque<Row>,
+    /// Whether the caller has no more rows.
     finished: bool,
+    /// Whether the operators know that.
     ended: bool,
+    /// The operator that wants rows of another collection.
     waiting: Option<usize>,
     /// What the row on its way holds.
     moving: Share,
@@ -229,7 +249,7 @@ impl Exec {
         }
     }
 
-    /// Takes a row in.
+    /// Takes a row in; the caller offers one when [`Next::NeedInput`] asked for it.
     pub fn offer_row(&mut self, row: Row) -> Result<(), Error> {
         if self.finished {
             return Err(caller_error("a row was offered after the end of the input"));
@@ -248,15 +268,18 @@ impl Exec {
         !self.input.is_empty()
     }
 
-    /// What comes next.
+    /// Returns what comes next. It returns as soon as there is a row, so memory is bounded by what
+    /// stages hold.
     #[expect(clippy::should_implement_trait, reason = "it fails, and its end is not an iterator's")]
     pub fn next(&mut self) -> Result<Next, Error> {
         if self.waiting.is_some() {
             return Err(caller_error("rows of another collection are still wanted"));
         }
+        // `at` is who wants a row: an operator, or the caller behind the last one.
         let last = self.operators.len();
         let mut at = last;
         loop {
+            // A pipeline that drops every row would otherwise never return.
             if self.context.budget.is_due() {
                 return Ok(Next::Pause);
             }
@@ -268,10 +291,12 @@ impl Exec {
                     None => Poll::Done,
                 },
             };
+            // What came decides who is asked next: one stage to the front, or one to the back.
             match poll {
                 Poll::Need if at == 0 => return Ok(Next::NeedInput),
                 Poll::Need => at -= 1,
                 Poll::Want(request) => {
+                    // Who is before `at` has asked, and gets the rows.
                     self.waiting = at.checked_sub(1);
                     return Ok(Next::Want(*request));
                 }
@@ -287,6 +312,7 @@ impl Exec {
                     }
                 },
                 Poll::Pause => return Ok(Next::Pause),
+                // The stage before has no more: this one is told, and asked for what it still has.
                 Poll::Done => match self.operators.get_mut(at) {
                     None => return Ok(Next::Done),
                     Some(operator) => {
@@ -298,6 +324,7 @@ impl Exec {
         }
     }
 
+    /// A row of the input, or whether there can be another.
     fn poll_input(&mut self) -> Poll {
         match self.input.pop_front() {
             Some(row) => Poll::Row(row),
@@ -310,14 +337,15 @@ impl Exec {
     }
 
     /// Goes on in another view: what is wanted of other collections is wanted again, and what was
-    /// kept of them is forgotten.
+    /// kept of them is forgotten, since documents may have changed or expired.
     pub fn resume(&mut self) {
         self.waiting = None;
         self.operators.iter_mut().for_each(|operator| operator.resume_input());
     }
 
-    /// Answers what was wanted.
+    /// Hands over the rows that were wanted.
     pub fn supply(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        // Its answer arrives only once.
         let waiting = self.waiting.take().and_then(|at| self.operators.get_mut(at));
         match waiting {
             Some(operator) => operator.supply_wanted(rows),
@@ -326,12 +354,12 @@ impl Exec {
     }
 }
 
-/// The caller's fault, not the request's.
+/// A failure of the caller, not of the request.
 fn caller_error(what: &str) -> Error {
     Error::new(Kind::Invalid, 8, what)
 }
 
-/// A made document, if it is not too large.
+/// A document that a stage made, if it is not too large.
 fn checked_size(document: DocBuf) -> Result<DocBuf, Error> {
     let bytes = document.bytes().len();
     if evaluation::limits::MAX_MADE_BYTES < bytes {

@@ -10,17 +10,20 @@ use super::{
 };
 
 /// A running stage. Rows are pushed in and polled out, one at a time.
+///
+/// `poll_row` says `Need` until there is something to return; then a row is accepted, and it is
+/// asked again. After `end_of_input` it returns what it still has and then `Done`.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
-    /// Takes a row; only called after `poll` answered `Need`.
+    /// Takes a row; only called after `poll_row` returned `Need`.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// There are no more rows.
+    /// Says that there are no more rows.
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// What comes next. After `end` it does not answer `Need` again.
+    /// What comes next. After `end_of_input` it does not return `Need` again.
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
-    /// Takes the rows it wanted.
+    /// Takes the rows that it wanted.
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
         Err(caller_error("this stage wanted nothing"))
@@ -31,11 +34,13 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     fn resume_input(&mut self) {}
 }
 
-/// What a running stage answers.
+/// What a running stage returns.
 #[derive(Debug)]
 pub(super) enum Poll {
     Row(Row),
+    /// It needs another row, or the end of the input.
     Need,
+    /// It needs rows of another collection.
     Want(Box<Request>),
     /// Others should run first.
     Pause,
@@ -76,7 +81,9 @@ pub(super) fn start_operator(
     })
 }
 
-/// How many sorted rows the stages behind a sort look at.
+/// How many sorted rows are looked at: by the sort's own limit, and by the stages behind it
+/// (`$limit`, or `$skip` and then `$limit`). A sort that knows holds no more than about twice as
+/// many.
 fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),

@@ -3,13 +3,15 @@
 use super::Stage;
 
 /// Database, when it is another one, and name of every collection that stages read beside their
-/// input; some may come twice.
+/// input; some may come twice. The engine opens views of all of them at one instant, before the
+/// first row is read.
 pub fn other_collections(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
     let mut found = Vec::new();
     collect_collections(stages, &mut found);
     found
 }
 
+/// Adds the collections that stages read, those of pipelines inside them included.
 fn collect_collections<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
     for stage in stages {
         match stage {

@@ -19,6 +19,7 @@ pub(super) fn redact_document(
     redact_level(expr, document, document, context)
 }
 
+/// What remains of one document, the root or one inside it.
 fn redact_level(
     expr: &Expr,
     root: DocRef<'_>,
@@ -48,6 +49,7 @@ fn redact_level(
     }
 }
 
+/// What remains of a value: documents and arrays inside are redacted, nothing else is.
 fn redact_value(
     expr: &Expr,
     root: DocRef<'_>,

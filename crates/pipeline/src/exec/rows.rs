@@ -1,4 +1,5 @@
-//! Stages that count rows, and one that makes them.
+//! Stages that count rows (`$limit`, `$skip`, `$count`), and one that makes them (`$documents`).
+//! They hold nothing but a number and the row on its way.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -15,7 +16,7 @@ use crate::{
     failure::invalid_request,
 };
 
-/// The first so many rows.
+/// The first so many rows. It is done with the last one, so that no further input is read.
 #[derive(Debug)]
 pub(super) struct Limit {
     left: u64,
@@ -23,6 +24,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
+    /// The first `count` rows.
     pub(super) fn new(count: u64) -> Self {
         Self { left: count, slot: Slot::default() }
     }
@@ -56,6 +58,7 @@ pub(super) struct Skip {
 }
 
 impl Skip {
+    /// All but the first `count` rows.
     pub(super) fn new(count: u64) -> Self {
         Self { left: count, slot: Slot::default() }
     }
@@ -80,7 +83,7 @@ impl Operator for Skip {
     }
 }
 
-/// The number of rows.
+/// The number of rows, as one row; none for no rows.
 #[derive(Debug)]
 pub(super) struct Count {
     name: String,
@@ -89,6 +92,7 @@ pub(super) struct Count {
 }
 
 impl Count {
+    /// The number of rows, under this name.
     pub(super) fn new(name: String) -> Self {
         Self { name, count: 0, slot: Slot::default() }
     }
@@ -103,6 +107,7 @@ impl Operator for Count {
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         if self.count > 0 {
+            // A count is an `int` as long as it can be.
             let count = match i32::try_from(self.count) {
                 Ok(small) => ValueRef::Int32(small),
                 Err(_) => ValueRef::Int64(self.count),
@@ -119,7 +124,7 @@ impl Operator for Count {
     }
 }
 
-/// Rows that an expression computes.
+/// Rows that an expression computes (`$documents`), in place of any input.
 #[derive(Debug)]
 pub(super) struct Documents {
     expr: Expr,
@@ -128,6 +133,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
+    /// The rows that an expression computes.
     pub(super) fn new(expr: Expr, holding: &Holding) -> Self {
         Self { expr, rows: None, meter: Meter::new("$documents", holding) }
     }
@@ -143,6 +149,7 @@ impl Operator for Documents {
     }
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        // Evaluated when the first row is wanted, once.
         if self.rows.is_none() {
             let nothing = Document::new();
             let env = Env::new(DocRef::Tree(&nothing), context);

@@ -1,4 +1,5 @@
-//! Random rows: a reservoir, answered in random order.
+//! Random rows: a reservoir, returned in random order. Of the rows so far each is in the reservoir
+//! with the same chance: row n replaces one of k kept rows with probability k / n.
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
+    /// A sample of at most `count` rows.
     pub(super) fn new(count: u64, holding: &Holding) -> Self {
         Self {
             most: usize::try_from(count).unwrap_or(usize::MAX),
@@ -31,7 +33,7 @@ impl Sampling {
     }
 }
 
-/// A number below `bound`.
+/// A random number below `bound`.
 fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
@@ -64,6 +66,7 @@ impl Operator for Sampling {
         if self.held.is_empty() {
             return Ok(Poll::Done);
         }
+        // Rows leave in random order, too.
         let at = random_below(context, u64::try_from(self.held.len()).unwrap_or(1));
         let row = self.held.swap_remove(at);
         self.meter.free_bytes(row.memory_bytes());

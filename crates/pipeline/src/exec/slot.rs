@@ -1,4 +1,5 @@
-//! What a stage keeps that takes one row at a time. What is done to the row is the stage's.
+//! What a stage keeps that takes one row at a time: the row, and whether the input has ended. What
+//! is done to the row is the stage's.
 
 use super::{Row, operator::Poll};
 

@@ -1,4 +1,5 @@
-//! Rows in order of their fields.
+//! Rows in order of their fields (`$sort`): the key of each row is computed once, and
+//! `spilling::Sorter` keeps and orders them.
 
 use std::sync::Arc;
 

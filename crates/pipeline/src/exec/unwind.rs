@@ -1,4 +1,5 @@
-//! One row an element of an array.
+//! One row an element of an array (`$unwind`). The array is not copied: the next element is found
+//! by its offset in the raw bytes, and each row is written from the document and one element.
 
 use std::sync::Arc;
 
@@ -22,10 +23,10 @@ pub struct Unwind {
     pub keep_empty: bool,
 }
 
-/// Where the first element of a raw array begins, behind its length.
+/// Where the first element of a raw array begins, after its length.
 const FIRST: usize = 4;
 
-/// The array of a row, taken apart.
+/// The stage, running.
 #[derive(Debug)]
 pub(super) struct Unwinding {
     unwind: Arc<Unwind>,
@@ -35,24 +36,27 @@ pub(super) struct Unwinding {
     meter: Meter,
 }
 
-/// A row and how far its array was taken apart.
+/// A row whose array is being taken apart, and how far.
 #[derive(Debug)]
 struct Apart {
     row: Row,
     /// The next element, and where it begins in the array's bytes.
     at: usize,
+    /// Where the next element begins in the array's bytes.
     offset: usize,
     /// The join that made the array.
     of: Option<usize>,
 }
 
 impl Unwinding {
+    /// The stage before its first row.
     pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
         let meter = Meter::new("$unwind", holding);
         Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
     }
 
-    /// The row of the next element; `None` behind the last one.
+    /// The row of the next element; `None` after the last one. A row without an array, or with an
+    /// empty one, has one turn without an element.
     fn next_element(
         &self,
         apart: &mut Apart,
@@ -63,6 +67,7 @@ impl Unwinding {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
             _ => None,
         };
+        // The array has come to its end. Without any element there is one turn.
         if next.is_none() && *at > 0 {
             return Ok(None);
         }
@@ -76,8 +81,9 @@ impl Unwinding {
     }
 }
 
-/// The document with an element of the array instead of it, shown as the one at `position`;
-/// without an element, what becomes of a document that has none.
+/// The document with an element of the array instead of it, shown as the one at `position`. Without
+/// an element, what becomes of a document that has none: it stays when that is asked for, and is
+/// dropped otherwise.
 pub(super) fn unwound(
     unwind: &Unwind,
     document: &DocBuf,
@@ -103,6 +109,7 @@ pub(super) fn unwound(
     Ok(Some(checked_size(made)?))
 }
 
+/// The document with the position of its element at a path; null where there was no element.
 fn indexed(
     document: &DocBuf,
     path: &Path,
@@ -133,6 +140,7 @@ fn with_value_at(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>)
     builder.finish()
 }
 
+/// Copies a document, with the value in place of the one at the path.
 fn copy_with_value(
     builder: &mut DocBuilder,
     document: DocRef<'_>,

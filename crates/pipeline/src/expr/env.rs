@@ -1,4 +1,8 @@
 //! What an expression is evaluated over: the document, the operation and the bound variables.
+//!
+//! Variables are a linked list on the stack, the innermost first: a form binds one by putting a
+//! link before its body and taking it away after it. Nothing is allocated, and a variable may
+//! borrow from the form's own values.
 
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
@@ -8,18 +12,22 @@ use crate::{
     path::{self, read_path},
 };
 
-/// Iterations that nested forms over arrays may multiply to.
+/// Iterations that nested forms over arrays may multiply to: three `$map` inside each other over a
+/// thousand elements are a thousand million.
 const MAX_ITERATIONS: u64 = 100_000_000;
 
-/// What an expression is evaluated over.
+/// What an expression is evaluated over. It is copied for every level, with what changes there.
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
     /// The document: `$$ROOT`.
     pub root: DocRef<'a>,
     /// The operation.
     pub context: &'a Context,
+    /// The innermost variable.
     scope: Option<&'a VariableScope<'a>>,
+    /// Bytes that are held around the expression.
     held: usize,
+    /// How often forms around it repeat it.
     iterations: u64,
 }
 
@@ -56,19 +64,19 @@ impl<'a> Env<'a> {
         Env { scope: Some(scope), ..*self }
     }
 
-    /// The same while so many bytes more are held around it.
+    /// The same while `bytes` more are held around it; fails when that would be too much.
     pub fn with_held(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
         check_held(held, &self.context.holding)?;
         Ok(Self { held, ..*self })
     }
 
-    /// What an expression builds over it: nothing yet.
+    /// The account of what an expression builds over it, empty so far.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         Growth::with_held(self.held, self.context)
     }
 
-    /// The same below a form that evaluates its body so many times.
+    /// The same below a form that evaluates its body `times` times.
     pub(crate) fn for_repetitions(&self, times: usize) -> Result<Self, Error> {
         let times = u64::try_from(times.max(1)).unwrap_or(u64::MAX);
         let iterations = self.iterations.saturating_mul(times);
@@ -82,7 +90,7 @@ impl<'a> Env<'a> {
         Ok(Self { iterations, ..*self })
     }
 
-    /// A variable, or what lies below it.
+    /// A variable, or what lies below it at a path.
     pub(crate) fn read_variable(
         &self,
         name: &str,
@@ -97,6 +105,8 @@ impl<'a> Env<'a> {
         })
     }
 
+    /// The value of a variable: bound by a form, by the request (`let`), or `CURRENT`, which is the
+    /// document unless a stage binds it.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
         while let Some(bound) = scope {

@@ -1,4 +1,6 @@
-//! The forms: expressions that decide which of their parts are evaluated, and over what.
+//! The forms: expressions that decide which of their parts are evaluated, and over what. A body
+//! sees the variables that its form binds; what it borrows from them is copied out, since they end
+//! with the form.
 
 use std::sync::Arc;
 
@@ -40,6 +42,7 @@ pub struct Filtering {
 /// Work of one step over an element.
 const STEP: usize = 128;
 
+/// Evaluates a form.
 pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
         Expr::Object(fields) => build_object(fields, env),
@@ -109,6 +112,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
     }
 }
 
+/// An object of computed fields; missing values leave their field out.
 fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
     let mut growth = env.new_growth();
@@ -125,6 +129,7 @@ fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evalu
     checked_value(Value::Document(built), env)
 }
 
+/// An array of computed elements; a missing value is null.
 fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut values = Vec::with_capacity(items.len());
     let mut growth = env.new_growth();
@@ -136,12 +141,13 @@ fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Er
     checked_value(Value::Array(values), env)
 }
 
-/// A value that was built: checked, and charged as work.
+/// A value that was built: checked for size and depth, and counted as work.
 fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
     Ok(Evaluated::Own(built))
 }
 
+/// `$switch`: the first branch whose case is true, else the default; an error without one.
 fn eval_switch<'e>(
     branches: &'e [(Expr, Expr)],
     default: Option<&'e Expr>,
@@ -161,7 +167,7 @@ fn eval_switch<'e>(
     }
 }
 
-/// Evaluates in a scope; what it borrows from the scope is copied out.
+/// Evaluates a body. What it borrows from the scope is copied out.
 fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let got = body.evaluate_borrowed(env)?;
     if let Evaluated::Ref(value) = &got {
@@ -172,6 +178,7 @@ fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     Ok(got.into_value())
 }
 
+/// `$let`: all values are evaluated before any is bound, so that they do not see each other.
 fn let_in<'e>(
     variables: &'e [(Arc<str>, Expr)],
     body: &'e Expr,
@@ -189,7 +196,8 @@ fn let_in<'e>(
     bind_variables(&values, body, &env.with_held(held)?).map(Evaluated::from)
 }
 
-/// Binds the values one inside the other, then evaluates the body.
+/// Binds the values one inside the other, then evaluates the body. It recurses, as the scopes are
+/// on the stack.
 fn bind_variables(
     values: &[(&Arc<str>, Evaluated<'_>)],
     body: &Expr,
@@ -200,7 +208,8 @@ fn bind_variables(
     bind_variables(rest, body, &env.with_scope(&scope))
 }
 
-/// The elements of a form's input; `None` when it is null or missing.
+/// The elements of a form's input; `None` when it is null or missing, an error when it is not an
+/// array.
 fn array_elements<'g>(
     input: &'g Evaluated<'_>,
     otherwise: Error,
@@ -213,6 +222,7 @@ fn array_elements<'g>(
     }
 }
 
+/// `$map`: the body for each element; a missing result is null.
 fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = mapping.input.evaluate_borrowed(env)?;
     let otherwise =
@@ -224,9 +234,12 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     let mut built = Vec::new();
     let mut growth = whole.new_growth();
     for (position, value) in values.iter().enumerate() {
+        // A body may do nothing: the loop itself is work.
         env.context.budget.spend_bounded(STEP)?;
         let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
+        // The position is bound outside of the element, so that an element of the same name hides
+        // it.
         let outer = mapping.index.as_ref().map(|name| VariableScope {
             name,
             value: Some(position.as_ref()),
@@ -241,10 +254,12 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     checked_value(Value::Array(built), env)
 }
 
+/// How many bytes a computed value holds.
 fn owned_memory(got: &Evaluated<'_>) -> usize {
     if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
+/// `$filter`: the elements for which the condition is true, up to a limit.
 fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
@@ -273,6 +288,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
     Ok(Evaluated::Own(Value::Array(kept)))
 }
 
+/// The limit of `$filter`: a whole number above 0; null is no limit.
 fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     if limit.is_nullish() {
         return Ok(usize::MAX);
@@ -295,6 +311,7 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(whole).unwrap_or(usize::MAX))
 }
 
+/// `$reduce`: the body for each element with the value so far.
 fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.evaluate_borrowed(env)?;
@@ -311,6 +328,7 @@ fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>,
         env.context.budget.spend_bounded(STEP)?;
         let held = value.as_ref().map_or(0, |value| Size::of_value(value.as_ref()).memory);
         let env = whole.with_held(held)?;
+        // The scopes end with this block; what the body made is its own.
         let made = {
             let bound = value.as_ref().map(Value::as_ref);
             let outer = VariableScope { name: "value", value: bound, outer: env.scope() };

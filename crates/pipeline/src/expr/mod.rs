@@ -1,5 +1,13 @@
 //! Expressions over a document and variables: a tree of literals, field paths, forms that decide
 //! what to evaluate, and calls of functions from one table.
+//!
+//! Most expressions are calls: their arguments are evaluated first, and a function makes a value of
+//! them (`functions`). Forms (`form`) are those that evaluate some of their parts, or evaluate them
+//! several times: `$cond`, `$map`, `$let` and their like. A value is borrowed from the document
+//! where it can be.
+//!
+//! The budget bounds what one evaluation does, the environment how much it holds and how often
+//! nested forms repeat each other.
 
 mod env;
 mod form;
@@ -73,11 +81,12 @@ pub enum Expr {
     SortArray(Box<Expr>, SortBy),
 }
 
-/// What functions answer: a value or nothing.
+/// What functions return: a value or nothing. Nothing is a missing field, not null.
 pub type OptionalValue = Result<Option<Value>, Error>;
 
 impl Expr {
-    /// Its value over a document; `None` is a missing value, which is neither null nor undefined.
+    /// The value of the expression over a document; `None` is a missing value, which is neither
+    /// null nor undefined.
     pub fn evaluate(&self, env: &Env<'_>) -> OptionalValue {
         Ok(self.evaluate_borrowed(env)?.into_value())
     }
@@ -87,7 +96,7 @@ impl Expr {
         Ok(self.evaluate_borrowed(env)?.is_truthy())
     }
 
-    /// Its value, borrowed from the document or the expression where that is possible.
+    /// The value, borrowed from the document or the expression where that is possible.
     pub fn evaluate_borrowed<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         match self {
             Self::Literal(value) => Ok(Evaluated::Ref(value.as_ref())),
@@ -112,13 +121,14 @@ impl Expr {
         }
     }
 
-    /// The constant it is, when it is one without evaluation.
+    /// The constant that the expression is, when it is one without evaluation.
     pub fn as_literal(&self) -> Option<&Value> {
         if let Self::Literal(value) = self { Some(value) } else { None }
     }
 }
 
-/// What a path led to; values that were gathered from an array are new ones.
+/// What a path led to. Values that were gathered from an array are new ones, whose memory is
+/// counted as work.
 fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     if let Evaluated::Own(value) = &got {
         env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;

@@ -30,7 +30,7 @@ impl RegexForm {
     }
 }
 
-/// A compiled regular expression.
+/// A compiled regular expression, shared by the rows that use it.
 #[derive(Clone, Debug)]
 pub struct Compiled(Arc<Pattern>);
 
@@ -52,6 +52,8 @@ pub struct RegexCall {
 impl RegexCall {
     /// A call; constant patterns are compiled here, and wrong ones found.
     pub fn new(form: RegexForm, input: Expr, regex: Expr, options: Expr) -> Result<Self, Error> {
+        // A constant pattern is compiled once, when the request is read, and its errors are found
+        // there.
         let constant = |expr: &Expr| matches!(expr, Expr::Literal(_) | Expr::Absent);
         let mut call = Self { form, input, regex, options, ready: None };
         if constant(&call.regex) && constant(&call.options) {
@@ -63,6 +65,7 @@ impl RegexCall {
         Ok(call)
     }
 
+    /// Evaluates the call. A text or pattern that is null or missing matches nothing.
     pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         let input = self.input.evaluate_borrowed(env)?;
         let compiled = match &self.ready {
@@ -136,6 +139,7 @@ impl RegexCall {
     }
 }
 
+/// Compiles a pattern; wrong ones are errors with the operator's name.
 fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.operator_name();
     match Pattern::with_look_ahead(pattern, options) {
@@ -155,8 +159,9 @@ fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Comp
     }
 }
 
-/// A match as a document, and how many characters lie before its start, counting on from
-/// `counted` characters at byte `from`.
+/// A match as a document (`match`, `idx`, `captures`), with where it starts in bytes and in
+/// characters. Characters are counted on from `counted` characters at byte `from`, so that finding
+/// all matches reads the text once.
 fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
@@ -183,6 +188,7 @@ fn whole_span(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
     found.first().copied().flatten()
 }
 
+/// All matches, one after the other; after an empty match the search goes on one character later.
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
     let count = |units: usize| env.context.budget.spend_bounded(units);
     let finder = pattern.find_matches(text, &count)?;

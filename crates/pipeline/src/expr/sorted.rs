@@ -15,7 +15,7 @@ pub enum SortBy {
     Fields(Sort),
 }
 
-/// Orders values; equal ones keep their order.
+/// Orders values; equal ones keep their order. Elements that are not documents have no fields.
 pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
     match by {
         SortBy::Whole(descending) => values.sort_by(|a, b| {

@@ -40,7 +40,7 @@ impl Mask {
         Self { positions: Vec::new(), bytes: bytes.to_vec() }
     }
 
-    /// The positions of the bits.
+    /// The positions of the bits that the mask names.
     pub fn bit_positions(&self) -> impl Iterator<Item = u32> {
         let bits = u32::try_from(self.bytes.len().saturating_mul(8)).unwrap_or(u32::MAX);
         let set = (0..bits).filter(|at| byte_bit(&self.bytes, *at));
@@ -68,6 +68,7 @@ impl BitTest {
         }
     }
 
+    /// Whether what is asked of the named bits holds, where `set` says which are set.
     fn holds_for(&self, set: impl Fn(u32) -> bool) -> bool {
         let mut bits = self.mask.bit_positions().map(set);
         match self.quantity {
@@ -79,6 +80,7 @@ impl BitTest {
     }
 }
 
+/// Whether a bit of these bytes is set; bits beyond them are clear.
 fn byte_bit(bytes: &[u8], at: u32) -> bool {
     let byte = usize::try_from(at / 8).ok().and_then(|index| bytes.get(index));
     byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)

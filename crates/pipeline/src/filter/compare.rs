@@ -1,4 +1,5 @@
-//! Comparisons of one value with an operand, bracketed by the operand's class of types.
+//! Comparisons of one value with an operand. A comparison holds only within the operand's class of
+//! types (type bracketing): `{$lt: 5}` is met by numbers alone.
 
 use std::cmp::Ordering;
 
@@ -20,7 +21,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds for an operand in this order to the other.
+    /// Whether the comparison holds for a value in this order to the operand.
     pub fn holds_for(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),

@@ -1,5 +1,9 @@
 //! Filters: which documents an operation means. A tree of tests on paths that a planner can read
 //! and that matches raw documents without decoding them.
+//!
+//! A test at a path holds when one of the values that the path leads to meets it. That is why `{a:
+//! {$gt: 1, $lt: 3}}` holds for `{a: [0, 5]}`, where different elements meet the two, and why a
+//! negation is not a test but a filter around one.
 
 mod bits;
 mod compare;
@@ -46,7 +50,7 @@ impl Filter {
         Self::And(Vec::new())
     }
 
-    /// Whether the filter is trivially met by every document.
+    /// Whether every document meets the filter, as far as that can be seen.
     pub fn is_always(&self) -> bool {
         matches!(self, Self::And(all) if all.iter().all(Self::is_always))
     }
@@ -77,6 +81,8 @@ impl Filter {
         Ok(index.filter(|_| matched))
     }
 
+    /// Whether a document meets the condition. `index` is set as
+    /// [`matched_index`](Self::matched_index) has it.
     fn check(
         &self,
         document: DocRef<'_>,
@@ -134,7 +140,8 @@ impl Filter {
         }
     }
 
-    /// Calls `visit` with every path that the filter names, outermost ones only.
+    /// Calls `visit` with every path that the filter names; paths inside `$elemMatch` are not among
+    /// them.
     pub fn visit_paths<'a>(&'a self, visit: &mut dyn FnMut(&'a Path)) {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {

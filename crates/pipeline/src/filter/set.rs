@@ -4,11 +4,13 @@ use document::{Kind, Value, ValueRef, compare};
 
 use evaluation::{Context, Error, Pattern};
 
-/// Values and patterns of which one has to match.
+/// Values and patterns of which one has to match. A list of thousands of values is searched by
+/// halves, and indexes look the values up one by one.
 #[derive(Clone, Debug, Default)]
 pub struct InSet {
     values: Vec<Value>,
     patterns: Vec<Pattern>,
+    /// Whether null is among the values: then a missing field is in the set.
     has_null: bool,
 }
 

@@ -55,6 +55,7 @@ pub enum Condition {
 }
 
 impl PathTest {
+    /// What the test looks at where the path ends at an array.
     fn leaf_of_path(&self) -> PathEnd {
         match self {
             Self::Size(_) | Self::ElemMatch(_) | Self::ElemValue(_) => PathEnd::Whole,
@@ -125,7 +126,7 @@ impl PathTest {
 }
 
 impl PathTest {
-    /// Work of meeting it once, about.
+    /// About how much work it is to meet the test once, beside reading the value.
     pub(crate) fn work_units(&self) -> usize {
         match self {
             Self::In(set) => TEST + TEST * set.patterns().len(),
@@ -163,6 +164,7 @@ impl Condition {
     }
 }
 
+/// Whether an element meets a test; `index` is set to the first one that does.
 fn first_meeting(
     array: ArrayRef<'_>,
     index: &mut Option<usize>,
@@ -177,7 +179,8 @@ fn first_meeting(
     Ok(false)
 }
 
-/// Arrays inside arrays are met as documents with the fields "0", "1", ...
+/// Whether an element that is a document or an array meets a filter. Arrays inside arrays are met
+/// as documents with the fields "0", "1", ...
 fn element_meets(filter: &Filter, element: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
     match element {
         ValueRef::Document(inner) => filter.matches(inner, context),

@@ -6,6 +6,7 @@ use document::Kind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TypeSet(u32);
 
+/// The bit of a kind.
 fn bit_of(kind: Kind) -> u32 {
     match kind {
         Kind::MinKey => 1 << 30,

@@ -1,5 +1,8 @@
 //! Accumulators: what a group computes from its rows. One table row each; the state of a group is
 //! an enum, so that adding a row is a jump and not a lookup.
+//!
+//! `exec/group` has the groups, this module what they compute, `accumulate` the states over values.
+//! A state can be saved as a value and restored (`saved`), for groups that memory does not hold.
 
 mod saved;
 mod top;
@@ -37,7 +40,7 @@ pub enum AccumulatorShape {
     Percentile,
 }
 
-/// A row of the table.
+/// A row of the table: an accumulator by its name.
 #[derive(Clone, Copy)]
 pub struct Accumulator {
     /// Its name, with the `$`.
@@ -46,6 +49,7 @@ pub struct Accumulator {
     pub shape: AccumulatorShape,
     /// What it is for.
     pub about: &'static str,
+    /// Makes the state of a new group, given what the use says and the count `n`.
     start: fn(&Taken, usize) -> GroupState,
 }
 
@@ -55,7 +59,7 @@ impl std::fmt::Debug for Accumulator {
     }
 }
 
-/// What one use of an accumulator was given.
+/// What one use of an accumulator was given, as the parser reads it.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The value of a row: the input or output.
@@ -77,6 +81,7 @@ pub struct Field {
     pub taken: Taken,
 }
 
+/// A row of the table.
 const fn row(
     name: &'static str,
     shape: AccumulatorShape,
@@ -86,6 +91,7 @@ const fn row(
     Accumulator { name, shape, about, start }
 }
 
+/// All accumulators, by name.
 static TABLE: [Accumulator; 24] = [
     row(
         "$addToSet",
@@ -233,12 +239,13 @@ pub fn all_accumulators() -> impl Iterator<Item = &'static Accumulator> {
     TABLE.iter()
 }
 
-/// The accumulator of this name (with the `$`).
+/// The accumulator of this name (with the `$`). There are few, so that they are looked through.
 pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
     TABLE.iter().find(|accumulator| accumulator.name == name)
 }
 
-/// What a group has computed so far for one field.
+/// What a group has computed so far for one field. A variant for each kind of state; several
+/// accumulators may share one.
 #[derive(Debug)]
 pub enum GroupState {
     /// `$sum`.
@@ -276,8 +283,10 @@ pub enum GroupState {
 }
 
 impl Field {
-    /// The state of a new group; `env` is over the group's key.
+    /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
+    /// depend on.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
+        // Evaluated over the group's key, once for each group.
         let n = match self.accumulator.shape {
             AccumulatorShape::N | AccumulatorShape::TopN => {
                 parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
@@ -285,6 +294,7 @@ impl Field {
             _ => 1,
         };
         let mut state = (self.accumulator.start)(&self.taken, n);
+        // Which percentiles are asked for may depend on the key.
         if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
             (&mut state, self.accumulator.shape)
         {
@@ -293,20 +303,22 @@ impl Field {
         Ok(state)
     }
 
-    /// Adds a row; answers by how many bytes the state grew.
+    /// Adds a row; returns by how many bytes the state grew.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
             GroupState::Count(count) => {
                 *count += 1;
                 Ok(0)
             }
+            // The input of later rows is not even evaluated.
             GroupState::First(Some(_)) => Ok(0),
+            // Its output is evaluated only for rows that are kept.
             GroupState::Top(top) => top.add_row(&self.taken, env),
             _ => state.take_value(self.taken.input.evaluate_borrowed(env)?),
         }
     }
 
-    /// Adds a row whose input is known already.
+    /// Adds a row whose input was read already, together with others of the same row.
     pub(crate) fn add_value(
         &self,
         state: &mut GroupState,
@@ -323,7 +335,9 @@ impl Field {
 }
 
 impl GroupState {
+    /// Adds a value; returns by how many bytes the state grew.
     fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
+        // About the bytes that a kept value takes.
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add_number(got.operand()),
@@ -338,6 +352,7 @@ impl GroupState {
                 *held = Some(value);
                 return Ok(bytes);
             }
+            // It replaces the one before, so that only the difference is held more.
             Self::Last(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let grown = weigh(&value).saturating_sub(weigh(held));
@@ -364,6 +379,7 @@ impl GroupState {
         match self {
             Self::Sum(sum) => sum.sum_value(),
             Self::Avg(avg) => avg.mean_value(),
+            // A count is an `int` as long as it can be.
             Self::Count(count) => i32::try_from(count).map_or(Value::Int64(count), Value::Int32),
             Self::Extreme(extreme) => extreme.into_extreme(),
             Self::First(held) => held.unwrap_or(Value::Null),

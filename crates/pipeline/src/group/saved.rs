@@ -1,6 +1,10 @@
 //! What a group has computed so far as a value, for groups that wait in a temporary file. Restored
 //! into the state of a new group it goes on as if nothing had happened: results are the same to the
 //! last digit.
+//!
+//! A state is saved as a BSON value, since partitions are written as documents. What the
+//! accumulator's row of the table says, such as how many values are wanted, is known where it is
+//! restored, and not saved.
 
 use document::{Document, Value};
 use evaluation::memory_of;
@@ -12,7 +16,7 @@ use crate::{
 };
 
 impl GroupState {
-    /// All of it but what the accumulator's own arguments say.
+    /// All of the state but what the accumulator's own arguments say.
     pub(crate) fn into_saved(self) -> Value {
         match self {
             Self::Sum(sum) => save_sum(&sum),
@@ -43,8 +47,8 @@ impl GroupState {
         }
     }
 
-    /// Makes the state of a new group what was saved; answers by how many bytes it grew, and none
-    /// where the value was not saved by such a state.
+    /// Makes the state of a new group what was saved. Returns by how many bytes it grew; nothing
+    /// where the value was not saved by such a state, as when a temporary file was damaged.
     pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
         let bytes = memory_of(saved.as_ref());
         match (self, saved) {
@@ -89,12 +93,14 @@ impl GroupState {
     }
 }
 
+/// A sort key and a value that were saved together.
 fn saved_pair(saved: Value) -> Option<(SortKey, Value)> {
     let Value::Array(pair) = saved else { return None };
     let [Value::Array(key), value] = <[Value; 2]>::try_from(pair).ok()? else { return None };
     Some((SortKey(key), value))
 }
 
+/// A sum with everything that its last digit depends on.
 fn save_sum(sum: &Sum) -> Value {
     let mut saved = Document::new();
     let whole = sum.whole.to_le_bytes();
@@ -109,6 +115,7 @@ fn save_sum(sum: &Sum) -> Value {
     Value::Document(saved)
 }
 
+/// A sum that was saved; nothing where the value is not one.
 fn restore_sum(saved: Value) -> Option<Sum> {
     let Value::Document(saved) = saved else { return None };
     let Value::Binary { bytes, .. } = saved.get("whole")? else { return None };

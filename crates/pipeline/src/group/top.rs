@@ -12,7 +12,8 @@ use crate::{
     sort::{Sort, SortKey, SortPart},
 };
 
-/// What a row is ranked by: values of expressions, so that arrays are not looked into.
+/// What a row is ranked by. Paths are read as expressions do, so that an array is compared as a
+/// whole, unlike in `$sort`.
 fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     let value = |part: &SortPart| match read_path(env.root, &part.path, 0).into_value() {
         None => Value::Null,
@@ -22,12 +23,15 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     SortKey(sort.parts.iter().map(value).collect())
 }
 
-/// Outputs of the first or last rows by an order.
+/// Outputs of the first or last rows by an order, with their keys.
 #[derive(Debug)]
 pub struct Top {
     most: usize,
+    /// Whether the result is one output and not an array.
     one: bool,
+    /// Whether the last rows of the order are wanted.
     bottom: bool,
+    /// Outputs with their keys, the first in the order in front.
     pub(super) held: VecDeque<(SortKey, Value)>,
 }
 
@@ -36,10 +40,13 @@ impl Top {
         Self { most, one: false, bottom, held: VecDeque::new() }
     }
 
+    /// `$top` or `$bottom`: one output.
     pub(super) fn only_one(taken: &Taken, bottom: bool) -> Self {
         Self { one: true, ..Self::new(taken, 1, bottom) }
     }
 
+    /// Adds a row if it is among the wanted ones; its output is evaluated only then. Returns by how
+    /// many bytes the state grew.
     pub(super) fn add_row(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
         let key = key_of(&taken.sort, env);
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
@@ -62,6 +69,7 @@ impl Top {
         Ok(grown)
     }
 
+    /// The outputs in order, or the only one.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

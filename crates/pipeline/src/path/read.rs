@@ -5,7 +5,8 @@ use document::{ArrayRef, DocRef, Path, Value, ValueRef};
 
 use evaluation::Evaluated;
 
-/// The value at a path, from its part `from` on.
+/// The value at a path, from its part `from` on; borrowed unless an array on the way makes a new
+/// one.
 pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {
@@ -36,6 +37,7 @@ pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     found
 }
 
+/// Adds the values that lie at the rest of a path.
 fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {

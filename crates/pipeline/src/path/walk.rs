@@ -22,7 +22,8 @@ pub struct SeenValue<'a> {
     pub index: Option<usize>,
 }
 
-/// Visits the values at a path until `visit` answers true; answers whether it did.
+/// Visits the values at a path until `visit` returns true; returns whether it did. A value that is
+/// missing is visited too, once for each document that lacks it.
 pub fn any_value<'a, E>(
     document: DocRef<'a>,
     path: &Path,
@@ -40,17 +41,19 @@ pub fn array_index(part: &str) -> Option<usize> {
     if plain { part.parse().ok() } else { None }
 }
 
+/// A path and what is visited at its end.
 struct PathWalk<'p> {
     path: &'p Path,
     leaf: PathEnd,
 }
 
 impl<'p> PathWalk<'p> {
+    /// Whether a part is the last one.
     fn is_last(&self, part: usize) -> bool {
         part + 1 >= self.path.len()
     }
 
-    /// The values of `document` at the path from `part` on.
+    /// Visits the values of `document` at the path from `part` on.
     fn walk_document<'a, E>(
         &self,
         mut document: DocRef<'a>,
@@ -76,7 +79,9 @@ impl<'p> PathWalk<'p> {
         }
     }
 
-    /// The values of an array, the path from `part` on still before it.
+    /// Visits the values of an array, the path from `part` on still before it: those of each
+    /// document in it, and, where the part is a number, those of the element at that index. An
+    /// array inside the array is entered by index only.
     fn walk_array<'a, E>(
         &self,
         array: ArrayRef<'a>,
@@ -111,6 +116,7 @@ impl<'p> PathWalk<'p> {
         Ok(false)
     }
 
+    /// Visits an array at the end of the path: its elements, if asked for, then the array itself.
     fn leaf_array<'a, E>(
         &self,
         array: ArrayRef<'a>,

@@ -11,6 +11,8 @@ pub(super) fn copy_document(document: DocRef<'_>, node: &Node, mode: Mode) -> Do
     out.finish()
 }
 
+/// Copies the fields of a document that stay. Values that stay whole are copied without being
+/// decoded.
 fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match document {
         DocRef::Raw(bytes) => {
@@ -46,7 +48,8 @@ fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuild
     }
 }
 
-/// A field of which only parts are named.
+/// Copies a field of which only parts are named: they are chosen in a document, and in each
+/// document of an array.
 fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match value {
         ValueRef::Document(inner) => out.document(name, |out| copy_fields(inner, node, mode, out)),
@@ -57,6 +60,8 @@ fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &m
     }
 }
 
+/// Copies the elements of an array: of documents the fields that stay, of anything else the whole,
+/// where the projection leaves it.
 fn copy_elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
     for value in array.iter() {
         match value {

@@ -1,4 +1,8 @@
 //! Projections: which part of a document is returned, and what is computed beside it.
+//!
+//! Three passes, each over what the one before made: fields are copied or left out (`copy`), from
+//! raw bytes to raw bytes; computed fields are set (`compute`) over the original document; parts of
+//! arrays are cut (`special`). Most projections need the first pass alone, and decode nothing.
 
 mod compute;
 mod copy;
@@ -42,7 +46,7 @@ impl Projection {
         Self { mode, node, specials, over: None }
     }
 
-    /// The same projection of rows that met this filter.
+    /// The same projection of rows that met this filter, which is kept if the projection needs it.
     pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
             self.over = Some(Arc::new(filter.clone()));
@@ -65,12 +69,13 @@ impl Projection {
         self.mode == Mode::Exclusion && self.node.is_empty() && self.specials.is_empty()
     }
 
-    /// Whether the filter that a document met is needed to project it.
+    /// Whether the filter that a document met is needed to project it: for the positional `$`.
     pub fn needs_filter(&self) -> bool {
         self.specials.iter().any(|special| matches!(special, Special::Positional { .. }))
     }
 
     /// The dotted paths of a pure inclusion: what an index would have to hold to answer alone.
+    /// Nothing for any other projection.
     pub fn paths_needed(&self) -> Option<Vec<String>> {
         let pure =
             self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();
@@ -92,6 +97,7 @@ impl Projection {
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
+        // The copy becomes a tree, which takes several times its bytes for as long as it is there.
         let _held = context.holding.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
         let env = Env::new(document, context);

@@ -44,11 +44,13 @@ pub enum Collision {
     Through(usize),
 }
 
-/// Fields and what happens to each, in the order they were given.
+/// Fields and what happens to each, in the order they were given. A path with dots is a node inside
+/// a node.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     fields: Vec<(String, Item)>,
     by_name: HashMap<String, usize>,
+    /// Whether something is computed anywhere in it.
     computed: bool,
 }
 
@@ -79,7 +81,7 @@ impl Node {
         self.by_name.get(name).and_then(|at| self.fields.get(*at)).map(|(_, item)| item)
     }
 
-    /// Adds an item at a path.
+    /// Adds an item at a path; fails when the path meets another one.
     pub fn insert(&mut self, path: &[&str], item: Item) -> Result<(), Collision> {
         let Some((name, rest)) = path.split_first() else { return Err(Collision::Here) };
         let computed = matches!(item, Item::Computed(_));
@@ -129,6 +131,7 @@ impl Computed {
     }
 }
 
+/// An array of the first element of a field that meets a test; nothing when there is none.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

@@ -26,6 +26,8 @@ pub enum Special {
 }
 
 impl Special {
+    /// Does the step on the projected document `out`. `original` is the document as it was, over
+    /// which the filter has to be matched.
     pub(super) fn apply_to(
         &self,
         out: &mut Document,
@@ -58,6 +60,7 @@ impl Special {
     }
 }
 
+/// Keeps a run of the array at a path; arrays of documents on the way are entered.
 fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
     let last = part + 1 == path.len();
     match out.get_mut(path.part(part)) {
@@ -74,6 +77,7 @@ fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, lim
     }
 }
 
+/// Keeps a run of elements: from `skip`, which counts from the end when negative, so many.
 fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let len = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let (start, count) = match skip {
@@ -87,7 +91,7 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     values.drain(..usize::try_from(start).unwrap_or(0).min(values.len()));
 }
 
-/// The first array on a path.
+/// The first array on a path, to change in place: the one that a positional `$` is about.
 fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
     match out.get_mut(path.part(part))? {
         Value::Array(values) => Some(values),

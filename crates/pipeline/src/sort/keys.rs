@@ -1,4 +1,13 @@
-//! The values a document sorts by: the combinations an index over the paths would hold.
+//! The values that a document sorts by: the combinations that an index over the paths would hold,
+//! and the first of them.
+//!
+//! Each path is followed until it ends at a value or meets an array. Paths that meet the same array
+//! go on together, element by element, as an index entry has them from one element. Paths that meet
+//! different arrays have no common entry (parallel arrays).
+//!
+//! ```text
+//! {a: [{x: 1, y: 9}, {x: 2, y: 1}]}   by a.x, a.y   ->   (1, 9), (2, 1)   first: (1, 9)
+//! ```
 
 use std::cmp::Ordering;
 
@@ -7,7 +16,7 @@ use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
 use super::{Sort, SortPart};
 use crate::path::array_index;
 
-/// The first of a document's combinations in the sort's order, and whether there were none
+/// The first of a document's combinations in the sort's order. The flag says that there were none
 /// because two parts lead through different arrays; then it is each part's own first value.
 pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
@@ -40,7 +49,7 @@ pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a>
     path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
-/// How far a path has been followed.
+/// How far a path has been followed: to a value, or to an array with the next part of the path.
 #[derive(Clone, Copy)]
 enum KeySpot<'a> {
     /// To its value.
@@ -49,6 +58,7 @@ enum KeySpot<'a> {
     Array(ArrayRef<'a>, usize),
 }
 
+/// Follows a path from a document to a value or to the first array.
 fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> KeySpot<'a> {
     loop {
         match document.get(path.part(part)) {
@@ -75,7 +85,7 @@ fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     }
 }
 
-/// A value that is not walked although it may be an array.
+/// Follows a path on from an element of an array.
 fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     match value {
         value if part >= path.len() => KeySpot::Value(value),
@@ -84,15 +94,17 @@ fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a>
     }
 }
 
-/// What an empty array reads as.
+/// What a path comes to in an empty array.
 fn empty_spot<'a>(path: &Path, part: usize) -> ValueRef<'a> {
     if part >= path.len() { ValueRef::Undefined } else { ValueRef::Null }
 }
 
+/// Whether a value comes before another one in a part's order.
 fn is_better(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     compare_parts(part, a, b).is_lt()
 }
 
+/// Orders two values of a part, which may be descending.
 fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     let order = compare(a, b);
     if part.descending { order.reverse() } else { order }
@@ -103,6 +115,7 @@ fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }
 
+/// The first value of one part by itself, where parts have no combination.
 fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     let (array, next) = match spot {
         KeySpot::Value(value) => return value,
@@ -127,15 +140,18 @@ fn try_combinations<'a>(
     let mut shared: Option<ArrayRef<'a>> = None;
     for spot in &spots {
         let KeySpot::Array(array, _) = spot else { continue };
+        // Parallel arrays.
         if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
             return false;
         }
         shared = Some(*array);
     }
+    // No part has an array left: this is a combination.
     let Some(array) = shared else {
         keep_first(parts, spots, found);
         return true;
     };
+    // All parts that stopped at this array go on inside the same element.
     let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
         let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
             (KeySpot::Value(_), _) => *spot,
@@ -144,12 +160,14 @@ fn try_combinations<'a>(
         };
         parts.iter().zip(&spots).map(step).collect()
     };
+    // An empty array has one entry: undefined, or null for what would lie inside.
     if array.is_empty() {
         return try_combinations(parts, replaced(None), found);
     }
     array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
 }
 
+/// Keeps a combination if it comes before the one that was kept.
 fn keep_first<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,
@@ -173,7 +191,7 @@ fn keep_first<'a>(
     }
 }
 
-/// Whether two borrowed arrays are the very same one.
+/// Whether two borrowed arrays are the very same one, by their place in memory.
 fn is_same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),

@@ -1,4 +1,8 @@
 //! Sort orders over documents: keys by dotted path, arrays by their least or greatest element.
+//!
+//! A document may have several values at a path. An index would have an entry for each combination
+//! of them, and the document sorts by the entry that comes first in the order. So sorting in memory
+//! and walking an index give the same order.
 
 mod keys;
 #[cfg(test)]
@@ -29,15 +33,16 @@ pub struct Sort {
     pub parts: Vec<SortPart>,
 }
 
-/// The values a document sorts by, one a part.
+/// The values that a document sorts by, one for each part of the order.
 #[derive(Clone, Debug)]
 pub struct SortKey(pub Vec<Value>);
 
 impl Sort {
-    /// What a document sorts by: of all combinations of values that an index over these paths
-    /// would hold for it, the one that this order puts first. A missing value reads as null, an
-    /// empty array as undefined. Paths through different arrays are taken one by one. A sort by
-    /// `_id` alone takes it whole: a stored one is no array, and a group's may be one.
+    /// What a document sorts by: of all combinations of values that an index over these paths would
+    /// hold for it, the one that this order puts first. A missing value reads as null, an empty
+    /// array as undefined. Paths through different arrays, which no index can hold, are taken one
+    /// by one. A sort by `_id` alone takes it whole: a stored one is not an array, and a group's
+    /// may be one.
     pub fn key_of(&self, document: DocRef<'_>) -> SortKey {
         SortKey(keys::first_key(self, document).0)
     }

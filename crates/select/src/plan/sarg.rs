@@ -36,6 +36,7 @@ impl Sarg {
             clauses.from.first().map(|source| &source.input),
             Some(Input::Root | Input::Value(_) | Input::Elements(_))
         );
+        // Without WHERE every document is wanted.
         let Some(filter) = clauses.filter.as_ref().filter(|_| rooted) else { return Self::All };
         let mut paths = Paths(vec![(DOCUMENT, Vec::new())]);
         for source in &clauses.from {
@@ -70,6 +71,7 @@ impl Paths {
             Expr::Path(slot, names) => (slot, names.as_slice()),
             _ => return None,
         };
+        // The newest binding of a slot counts.
         let (_, start) = self.0.iter().rev().find(|(known, _)| known == slot)?;
         let names = names.iter().cloned().map(PathStep::Property);
         Some(start.iter().cloned().chain(names).collect())
@@ -114,6 +116,7 @@ impl Paths {
                     .map(|(operator, end)| self.implied_by_comparison(operator, value, end, truth));
                 join_all_or_any(truth, bounds)
             }
+            // A list that the value is not in says only that there is a value.
             Expr::Among(value, _) | Expr::In(value, _) if !truth => self.is_defined(value),
             Expr::Like(value, _) | Expr::LikeAny(value, _, _) if !truth => {
                 self.test_at(value, ValueTest::Text)
@@ -176,9 +179,11 @@ impl Paths {
     /// equality or a range on the path; one with an array or an object is never true for `<` and
     /// its like.
     fn implied_by_true_comparison(&self, operator: Binary, left: &Expr, right: &Expr) -> Sarg {
+        // A comparison of undefined is undefined, so both sides are there.
         let both = Sarg::all_of([self.is_defined(left), self.is_defined(right)]);
         let (path, operator, value) = match (left, right) {
             (Expr::Constant(_), Expr::Constant(_)) => return Sarg::All,
+            // A constant on the left is turned to the right.
             (path, Expr::Constant(value)) => (path, operator, value),
             (Expr::Constant(value), path) => (path, swapped_comparison(operator), value),
             _ => return if is_comparison(operator) { both } else { Sarg::All },
@@ -262,11 +267,12 @@ impl Paths {
     }
 }
 
-/// All of these, or one of them.
+/// The conjunction of these, or their disjunction.
 fn join_all_or_any(all: bool, sargs: impl IntoIterator<Item = Sarg>) -> Sarg {
     if all { Sarg::all_of(sargs) } else { Sarg::any_of(sargs) }
 }
 
+/// Whether an operator compares, and so is undefined for nothing.
 fn is_comparison(operator: Binary) -> bool {
     opposite_comparison(operator).is_some()
 }

@@ -19,6 +19,9 @@ use crate::{
 impl Run {
     /// How many results the page may need, and whether none of them is passed over by OFFSET. One
     /// more than the page is kept, which says whether there is a next page.
+    ///
+    /// Results before the mark are not kept at all, so that the last page of a long query holds no
+    /// more than the first.
     pub(super) fn needed_results(&self) -> (usize, bool) {
         let window = self.clauses().window;
         let skip = window.skip.saturating_sub(self.done);
@@ -97,7 +100,7 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Whether a place is before the page or after all results that it may need.
+    /// Whether a place is before the page, or after all results that it may need.
     fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
         self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
             || self.kept.is_behind(place, most)
@@ -137,7 +140,8 @@ impl Run {
         self.count_held()
     }
 
-    /// Makes results of the groups when all rows have come.
+    /// Makes results of the groups when all rows have come, in the order of their keys. Each is
+    /// kept like any other result, since ORDER BY and DISTINCT may stand after GROUP BY.
     pub(super) fn finish_groups(
         &mut self,
         plan: &Select,
@@ -160,7 +164,8 @@ impl Run {
         Ok(())
     }
 
-    /// Makes rows of what FROM collected, or the one row of a query without FROM.
+    /// Makes rows of what FROM collected, or the one row of a query without FROM. The results of
+    /// the query inside are rows with positions from 0 on.
     pub(super) fn run_collected(&mut self, plan: &Select, context: &Context) -> Result<(), Error> {
         let clauses = plan.clauses();
         let Some(inner) = self.inner.take() else {

@@ -16,10 +16,11 @@ const GROUP_BYTES: usize = 256;
 struct Rows {
     keys: Vec<Option<Value>>,
     states: Vec<AggregateState>,
+    /// About the bytes that all groups hold.
     bytes: usize,
 }
 
-/// Groups in the order of their keys.
+/// Groups in the order of their keys, which is the order of results for a plain GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     groups: BTreeMap<Vec<u8>, Rows>,
@@ -42,6 +43,7 @@ impl Groups {
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
             env.append_identity(&value, &mut key)?;
+            // The keys before it are held while the next one is evaluated.
             let more = owned_bytes(&value);
             env.hold_bytes(more)?;
             held += more;
@@ -50,10 +52,12 @@ impl Groups {
         env.release_bytes(held);
         env.spend_keeping()?;
         env.spend_bytes(key.len())?;
+        // A key that no page can need any more makes no group.
         if !wanted(&key) {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
+            // The same group, whatever the forms of its keys.
             Some(rows) => {
                 rows.take_forms(&values);
                 rows.add_row_values(group, env, position)?
@@ -107,6 +111,7 @@ impl Groups {
             for ((_, slot), value) in group.keys.iter().zip(rows.keys) {
                 env.set_slot(*slot, value.into());
             }
+            // SELECT and ORDER BY read keys and results from slots, like names.
             for (aggregate, state) in group.aggregates.iter().zip(rows.states) {
                 env.set_slot(aggregate.slot, state.into_value());
             }
@@ -119,6 +124,7 @@ impl Groups {
 }
 
 impl Rows {
+    /// A group without rows: its keys, and the states of its aggregates.
     fn new(group: &Group, keys: Vec<Evaluated<'_>>, bytes: usize) -> Self {
         let states =
             group.aggregates.iter().map(|aggregate| AggregateState::new(aggregate.kind)).collect();

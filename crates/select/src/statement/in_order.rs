@@ -10,8 +10,11 @@ use crate::{
 };
 
 impl Run {
-    /// The same where rows come in the order of results. A row before the mark is passed over; a
-    /// row after the page only answers whether there is a next one.
+    /// Makes results of a row that comes in the order of results. A row before the mark is passed
+    /// over; a row after the page only says whether there is a next one.
+    ///
+    /// The gate says from which ordinal on the rows of this place come after the mark: those before
+    /// it were in the page before.
     pub(super) fn take_row_in_order<'a>(
         &mut self,
         plan: &'a Select,
@@ -19,6 +22,7 @@ impl Run {
         position: &[u8],
     ) -> Result<Flow, Error> {
         let clauses = plan.clauses();
+        // The place of a row is its key, or its sort key with the key after it.
         let from = if clauses.order.is_empty() {
             self.gate.first_ordinal_after(position)
         } else {
@@ -72,7 +76,8 @@ impl Run {
     }
 
     /// The page of rows that came in the order of results, with the place where the next one
-    /// begins.
+    /// begins: after the last result, or, where no result came, after the last row that was passed.
+    /// So a page that finds nothing still gets on.
     pub(super) fn sorted_page(self, all: bool) -> Page {
         let resume = if self.is_over() {
             None

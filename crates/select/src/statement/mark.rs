@@ -52,6 +52,7 @@ impl Resume {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<2>()?;
         let [VERSION, flags] = *head else { return None };
+        // A later version may have more flags: such a token is not read.
         if flags & !WHOLE != 0 {
             return None;
         }

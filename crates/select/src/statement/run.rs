@@ -153,6 +153,7 @@ impl Run {
         self.kept = Kept::default();
         self.groups = Groups::default();
         self.firsts = Firsts::default();
+        // Nothing is held any more.
         self.held.shrink(usize::MAX);
         if let Some(inner) = &mut self.inner {
             inner.start_over();

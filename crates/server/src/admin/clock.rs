@@ -1,4 +1,4 @@
-//! The database clock over HTTP.
+//! The database clock over HTTP: to read it, to move a manual one, to accept a step of the machine's.
 
 use ::clock::{ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};
@@ -9,6 +9,11 @@ use super::{
     error::{Error, Result},
 };
 
+/// Returns the clock's mode and time. A time too far away for a calendar is shown in milliseconds.
+///
+/// ```text
+/// {"mode": "manual", "now": "2027-01-01T00:00:00.000Z", "now_ms": 1798761600000}
+/// ```
 fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     let status = shared.engine.clock().status();
     let now = jiff::Timestamp::from_millisecond(status.now.ms)
@@ -20,12 +25,14 @@ fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     })))
 }
 
-/// `GET /_ebb/clock`
+/// Answers `GET /_ebb/clock`.
 pub(crate) async fn get_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     clock_body(&shared)
 }
 
-/// `POST /_ebb/clock` with `advance_seconds` or `set`; the move is durable when this answers.
+/// Answers `POST /_ebb/clock` with `advance_seconds` (a number, may have a fraction) or `set` (a time
+/// in RFC 3339), not both. The move is durable when this answers, and what expired by it is gone
+/// from every read. 409 for a clock of the machine and for a move back.
 pub(crate) async fn move_clock(
     State(shared): State<Shared>,
     request: Bytes,
@@ -36,6 +43,7 @@ pub(crate) async fn move_clock(
     let fields = request.as_object().map_or(0, serde_json::Map::len);
     let to = match (request.get("advance_seconds"), request.get("set")) {
         (Some(seconds), None) if fields == 1 => {
+            // The bound keeps the product below within what an i64 of milliseconds holds.
             let seconds = seconds.as_f64().filter(|seconds| seconds.abs() < 1e15);
             let seconds = seconds
                 .ok_or_else(|| Error::bad_request("advance_seconds must be a number of seconds"))?;
@@ -62,7 +70,8 @@ pub(crate) async fn move_clock(
     clock_body(&shared)
 }
 
-/// `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock.
+/// Answers `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock, and what it made
+/// expire may be removed. Until then it is hidden but kept.
 pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     shared.engine.clock().accept_jump();
     clock_body(&shared)

@@ -6,10 +6,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// A failed request.
+/// A failed request: the status, a short code for programs, a message for people.
 #[derive(Debug)]
 pub(crate) struct Error(portal::Error);
 
+/// What routes return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -17,18 +18,22 @@ impl Error {
         Self(portal::Error::new(status, code, message))
     }
 
+    /// Returns 400: the request itself is wrong.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
+    /// Returns 409: the request is fine, but not in this state of the server.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
+    /// Returns 500: the server could not do it.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
+    /// Returns 404: what it names does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message)
     }

@@ -1,5 +1,5 @@
-//! Expiry over HTTP: what is live, what dies when, what another default would do; of a collection,
-//! or of all of them step by step.
+//! Expiry over HTTP: how many documents are live, how many expire when, what another default time to
+//! live would do; of a collection, or of all of them step by step. The counting is the engine's.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use super::{
     error::{Error, Result},
 };
 
-/// Which door's database is meant, where both have one of that name.
+/// Which API's collection is meant, `mongo` or `nosql`, where both have one of that name.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Which {
     door: Option<String>,
 }
 
-/// The steps of a series, as they are asked for.
+/// The steps of a series as the query string has them: `step` in seconds, `steps` how many.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     step: Option<i64>,
@@ -34,17 +34,21 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// A day, hour by hour, unless something else is asked for.
+    /// Returns the steps, 24 of an hour where nothing else is asked for. The engine refuses steps that
+    /// are too many or too long.
     fn parse_steps(&self) -> Result<SeriesSteps> {
         Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
     }
 }
 
-/// Why a query string was not understood, as an error of this address.
+/// Returns the values of a query string; one that was not understood is a 400 of this address's form
+/// instead of the framework's.
 fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
+/// Returns the collection of a route. 404 where there is none; 409 where both APIs have one of that
+/// name and the request does not say which.
 fn find_collection(
     shared: &Shared,
     namespace: &Namespace,
@@ -64,10 +68,12 @@ fn find_collection(
     }
 }
 
+/// Returns `{"documents", "bytes"}`.
 fn amount_json(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }
 
+/// Returns what expires within an hour, a day and a week; each contains the one before.
 fn within_json(within: &HorizonAmounts) -> Value {
     json!({
         "hour": amount_json(within.hour),
@@ -76,12 +82,18 @@ fn within_json(within: &HorizonAmounts) -> Value {
     })
 }
 
+/// Returns what has expired and is not removed yet, with the age of the oldest in seconds.
 fn unreaped_json(unreaped: Unreaped) -> Value {
     let mut shown = amount_json(unreaped.amount);
     shown["oldest_dead_seconds"] = json!(unreaped.oldest_expired_seconds);
     shown
 }
 
+/// Returns a series: what expires in each step from now on.
+///
+/// ```text
+/// {"now_ms": .., "step_seconds": 3600, "steps": [{"documents": 3, "bytes": 310}, ..], "exact": true}
+/// ```
 fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     json!({
         "now_ms": series.now.ms,
@@ -91,7 +103,8 @@ fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     })
 }
 
-/// `GET .../expiry/series?step=seconds&steps=n`
+/// Answers `GET .../expiry/series?step=seconds&steps=n`: what of one collection expires in each
+/// step.
 pub(crate) async fn get_series(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
@@ -104,7 +117,8 @@ pub(crate) async fn get_series(
     Ok(Json(series_json(&shared.engine.expiry_series(&collection, steps).await?, steps)))
 }
 
-/// `GET /_ebb/expiry/series?step=seconds&steps=n`
+/// Answers `GET /_ebb/expiry/series?step=seconds&steps=n`: the same over all collections, with how
+/// much is live and how much waits to be removed.
 pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
     asked: std::result::Result<Query<Asked>, QueryRejection>,
@@ -118,7 +132,13 @@ pub(crate) async fn get_all_series(
     Ok(Json(body))
 }
 
-/// `GET .../expiry`
+/// Answers `GET .../expiry`: the default of a collection, what is live, and what expires within an
+/// hour, a day and a week. The counts are exact but for what is not removed yet.
+///
+/// ```text
+/// {"default": 3600, "live": {"documents": 9, "bytes": 900}, "dies_within": {"hour": .., "day": ..,
+///  "week": ..}, "unreaped_estimate": {.., "oldest_dead_seconds": 4}, "exact": true}
+/// ```
 pub(crate) async fn get_forecast(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
@@ -139,7 +159,9 @@ pub(crate) async fn get_forecast(
     })))
 }
 
-/// `POST .../expiry/preview` with `{"default": n}`
+/// Answers `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by
+/// themselves; null: no time to live): what would expire at once and later under that default.
+/// Nothing is changed.
 pub(crate) async fn get_preview(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::features::Source;
 
-/// What may be turned.
+/// The body of a change. An unknown name is refused, so that a misspelt switch does not look turned.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -20,6 +20,11 @@ struct Wanted {
     carry_timestamps: Option<bool>,
 }
 
+/// Returns how the switches stand, and where the stored one has its value from.
+///
+/// ```text
+/// {"per_document_ttl": {"on": true, "source": "default"}, "carry_timestamps": {"on": false}}
+/// ```
 fn features_body(shared: &Shared) -> Json<Value> {
     let (on, source) = shared.features.state();
     let source = match source {
@@ -34,13 +39,13 @@ fn features_body(shared: &Shared) -> Json<Value> {
     }))
 }
 
-/// `GET /_ebb/features`
+/// Answers `GET /_ebb/features`.
 pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
     features_body(&shared)
 }
 
-/// `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one of them.
-/// The first is durable when this answers, the second is off again after a start.
+/// Answers `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one
+/// of them. The first is durable when this answers, the second is off again after a start.
 pub(crate) async fn change_features(
     State(shared): State<Shared>,
     request: Bytes,

@@ -1,4 +1,6 @@
-//! Liveness, readiness, status.
+//! Liveness, readiness, status. The first two are for orchestrators, `/status` is for people. They
+//! are answered also while writes are refused or the clock stands still, and none of them reads
+//! documents, so they take no longer on a busy server.
 
 use axum::{
     Json,
@@ -13,18 +15,21 @@ use store::Health;
 use super::Shared;
 use crate::machine;
 
-/// The process answers and is not on its way out.
+/// Answers `/livez`: 200 unless the server is stopping. Anything else that is wrong is no reason to
+/// restart it.
 pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
     health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
-/// Operations would be served: time may be used and keeps pace, and writes are taken.
+/// Answers `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
+/// taken), else 503 with the reason as text.
 pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
     let why = why_unready(&shared);
     health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
-/// Why some operations would not be served.
+/// Returns why some operations would not be served, as a phrase; `None`: all would. The causes are in
+/// the order in which they hide each other: without a clock nobody learns whether writes are taken.
 fn why_unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
     if *shared.stopping.borrow() {
@@ -43,6 +48,7 @@ fn why_unready(shared: &Shared) -> Option<String> {
     }
 }
 
+/// Returns 200 `ok`, or 503 with the reason.
 fn health_answer(good: bool, why: &str) -> Response {
     if good {
         (StatusCode::OK, "ok\n").into_response()
@@ -51,7 +57,8 @@ fn health_answer(good: bool, why: &str) -> Response {
     }
 }
 
-/// What a person wants to know first.
+/// Answers `/status`: what a person wants to know first, as JSON; 503 while the server is not ready.
+/// Times are milliseconds, memory is bytes.
 pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
     let clock = shared.engine.clock().status();
     let why = why_unready(&shared);

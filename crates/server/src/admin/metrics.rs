@@ -1,4 +1,14 @@
-//! Prometheus metrics, gathered when they are asked for.
+//! Prometheus metrics, gathered when they are asked for: nothing runs between two scrapes, and what
+//! is counted is counted where it happens. The important names are explained in
+//! `docs/operations.md`.
+//!
+//! A new metric: count it where it happens, hand the figure out of that crate, and register it in the
+//! function of its part below. The registry adds a unit and, for counters, `_total` to the name:
+//!
+//! ```text
+//! register_with_unit("fsync", .., Unit::Seconds, ..)   →  fsync_seconds
+//! register("ttl_passes", .., ConstCounter)             →  ttl_passes_total
+//! ```
 
 use ::metrics::Distribution;
 use axum::{extract::State, http::header, response::IntoResponse};
@@ -13,7 +23,7 @@ use store::Health;
 use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
-/// `GET /metrics`
+/// Answers `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();
@@ -61,6 +71,8 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoRespon
     ([(header::CONTENT_TYPE, kind)], text)
 }
 
+/// Adds the store's size in bytes with that of temporary files, whether it refuses writes, and, where
+/// there is a disk, how long commits wait for it and how many share a wait.
 fn of_store(shared: &Shared, registry: &mut Registry) {
     let store = shared.engine.store();
     let bytes = ConstGauge::new(i64::try_from(store.disk_bytes()).unwrap_or(i64::MAX));
@@ -91,6 +103,8 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
     }
 }
 
+/// Adds what the process may hold, what operations may and do hold of it (bytes), and how often there
+/// was not enough. Without `/proc` the resident size is left out.
 fn of_memory(shared: &Shared, registry: &mut Registry) {
     let account = &shared.memory;
     let gauges = [
@@ -114,6 +128,8 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
     registry.register("memory_refused", "Times that there was not enough", refused);
 }
 
+/// Adds connections, cursors and counters of the MongoDB API. The counters' names are those of its
+/// `serverStatus`, in lower case.
 fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
     let (connections, cursors) = door.open();
     registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
@@ -125,7 +141,8 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
     }
 }
 
-/// One metric for both doors.
+/// Adds how long commands and requests took: one metric for both APIs, with labels `protocol` and
+/// `command`.
 fn register_operations(shared: &Shared, registry: &mut Registry) {
     let Doors { mongo, cosmos } = &shared.doors;
     let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
@@ -143,6 +160,7 @@ fn register_operations(shared: &Shared, registry: &mut Registry) {
     );
 }
 
+/// Adds connections and counters of the NoSQL API, which names and explains them itself.
 fn of_cosmos(door: &cosmos::Door<AnyStore>, registry: &mut Registry) {
     registry.register("nosql_connections", "Open connections", ConstGauge::new(door.open()));
     for (name, help, value) in door.counters() {
@@ -150,19 +168,21 @@ fn of_cosmos(door: &cosmos::Door<AnyStore>, registry: &mut Registry) {
     }
 }
 
-/// Nanoseconds of a second.
+/// Nanoseconds of a second: times are counted in the first, metrics are in the second.
 const NANOSECONDS: f64 = 1e9;
 
-/// Distributions of one name, by labels.
+/// Distributions of one name, each with its labels, as the encoder wants them. They are read when
+/// the metrics are asked for, so nothing is counted twice.
 #[derive(Debug)]
 struct Measurement {
     of: Vec<(Vec<(&'static str, &'static str)>, Distribution)>,
-    /// How many of the counted parts are one of the metric's unit.
+    /// How many of the counted parts are one of the metric's unit: 1e9 where nanoseconds were counted
+    /// and the metric is in seconds.
     parts: f64,
 }
 
 impl Measurement {
-    /// One without labels.
+    /// Returns one distribution without labels, counted in `parts` of the metric's unit.
     fn one(distribution: Distribution, parts: f64) -> Self {
         Self { of: vec![(Vec::new(), distribution)], parts }
     }
@@ -172,6 +192,7 @@ impl EncodeMetric for Measurement {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
         for (labels, of) in &self.of {
             let bounds =
+                // The last bucket has no bound of its own: it holds all that was above.
                 of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
             let (sum, count) = (of.sum as f64 / self.parts, of.measurement_count());

@@ -1,5 +1,5 @@
 //! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
-//! ask for what. Nothing here has powers that the doors do not have.
+//! ask for what. Nothing here has powers over documents that the APIs do not have.
 
 #[cfg(test)]
 mod access_tests;
@@ -39,22 +39,26 @@ use crate::{
     relayed::Doors,
 };
 
-/// What the routes share.
+/// What the routes share; cloned for each request, so everything in it is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
     pub(crate) measured: Option<Arc<LsmMetrics>>,
+    /// How the memory of the process is divided.
     pub(crate) plan: Plan,
+    /// The account of all operations, for its figures.
     pub(crate) memory: Account,
+    /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
     pub(crate) explorer: Arc<Explorer>,
+    /// Becomes `true` when the server stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// Serves the admin address until `stop`.
+/// Serves the admin address until the server stops, then ends its connections.
 pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
     let stop = shared.stopping.clone();
     let routes = ::portal::mount(pages, routes(shared));
@@ -65,6 +69,9 @@ pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shar
     .await;
 }
 
+/// The table of routes below the portal. `/livez` and `/alive`, `/readyz` and `/ready` are the same
+/// under two names. The portal's gate (`portal/src/gate.rs`) decides which paths need a key: all that
+/// begin with `/_`, but for the explorer and the login itself.
 fn routes(shared: Shared) -> Router {
     let collection = "/_ebb/databases/{database}/collections/{collection}";
     Router::new()

@@ -1,4 +1,5 @@
-//! The portal as this server has it: whom it lets in by where it listens, and what it calls itself.
+//! The portal as this server has it: whom it lets in by where it listens, what it calls itself, and
+//! where it keeps ended sessions. Logins and sessions themselves are in the crate `portal`.
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
@@ -15,13 +16,15 @@ use crate::{
     sealed,
 };
 
-/// The portal of a server.
+/// The portal of a server, which calls the APIs through [`Relayed`].
 pub(crate) type Pages = Portal<Relayed>;
 
-/// File of a data directory with the sessions that were ended before their time.
+/// File of a data directory with the sessions that were ended before their time: cookies are signed,
+/// not stored, so ended ones have to be remembered.
 const ENDED: &str = "sessions";
 
-/// Keeps ended sessions in the data directory, or nowhere.
+/// Returns the ended sessions that are kept in the data directory and how to write new ones, or
+/// keeps them nowhere. A damaged file is an error: without it ended sessions would open again.
 fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
     let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(Kept::nowhere()) };
     let text = match sealed::read_text(&folder.join(ENDED)) {
@@ -32,7 +35,8 @@ fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
     Ok(Kept { text, keep })
 }
 
-/// The portal at this address, until `stop`; `ready` knows where the doors listen.
+/// Returns the portal for the address that was bound, serving until `stop`. `ready` knows where the
+/// APIs listen. Who may log in follows from the address and the keys: see `portal::Login`.
 pub(crate) fn build_portal(
     config: &Config,
     bound: SocketAddr,
@@ -42,9 +46,12 @@ pub(crate) fn build_portal(
 ) -> Result<Arc<Pages>, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
     let keys = nosql::read_keys(config.key_file.as_deref())?;
+    // An IPv4 loopback address may come as IPv6.
     let only_here = bound.ip().to_canonical().is_loopback();
     let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
     let mut hosts = config.admin_hosts.clone();
+    // Names that the portal answers to, beside those of the setting; another name may be a page
+    // of somebody else that was pointed here.
     hosts.push(nosql::node_name());
     hosts.extend(listens.map(|(host, _)| host.to_owned()));
     let login = Login::of(only_here, &keys, ready.cosmos.is_some());
@@ -59,6 +66,7 @@ pub(crate) fn build_portal(
         keys,
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
+        // New at each start: it signs what need not outlive the process.
         secret: nosql::random_bytes().map_err(|error| failed(&error))?,
         ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {
             match error.kind() {

@@ -1,4 +1,5 @@
-//! `POST /_ebb/quickstart`: the sample, made or begun anew.
+//! `POST /_ebb/quickstart`: makes the sample, or begins it anew. What the sample is stands in
+//! `quickstart/`.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
@@ -12,13 +13,15 @@ use crate::{
     relayed::Relayed,
 };
 
-/// Makes it; each session counts from the moment at which it is written.
+/// Makes the sample and tells where it is and when its last session expires (`last_dies_ms`). 409
+/// where no API is on or something else has the sample's name.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let doors = Relayed { doors: shared.doors.clone(), stop: shared.stopping.clone() };
     let made = make(&doors, shared.engine.now().await).await.map_err(|failure| match &failure {
         Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),
         Failure::Refused(_) => Error::failed(failure.to_string()),
     })?;
+    // Read again: a page counts down from here, and writing took some time.
     let now = shared.engine.now().await;
     Ok(Json(json!({
         "database": DATABASE,

@@ -1,5 +1,5 @@
-//! Connections of the admin address: one request after the other, within times. Routes are not its
-//! business.
+//! Connections of the admin address: HTTP/1, one request after the other, with limits of time. Routes
+//! are not its business.
 
 use std::{net::SocketAddr, pin::pin, time::Duration};
 
@@ -14,20 +14,24 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpStream, sync::watch};
 use tower_service::Service;
 
-/// A head has to arrive within this long after the answer before it.
+/// A request's head has to arrive within this long after the answer before it, and the first byte of
+/// a connection within this long after it was accepted.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long an answer may take once the server stops; half a request is not waited for.
+/// How long the answer under way may take once the server stops; half a request is not waited for.
+/// A second longer than relayed requests get (`relayed.rs`), so that their answer can still be sent.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
-/// Serves a client until it leaves or `stop` says so.
+/// Serves a client until it leaves, is silent for too long, or `stop` changes. `peer` is its address,
+/// which routes read for the log and the throttle of logins.
 pub(super) async fn serve_connection(
     routes: Router,
     stream: TcpStream,
     peer: SocketAddr,
     mut stop: watch::Receiver<bool>,
 ) {
-    // A client that is silent has no buffers; what it begins is looked at, not taken.
+    // A silent client costs no buffers: its first byte is only looked at, and hyper is set up when
+    // there is one.
     let mut first = [0];
     let begun = tokio::select! {
         begun = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)) => begun,
@@ -36,7 +40,7 @@ pub(super) async fn serve_connection(
     if !matches!(begun, Ok(Ok(1..))) {
         return;
     }
-    // One that does not read what it asked for is given up.
+    // `Stream` ends a connection whose client does not read what it asked for.
     let stream = Stream::new(stream);
     let service = service_fn(|request: Request<Incoming>| {
         let mut request = request.map(Body::new);

@@ -1,4 +1,5 @@
-//! Files of a directory, and nothing outside it: no way up, and no link that leads out.
+//! Files of a directory, and nothing outside it: no way up, and no link that leads out. Which
+//! addresses serve them is not known here.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,17 +11,19 @@ use tower_http::services::ServeFile;
 
 use super::page::plain_text;
 
-/// Bytes of a file that is served.
+/// Bytes of a file that is served, at most: it is held in memory as a whole.
 const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// What a folder is shown as.
+/// Files that a folder is shown as, in this order.
 const INDEXES: [&str; 2] = ["index.html", "explorer.html"];
 
-/// The file that a path below the directory means.
+/// Returns the file that a path below the directory means, `below` being percent-encoded; `None`
+/// where there is none. `root` has to be canonical.
 pub(super) fn find_file(root: &Path, below: &str) -> Option<PathBuf> {
     let below = percent_decode_str(below).decode_utf8().ok()?;
     if below.contains(['\\', '\0']) {
         return None;
     }
+    // Checked after decoding: `..` may arrive as `%2e%2e`.
     let below = Path::new(below.as_ref());
     if !below.components().all(|part| matches!(part, Component::Normal(_))) {
         return None;
@@ -33,12 +36,12 @@ pub(super) fn find_file(root: &Path, below: &str) -> Option<PathBuf> {
     indexes.find(|file| file.is_file())
 }
 
-/// Where a path leads, when that is in the directory.
+/// Returns where a path leads when links are followed, if that is in the directory.
 fn resolve_within(root: &Path, path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|found| found.starts_with(root))
 }
 
-/// Reads a file as a browser asks for it.
+/// Reads a file as a browser asks for it: whole, a range of it, or 304 when it has not changed.
 pub(super) async fn read_file(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
     let mut request = Request::new(());
     if is_head {

@@ -1,6 +1,6 @@
 //! Another project's explorer: the files of a directory under `/_explorer/`, with settings made for
-//! the address that the browser used; without a directory a way to the portal. One for both
-//! addresses that serve it. It knows nothing of what the explorer does.
+//! the address that the browser used; without a directory a redirect to the portal. There is one for
+//! both addresses that serve it. It knows nothing of what the explorer does.
 
 mod files;
 mod page;
@@ -22,19 +22,19 @@ use page::{Place, no_page, plain_text, redirect_to};
 pub(crate) const CONFIG: &str = "/config.json";
 /// Where its pages are.
 pub(crate) const PAGES: &str = "/_explorer";
-/// The door's own, below it.
+/// The one file under [`PAGES`] that the NoSQL API itself serves: its certificate.
 const CERTIFICATE: &str = "emulator.pem";
 
 /// Which address was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
-    /// The portal's own.
+    /// The admin address, which is the portal's.
     Admin,
-    /// The NoSQL door.
+    /// The address of the NoSQL API.
     Nosql,
 }
 
-/// Ports that pages lead to; `None`: nothing listens.
+/// Ports that pages lead to; `None`: that listener is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ports {
     pub(crate) admin: Option<u16>,
@@ -44,13 +44,15 @@ pub(crate) struct Ports {
 /// The explorer of a server.
 #[derive(Debug)]
 pub(crate) struct Explorer {
-    /// Its files; `None`: there is none.
+    /// Its directory, canonical; `None`: there is none.
     root: Option<PathBuf>,
+    /// Set once, after all listeners are bound; the listeners need the explorer before that.
     ports: OnceLock<Ports>,
 }
 
 impl Explorer {
-    /// The explorer in a directory, which has to be there.
+    /// Returns the explorer in a directory. An error names the flag and what is wrong with it: it is not
+    /// there, or not a directory.
     pub(crate) fn open(directory: Option<&Path>) -> io::Result<Arc<Self>> {
         let wrong = |why: String| io::Error::other(format!("--explorer-dir: {why}"));
         let root = match directory {
@@ -68,12 +70,14 @@ impl Explorer {
         Ok(Arc::new(Self { root, ports: OnceLock::new() }))
     }
 
-    /// Notes where the server listens.
+    /// Notes where the server listens. `serve::start` calls it once; requests before that see no ports.
     pub(crate) fn listens(&self, ports: Ports) {
         let _ = self.ports.set(ports);
     }
 
-    /// The answer to a request at one of the addresses; `None`: it is not for an explorer.
+    /// Returns the answer to a request at one of the addresses; `None`: the path is not the explorer's,
+    /// and the caller goes on as if there were none. The file is found at once, and read when the answer
+    /// is awaited.
     pub(crate) fn answer(&self, at: At, request: &Parts) -> Option<PageAnswer> {
         let path = request.uri.path();
         let below = match path.strip_prefix(PAGES) {
@@ -115,7 +119,7 @@ impl Explorer {
     }
 }
 
-/// The explorer as the NoSQL door knows it.
+/// The explorer as the NoSQL API knows it: pages that are served before a request is authorized.
 #[derive(Debug)]
 pub(crate) struct AtDoor(pub(crate) Arc<Explorer>);
 
@@ -125,7 +129,7 @@ impl Pages for AtDoor {
     }
 }
 
-/// The host that a request names: of HTTP/2 in its path, else in its header.
+/// Returns the host that a request names: HTTP/2 has it in the URI, HTTP/1 in a header.
 fn host(request: &Parts) -> Option<&str> {
     let header = request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     request.uri.authority().map(http::uri::Authority::as_str).or(header)

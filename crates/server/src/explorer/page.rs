@@ -1,4 +1,5 @@
-//! Answers that are made: settings, ways to elsewhere, words; and the headers that pages leave with.
+//! Answers that are made rather than read: settings, redirects, texts; and the security headers that
+//! all answers of the explorer leave with.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
@@ -6,19 +7,22 @@ use serde_json::json;
 
 use super::{At, Ports, host};
 
-/// Where a browser is, as it says itself.
+/// Where a browser is, by the `Host` it sent itself: pages have to lead back to the name that works
+/// for it, which may be that of a container or a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
+    /// The address that was asked.
     at: At,
+    /// Where the other listeners are.
     ports: Ports,
     /// The host it used, without a port.
     name: String,
-    /// The NoSQL door as it reaches it.
+    /// URL of the NoSQL API as the browser reaches it; `None`: it is off.
     endpoint: Option<String>,
 }
 
 impl Place {
-    /// The place of a request; in words what is wrong with its host.
+    /// Returns the place of a request, or what is wrong with its host.
     pub(super) fn of(at: At, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
         let host = host(request).filter(|host| is_host(host)).ok_or("the host is not one")?;
         let name = match host.rsplit_once(':') {
@@ -32,7 +36,7 @@ impl Place {
         Ok(Self { at, ports, name: name.to_owned(), endpoint })
     }
 
-    /// A way to the portal.
+    /// Returns a redirect to the portal, which only the admin address serves.
     pub(super) fn to_portal(&self) -> Response<Bytes> {
         match (self.at, self.ports.admin) {
             (At::Admin, _) => redirect_to("/"),
@@ -45,7 +49,8 @@ impl Place {
         }
     }
 
-    /// What the explorer asks for before anything else: where its data are.
+    /// Returns `config.json`, which the explorer reads before anything else: where its data are. The
+    /// names of its fields are the explorer's.
     pub(super) fn config_script(&self) -> Response<Bytes> {
         let Some(endpoint) = &self.endpoint else {
             return plain_text(StatusCode::NOT_FOUND, "the NoSQL door is off");
@@ -62,7 +67,8 @@ impl Place {
         response
     }
 
-    /// What pages of others may load: their own, with scripts and styles in them, and the data.
+    /// Returns the policy for pages that are not ours: they may load their own files, run scripts and
+    /// styles inside their pages, and call the NoSQL API; nothing from elsewhere.
     pub(super) fn content_policy(&self) -> String {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         format!(
@@ -73,13 +79,14 @@ impl Place {
     }
 }
 
-/// A host with or without a port, of letters that mean nothing in a header or an address.
+/// Returns whether a text is a host with or without a port, of letters that mean nothing in a header
+/// or a URL: it is put into both.
 fn is_host(host: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     !host.is_empty() && host.bytes().all(plain) && host.parse::<http::uri::Authority>().is_ok()
 }
 
-/// A way to another page.
+/// Returns a redirect (302). A target that cannot stand in a header leaves it out.
 pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::FOUND;
@@ -89,7 +96,7 @@ pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     response
 }
 
-/// An answer for people.
+/// Returns a line of text for people.
 pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!("{text}\n")));
     *response.status_mut() = status;
@@ -98,12 +105,13 @@ pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     response
 }
 
-/// There is nothing of that name.
+/// Returns 404: there is no page of that name.
 pub(super) fn no_page() -> Response<Bytes> {
     plain_text(StatusCode::NOT_FOUND, "there is no such page")
 }
 
-/// With the headers that every answer has here; `policy` is that of a foreign page.
+/// Returns the response with the security headers that every answer has here. `policy` is that of a
+/// page of the explorer; without it nothing may be loaded. Of a HEAD request the body goes.
 pub(super) fn add_guards(
     mut response: Response<Bytes>,
     policy: Option<&str>,

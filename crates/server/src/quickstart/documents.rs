@@ -1,4 +1,10 @@
-//! The sample at the MongoDB door, by commands.
+//! The sample in the MongoDB API, by commands:
+//!
+//! ```text
+//! createIndexes   the TTL index on _ts, which makes the collection too; or collMod, if changed
+//! update          one upsert for each session, in one command
+//! ebbExpiry       when each of them expires
+//! ```
 
 use auth::Right;
 use bytes::Bytes;
@@ -12,15 +18,17 @@ use super::{
 };
 use crate::relayed::Relayed;
 
-/// MongoDB's code for an index that is there with other options.
+/// MongoDB's error code for an index that exists with other options (`IndexOptionsConflict`).
 const OTHER_OPTIONS: i64 = 85;
 
-/// Fills the collection, made when it is missing; `None`: the door is off.
+/// Fills the collection, which is made when it is missing, and returns how many documents it wrote and
+/// when the last of them expires; `None`: the API is off.
 pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let pattern = || doc! { "_ts": 1 };
     let index = doc! { "key": pattern(), "name": "_ts_1", "expireAfterSeconds": DEFAULT_TTL };
     let make = doc! { "createIndexes": COLLECTION, "indexes": array![index] };
     let Some(reply) = run_command(doors, make).await? else { return Ok(None) };
+    // Somebody changed the sample's default: give it its own again.
     if find_number(&reply, "code") == Some(OTHER_OPTIONS) {
         let index = doc! { "keyPattern": pattern(), "expireAfterSeconds": DEFAULT_TTL };
         expect_success(run_command(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
@@ -40,11 +48,13 @@ pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Opt
     if let Some(failed) = reply.get("writeErrors") {
         return Err(Failure::Refused(format!("the MongoDB door answers {failed:?}")));
     }
+    // The server decides when a document expires, so it is asked rather than calculated here.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
     let last_dies = last_death(&expect_success(run_command(doors, fates).await?)?).unwrap_or(now);
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
+/// Returns a session as a document; its beginning is a date.
 fn session_document(session: &Session) -> Document {
     let Session { id, user, device, city, page, started, ttl } = session;
     let mut document = doc! {
@@ -61,7 +71,7 @@ fn session_document(session: &Session) -> Document {
     document
 }
 
-/// The last death that documents are told to have.
+/// Returns the last expiration in a reply of `ebbExpiry`; `None` where nothing expires.
 fn last_death(fates: &Document) -> Option<Instant> {
     let Some(Value::Array(documents)) = fates.get("documents") else { return None };
     let death = |fate: &Value| match fate.as_ref().as_document()?.get("diesAt")?.to_value() {
@@ -71,11 +81,12 @@ fn last_death(fates: &Document) -> Option<Instant> {
     documents.iter().filter_map(death).max()
 }
 
+/// Returns a whole number of a reply, whatever its BSON type.
 fn find_number(reply: &Document, name: &str) -> Option<i64> {
     Number::of(reply.get(name)?.as_ref())?.to_i64_exact()
 }
 
-/// A reply of success.
+/// Returns a reply of success; any other is a failure with the server's text.
 fn expect_success(reply: Option<Document>) -> Result<Document> {
     let reply = reply.ok_or(Failure::NoDoor)?;
     if find_number(&reply, "ok") == Some(1) {
@@ -85,7 +96,8 @@ fn expect_success(reply: Option<Document>) -> Result<Document> {
     Err(Failure::Refused(format!("the MongoDB door answers: {why}")))
 }
 
-/// Runs a command; `None`: the door is off.
+/// Runs a command in the sample's database, as the portal would for somebody who may write; `None`:
+/// the API is off.
 async fn run_command(doors: &Relayed, command: Document) -> Result<Option<Document>> {
     let command = Bytes::copy_from_slice(command.to_buf().bytes());
     let sender = Sender { right: Right::Write, peer: None, session: [0; 32] };

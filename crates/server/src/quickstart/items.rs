@@ -1,4 +1,10 @@
-//! The sample at the NoSQL door, by REST requests.
+//! The sample in the NoSQL API, by REST requests:
+//!
+//! ```text
+//! POST /dbs                                       409: it exists, go on
+//! POST /dbs/quickstart/colls                      409: it exists, read it, and replace it if changed
+//! POST /dbs/quickstart/colls/sessions/docs        one upsert for each session
+//! ```
 
 use auth::Right;
 use axum::http::{Method, Request, StatusCode};
@@ -14,12 +20,15 @@ use super::{
 };
 use crate::relayed::Relayed;
 
-/// Bytes of an answer that is read: definitions and sessions are small.
+/// Bytes of an answer that are read, at most: definitions and sessions are small.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
+/// Path of the partition key.
 const KEY: &str = "/user";
+/// The API's name in failures.
 const DOOR: &str = "NoSQL";
 
-/// Fills the container, made when it is missing; `None`: the door is off.
+/// Fills the container, which is made when it is missing, and returns how many items it wrote and when
+/// the last of them expires; `None`: the API is off.
 pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let database = json!({ "id": DATABASE }).to_string();
     let Some(made) = send_request(doors, Method::POST, "/dbs", &[], database).await? else {
@@ -37,6 +46,7 @@ pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Opti
             send_request(doors, Method::POST, &items, &headers, item_text(session)).await?;
         let written = answer.ok_or(Failure::NoDoor)?.expect_success()?;
         if let Some(seconds) = session.ttl.or(Some(DEFAULT_TTL)).filter(|ttl| 0 < *ttl) {
+            // Time to live counts from the second that the server gave the item.
             let ts = written["_ts"].as_i64().unwrap_or(now.seconds());
             last_dies = last_dies.max(Instant::from_seconds(ts.saturating_add(seconds)));
         }
@@ -44,9 +54,11 @@ pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Opti
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
+/// The header by which a POST replaces an item that exists.
 const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "true");
 
-/// Makes the container, or gives it its default again.
+/// Makes the container, or gives it its default time to live again. One with another partition key
+/// is not the sample and is left alone.
 async fn make_container(doors: &Relayed) -> Result<()> {
     let wanted = json!({
         "id": COLLECTION,
@@ -75,6 +87,7 @@ async fn make_container(doors: &Relayed) -> Result<()> {
     Ok(())
 }
 
+/// Returns a session as the JSON of an item; its beginning is a text.
 fn item_text(session: &Session) -> String {
     let Session { id, user, device, city, page, started, ttl } = session;
     let started = jiff::Timestamp::from_millisecond(started.ms).unwrap_or_default();
@@ -92,14 +105,14 @@ fn item_text(session: &Session) -> String {
     item.to_string()
 }
 
-/// What the door answered.
+/// What the API answered.
 struct Answer {
     status: StatusCode,
     body: Bytes,
 }
 
 impl Answer {
-    /// The body of one of success.
+    /// Returns the body of a success; any other status is a failure with the server's message.
     fn expect_success(self) -> Result<Value> {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         if self.status.is_success() {
@@ -108,7 +121,7 @@ impl Answer {
         Err(refused(DOOR, self.status, body["message"].as_str().unwrap_or_default()))
     }
 
-    /// The same; `None` where what was to be made is there.
+    /// The same; `None` where the server says that what was to be made exists (409).
     fn or_there_already(self) -> Result<Option<Value>> {
         match self.status {
             StatusCode::CONFLICT => Ok(None),
@@ -117,7 +130,7 @@ impl Answer {
     }
 }
 
-/// Sends a request; `None`: the door is off.
+/// Sends a request, as the portal would for somebody who may write; `None`: the API is off.
 async fn send_request(
     doors: &Relayed,
     method: Method,

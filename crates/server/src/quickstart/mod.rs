@@ -1,5 +1,5 @@
 //! The sample that shows what this database is for: sessions that disappear one after another within
-//! a minute. Written through both doors as any client would write it; nothing here touches the
+//! a minute. It is written through both APIs as any client would write it; nothing here touches the
 //! engine's data by itself.
 
 mod documents;
@@ -15,21 +15,21 @@ use clock::Instant;
 
 use crate::relayed::Relayed;
 
-/// Its database, at both doors.
+/// Its database, in both APIs.
 pub(crate) const DATABASE: &str = "quickstart";
-/// Its container and collection.
+/// Its container and its collection.
 pub(crate) const COLLECTION: &str = "sessions";
-/// The default of both, seconds.
+/// The default time to live of both, in seconds.
 const DEFAULT_TTL: i64 = 60;
 
 /// Why there is no sample.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// No door is open.
+    /// Neither API is on.
     NoDoor,
-    /// Something else has its name, in words.
+    /// Something else has its name; a sentence that says what to do.
     Taken(String),
-    /// A door refused it, in words.
+    /// An API refused it; its text.
     Refused(String),
 }
 
@@ -44,32 +44,34 @@ impl fmt::Display for Failure {
 
 type Result<T> = std::result::Result<T, Failure>;
 
-/// What one door has of it.
+/// What one API has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
-    /// How many sessions.
+    /// How many sessions were written.
     pub(crate) count: usize,
-    /// When the last one dies that does.
+    /// When the last session expires that does expire.
     pub(crate) last_dies: Instant,
 }
 
 /// The sample as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
-    /// `None`: the NoSQL door is off.
+    /// `None`: the NoSQL API is off.
     pub(crate) nosql: Option<Filled>,
-    /// `None`: the MongoDB door is off.
+    /// `None`: the MongoDB API is off.
     pub(crate) mongo: Option<Filled>,
 }
 
 impl Made {
-    /// When the last session dies that does.
+    /// Returns when the last session expires that does expire; `None` where neither API has any.
     pub(crate) fn last_dies(&self) -> Option<Instant> {
         self.nosql.iter().chain(&self.mongo).map(|filled| filled.last_dies).max()
     }
 }
 
-/// Makes the sample, or begins it anew where it is.
+/// Makes the sample in every API that is on, or begins it anew where it is. `now` is database time;
+/// sessions began shortly before it. A failure in the middle leaves what was written; the next call
+/// puts it right.
 pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
     let made = Made {
         nosql: items::fill_container(doors, now).await?,
@@ -81,6 +83,7 @@ pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
     }
 }
 
+/// Returns the failure of an API that answered with a status that is not a success.
 fn refused(door: &str, status: StatusCode, text: &str) -> Failure {
     Failure::Refused(format!("the {door} door answers {status}: {text}"))
 }

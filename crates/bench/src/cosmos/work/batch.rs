@@ -17,9 +17,12 @@ use crate::{
     figures::Figures,
 };
 
+/// The container of these items, which is deleted afterwards.
 const CONTAINER: &str = "batches";
+/// Status of a batch that took place as a whole.
 const ACCEPTED: u16 = 200;
 
+/// Creates batches; numbers are taken from one counter, so that no id comes twice.
 struct Creator {
     container: Container,
     partitions: u64,
@@ -44,7 +47,7 @@ impl Worker<Link> for Creator {
     }
 }
 
-/// Batches into a container of their own.
+/// Measures batches into a container of their own. An operation is a batch.
 pub(super) async fn run(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let container = target.create(CONTAINER, None).await?;
     let next = Arc::new(AtomicU64::new(0));

@@ -1,4 +1,4 @@
-//! What most workers have: a container of so many items, and the chance to choose one of them.
+//! What most workers have: a container of items, and the chance to choose one of them.
 
 use fastrand::Rng;
 
@@ -19,7 +19,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Each worker's choice among the items that most workloads share.
+    /// Returns what makes each worker's choice among the items that most workloads share; they are loaded
+    /// if they are not there.
     pub(super) async fn shared(
         target: &mut Target,
         settings: &Settings,
@@ -29,7 +30,7 @@ impl Choice {
         Ok(move |worker| Self { container: container.clone(), items, rng: settings.rng(worker) })
     }
 
-    /// The number of one of them; each is as likely.
+    /// Returns the number of one of them; each is as likely.
     pub(super) fn number(&mut self) -> u64 {
         self.rng.u64(..self.items)
     }

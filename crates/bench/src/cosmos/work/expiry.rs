@@ -1,5 +1,6 @@
-//! Half of a container's items die in one second of the wall clock while readers read: how long
-//! their reads take before and after, and whether anyone meets a dead item, or misses a live one.
+//! Half of a container's items expire in one second of the wall clock while readers read: how long
+//! their reads take before and after, and whether anyone meets an expired item, or misses a live one.
+//! Server and load generator have to share that clock.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,10 +29,14 @@ use crate::{
     witness::{BLUR, Witness, mortal},
 };
 
+/// The container whose odd items expire.
 const CONTAINER: &str = "mortals";
+/// Status of an item that is there.
 const FOUND: u16 = 200;
+/// Status of one that is not.
 const MISSING: u16 = 404;
 
+/// Reads single items.
 struct Reader {
     witness: Arc<Witness>,
     choice: Choice,
@@ -84,13 +89,13 @@ async fn look(
     Ok(())
 }
 
-/// How long to leave the server to the readers after a look that took so long: where it holds them
-/// up, it shall not do so for more than a tenth of the time.
+/// Returns how long to leave the server to the readers after a look that took so long: where it holds
+/// them up, it shall not do so for more than a tenth of the time.
 fn rest(look: Duration) -> Duration {
     (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
 }
 
-/// How many ids of mortal items there are.
+/// Returns how many ids of expiring items there are.
 fn odd(answer: &Value) -> u64 {
     let ids = answer.get("Documents").and_then(Value::as_array).map(Vec::as_slice);
     let numbers = ids.unwrap_or_default().iter().filter_map(|id| {
@@ -100,7 +105,8 @@ fn odd(answer: &Value) -> u64 {
     numbers.filter(|number| mortal(*number)).count() as u64
 }
 
-/// Loads, and says at which instant of the monotonic clock half of the items will die.
+/// Loads, and returns at which instant of the monotonic clock half of the items will expire. The
+/// second half is loaded with that second in mind, which is chosen by how long the first one took.
 async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
@@ -124,7 +130,8 @@ async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, 
     Ok((container, at))
 }
 
-/// Measures quiet reads, then reads while half of the items die.
+/// Measures quiet reads, then reads while half of the items expire. The figures are those of the second
+/// window, with what the witness saw and the quiet ones as extras.
 pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let items = settings.sizes.expiry_items;
     let (container, at) = prepare(target, plan, items).await?;

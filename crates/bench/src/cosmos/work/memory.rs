@@ -7,7 +7,8 @@ use crate::{
     process,
 };
 
-/// Loads the items and looks at the process.
+/// Loads the items and returns what the process had before, and what it has with them. Needs the
+/// server's process.
 pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
         let why = "this workload reads the server's memory: say which process it is";
@@ -21,6 +22,7 @@ pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figu
     Ok(figures)
 }
 
+/// Returns bytes in megabytes of 10^6.
 #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
 fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6

@@ -41,7 +41,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
 
-/// What the user has said.
+/// What the user has said, with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
 /// Gives the server what the workload needs and runs it once.

@@ -18,7 +18,7 @@ use crate::{
     figures::Figures,
 };
 
-/// Asks for one item.
+/// Asks for one item and returns the answer, whatever its status.
 pub(super) async fn get<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -40,6 +40,7 @@ pub(super) async fn get<'a>(
     link.send(&call).await
 }
 
+/// Reads items.
 struct Reader(Choice);
 
 impl Worker<Link> for Reader {
@@ -53,12 +54,13 @@ impl Worker<Link> for Reader {
     }
 }
 
-/// Uniform reads.
+/// Measures uniform reads.
 pub(super) async fn read(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let choice = Choice::shared(target, settings).await?;
     closed_loop::run(target, plan, |worker| Reader(choice(worker))).await
 }
 
+/// Replaces items.
 struct Writer {
     choice: Choice,
     body: String,
@@ -75,7 +77,7 @@ impl Worker<Link> for Writer {
     }
 }
 
-/// Uniform upserts of items that are there.
+/// Measures uniform upserts of items that are there.
 pub(super) async fn upsert(
     target: &mut Target,
     plan: Plan,

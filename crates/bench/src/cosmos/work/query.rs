@@ -20,7 +20,8 @@ use crate::{
     figures::Figures,
 };
 
-/// Sends a query to one partition or to all, from the beginning or from where it has come.
+/// Sends a query to one partition or to all, from the beginning or from a continuation, and returns its
+/// page.
 pub(super) async fn ask<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -51,8 +52,8 @@ pub(super) async fn ask<'a>(
     link.call(&call).await
 }
 
-/// The body of a query for one partition, which the text names as well: not every server heeds the
-/// header.
+/// Returns the body of a query for one partition, which the text names as well: not every server heeds
+/// the header.
 pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
     format!(
         "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
@@ -60,6 +61,7 @@ pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
     )
 }
 
+/// Lists the top of partitions.
 struct Lister(Choice);
 
 impl Worker<Link> for Lister {
@@ -67,6 +69,7 @@ impl Worker<Link> for Lister {
         let partition = items::partition(self.0.number());
         let body = body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
         let answer = ask(link, &self.0.container, Some(&partition), &body, None).await?;
+        // Every item has an `_etag`; parsing the JSON would cost more than the server's work.
         let found = occurrences(answer.body, b"\"_etag\":");
         if found == 0 || TOP < found || answer.continuation.is_some() {
             return Err(Error::Answer(format!("{found} items at the top of {partition}")));
@@ -75,23 +78,25 @@ impl Worker<Link> for Lister {
     }
 }
 
-/// How often a name occurs in JSON whose texts hold no quotes.
+/// Returns how often a name occurs in JSON whose texts hold no quotes.
 fn occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
 
-/// The items of random partitions with the highest numbers.
+/// Measures the items of random partitions with the highest numbers.
 pub(super) async fn top(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let choice = Choice::shared(target, settings).await?;
     closed_loop::run(target, plan, |worker| Lister(choice(worker))).await
 }
 
+/// Counts all items.
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
     async fn step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
+        // An SDK adds up the parts of all pages too.
         loop {
             let from = continuation.as_deref();
             let answer = ask(link, &self.0.container, None, body, from).await?;
@@ -111,14 +116,14 @@ impl Worker<Link> for Counter {
     }
 }
 
-/// The sum of the numbers that a query answered.
+/// Returns the sum of the numbers that a query answered.
 pub(super) fn sum(answer: &Value) -> Result<u64> {
     let values = answer.get("Documents").and_then(Value::as_array);
     let sum = values.and_then(|values| values.iter().map(Value::as_u64).sum());
     sum.ok_or_else(|| Error::Answer(format!("no number: {}", brief(answer))))
 }
 
-/// Counts of all items.
+/// Measures counts of all items; an operation is all pages of one.
 pub(super) async fn count(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let choice = Choice::shared(target, settings).await?;
     closed_loop::run(target, plan, |worker| Counter(choice(worker))).await

@@ -1,5 +1,9 @@
 //! Where the match ends that begins at a position, and what its groups hold: all ways beside each
 //! other, the one that Perl would prefer in front.
+//!
+//! It is the simulation of an automaton by the set of its states, in the order of preference (a
+//! Pike machine): alternatives come in the order in which they are written, and each state keeps
+//! the groups of the first way that came to it.
 
 use super::{
     Steps,
@@ -17,13 +21,13 @@ use crate::{
 /// Spans of a match and of its groups, bytes; `None` for a group without a part in it.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
 
-/// Where groups began and ended so far.
+/// Where groups began and ended so far, two for each.
 type Slots = Vec<Option<usize>>;
 
 /// Places that all ways beside each other may hold.
 const MAX_SLOTS: usize = 1 << 20;
 
-/// Ways beside each other: each state once, with the groups of the first way that came to it.
+/// Ways side by side: each state once, with the groups of the first way that came to it.
 struct Ways {
     list: Vec<(StateID, Slots)>,
     has: Vec<bool>,
@@ -46,14 +50,16 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
 }
 
-/// A walk forward.
+/// What a walk forward over a text needs.
 struct ForwardWalk<'a> {
     machine: &'a Machine,
     bytes: &'a [u8],
     aheads: &'a [Positions],
 }
 
-/// The slots of the match that begins here.
+/// The slots of the match that begins here: where it and its groups begin and end. All ways go on
+/// side by side, one byte at a time; when one of them is at its end, the ways behind it are
+/// dropped, as Perl would have preferred this one.
 pub(super) fn run(
     machine: &Machine,
     text: &str,
@@ -62,10 +68,12 @@ pub(super) fn run(
     steps: &Steps<'_>,
 ) -> Result<Option<Slots>, Error> {
     let walk = ForwardWalk { machine, bytes: text.as_bytes(), aheads };
+    // Two sets: the ways at this byte, and those at the next one.
     let ways = || Ways { list: Vec::new(), has: vec![false; machine.len()] };
     let (mut now, mut next) = (ways(), ways());
     let mut slots = vec![None; machine.nfa.group_info().slot_len()];
     walk.follow(&mut now, machine.nfa.start_anchored(), begin, &mut slots);
+    // The best match so far: a way before it in the order may still come to a longer one.
     let mut found = None;
     for at in begin..=walk.bytes.len() {
         if now.list.is_empty() {
@@ -89,6 +97,7 @@ pub(super) fn run(
                 walk.follow(&mut next, to, at + 1, &mut slots);
             }
         }
+        // The list is empty already; the flags are cleared for the byte after the next.
         now.has.fill(false);
         std::mem::swap(&mut now, &mut next);
     }
@@ -96,7 +105,9 @@ pub(super) fn run(
 }
 
 impl ForwardWalk<'_> {
-    /// Adds all states that are reached without reading, in their order.
+    /// Adds all states that are reached from this one without reading, the preferred ones first.
+    /// Groups that begin or end on the way are noted, and put back for the ways that follow: a
+    /// stack in place of recursion, since a pattern may nest deeply.
     fn follow(&self, ways: &mut Ways, from: StateID, at: usize, slots: &mut Slots) {
         let mut left = vec![Left::Go(from)];
         while let Some(step) = left.pop() {

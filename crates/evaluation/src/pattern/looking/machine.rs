@@ -15,17 +15,18 @@ use crate::{
 
 /// Largest form of one part of a pattern, bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Deepest nesting of groups.
+/// Deepest nesting of groups that is parsed.
 const MAX_NESTING: u32 = 250;
 
-/// A look-ahead that has to be met where it stands, or must not be.
+/// A look-ahead that has to match where it stands, or must not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     pub(super) ahead: usize,
     pub(super) wanted: bool,
 }
 
-/// A compiled part of a pattern.
+/// A part of a pattern as an automaton, with the look-aheads that stand in it. A look-ahead is an
+/// empty group with a telling name, so that the compiler keeps its place.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) nfa: NFA,
@@ -35,13 +36,14 @@ pub(super) struct Machine {
     before: Vec<Vec<StateID>>,
 }
 
+/// The error of a pattern whose automaton would be too large.
 fn too_large() -> Error {
     let text = "Regular expression is invalid: regular expression is too large";
     Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
 }
 
 impl Machine {
-    /// Compiles a rewritten pattern; `wanted` tells of all look-aheads whether they are to be met.
+    /// Compiles a rewritten pattern; `wanted` says of each look-ahead whether it has to match.
     pub(super) fn new(pattern: &str, flags: Flags, wanted: &[bool]) -> Result<Self, Error> {
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)
@@ -58,6 +60,7 @@ impl Machine {
             .which_captures(WhichCaptures::All);
         let nfa =
             Compiler::new().configure(config).build_from_hir(&hir).map_err(|_| too_large())?;
+        // Which groups stand for look-aheads is known by their names.
         let names = 0..nfa.group_info().group_len(PatternID::ZERO);
         let stands = names.map(|group| {
             let name = nfa.group_info().to_name(PatternID::ZERO, group)?;
@@ -80,7 +83,7 @@ impl Machine {
         self.nfa.memory_usage() + ways + self.stands.len() * size_of::<Option<Stands>>()
     }
 
-    /// The look-ahead that stands at a state.
+    /// The look-ahead that stands at a state: where its empty group begins.
     pub(super) fn stands(&self, state: &State) -> Option<Stands> {
         match state {
             // A group begins at an even slot; that of a look-ahead is empty.
@@ -91,7 +94,8 @@ impl Machine {
         }
     }
 
-    /// The groups that stand for themselves.
+    /// The groups that the pattern has itself, the whole match first; groups that stand for
+    /// look-aheads are left out.
     pub(super) fn own_groups(&self) -> Vec<usize> {
         let all = self.stands.iter().enumerate();
         all.filter(|(_, stands)| stands.is_none()).map(|(group, _)| group).collect()
@@ -107,6 +111,7 @@ fn before(nfa: &NFA) -> Vec<Vec<StateID>> {
     let mut before = vec![Vec::new(); nfa.states().len()];
     for (at, state) in nfa.states().iter().enumerate() {
         let Ok(own) = StateID::new(at) else { continue };
+        // The automaton knows its ways forward; a walk backward needs them turned.
         let mut note = |next: &StateID| {
             if let Some(ways) = before.get_mut(next.as_usize()) {
                 ways.push(own);

@@ -1,5 +1,12 @@
 //! Where a row came from, as bytes, while the row waits in a temporary file. Stages and operations,
-//! which cannot become bytes, are kept beside the file, each once.
+//! which cannot become bytes, are kept beside the file, each once; the bytes say which one it is.
+//!
+//! ```text
+//! source   origin? | 0, or steps + 1 | base | step | step | ...
+//! join     0 | path | 1 if one element matters | document | sources of the elements
+//! each     1 | which of those kept
+//! take     2 | index + 1 | step + 1 | which of those kept
+//! ```
 
 use std::sync::Arc;
 
@@ -15,14 +22,18 @@ use crate::exec::{
 /// How many of those kept last are looked at for one that is the same.
 const LOOKED_AT: usize = 16;
 
+/// A join, in the bytes of a step.
 const JOIN: u8 = 0;
+/// A stage that keeps one document one document.
 const EACH: u8 = 1;
+/// An element that was taken out of an array.
 const TAKE: u8 = 2;
 
-/// What rows in a temporary file share.
+/// What rows in a temporary file share. It lives as long as the file is read.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
+/// What cannot become bytes.
 #[derive(Debug)]
 enum Kept {
     Each(Arc<[Stage]>, usize, Arc<Context>),
@@ -30,6 +41,7 @@ enum Kept {
 }
 
 impl Kept {
+    /// Whether both are the very same, by their places in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(stages, at, context), Self::Each(others, place, other)) => {
@@ -42,7 +54,7 @@ impl Kept {
         }
     }
 
-    /// About the bytes it holds: the operation may be there for this row alone.
+    /// About the bytes that it holds: the operation may be there for this row alone.
     fn weight_of_kept(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
@@ -52,7 +64,7 @@ impl Kept {
 }
 
 impl Shared {
-    /// Adds a source's bytes; answers by how many bytes it holds more itself.
+    /// Adds a source's bytes to `out`; returns by how many bytes it holds more itself.
     pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
@@ -65,6 +77,7 @@ impl Shared {
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
+    /// Writes a step; returns the bytes that it keeps beside the file.
     fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
             RowStep::Join(join) => {
@@ -87,6 +100,7 @@ impl Shared {
     /// Where only one element matters, the others are not written: they are those of other rows.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
+        // The one element that matters is the only one written, so it stands first.
         put_place(join.only.map(|_| 0), out);
         match join.only.and_then(|only| only_element(join, only)) {
             Some(joined) => put_bytes(joined.bytes(), out),
@@ -96,7 +110,11 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
+    /// Writes which one of those kept it is, and keeps it if it is new. Rows come in order, so that
+    /// the same one is usually among the last.
     fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
+        // An operation made for one row only is never met again: looking through all of them would
+        // be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
         put_number(same.unwrap_or(self.0.len()), out);
@@ -119,6 +137,7 @@ impl Shared {
         Some(Source { origin, joins: Some(Box::new(Joins { base, steps })) })
     }
 
+    /// The step that was written.
     fn read_step(&self, bytes: &mut RecordBytes<'_>) -> Option<RowStep> {
         match bytes.read_byte()? {
             JOIN => {
@@ -132,6 +151,7 @@ impl Shared {
                 Kept::Each(stages, at, context) => {
                     Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
+                // A number of the other sort: the record is not what was written.
                 Kept::Take(..) => None,
             },
             TAKE => {
@@ -149,7 +169,8 @@ impl Shared {
     }
 }
 
-/// A document with nothing but the array at the join's path, and in it the one element.
+/// A document with nothing but the array at the join's path, and in it the one element that
+/// matters.
 fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     let array = value_at(join.joined.as_ref(), &join.path)?.as_array()?;
     let element = array.get(only).map(ValueRef::to_value);
@@ -157,6 +178,7 @@ fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
     set_at_path(&join.path, Value::Array(element.into_iter().collect()), &empty).ok()
 }
 
+/// The document here.
 fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }
@@ -166,6 +188,7 @@ fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
     put_number(place.map_or(0, |place| place + 1), out);
 }
 
+/// The place here, if there is one.
 fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
     Some(bytes.read_number()?.checked_sub(1))
 }

@@ -1,19 +1,19 @@
 //! Numbers and lengths in the records of temporary files.
 
-/// Adds bytes behind their length.
+/// Appends bytes after their length.
 pub(in crate::exec) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     put_number(bytes.len(), out);
     out.extend_from_slice(bytes);
 }
 
-/// Adds bytes that there may be.
+/// Appends bytes that there may be.
 pub(in crate::exec) fn put_optional(bytes: Option<&[u8]>, out: &mut Vec<u8>) {
     // One more than the length: 0 says that there are none.
     put_number(bytes.map_or(0, |bytes| bytes.len() + 1), out);
     out.extend_from_slice(bytes.unwrap_or_default());
 }
 
-/// Adds a number: seven bits a byte, the lowest first.
+/// Appends a number: seven bits a byte, the lowest first; the eighth says that more follow.
 pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
     while 0x80 <= number {
         out.push(number as u8 | 0x80);
@@ -27,17 +27,20 @@ pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
 pub(in crate::exec) struct RecordBytes<'a>(pub(in crate::exec) &'a [u8]);
 
 impl<'a> RecordBytes<'a> {
+    /// The next byte.
     pub(in crate::exec) fn read_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
+    /// The number here.
     pub(in crate::exec) fn read_number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..usize::BITS).step_by(7) {
             let byte = self.read_byte()?;
             number |= usize::from(byte & 0x7f) << shift;
+            // The highest bit says that more follow.
             if byte < 0x80 {
                 return Some(number);
             }
@@ -45,11 +48,13 @@ impl<'a> RecordBytes<'a> {
         None
     }
 
+    /// The bytes here, after their length.
     pub(in crate::exec) fn read_bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.read_number()?;
         self.take_bytes(length)
     }
 
+    /// The bytes that there may be.
     pub(in crate::exec) fn read_optional(&mut self) -> Option<Option<&'a [u8]>> {
         match self.read_number()?.checked_sub(1) {
             Some(length) => self.take_bytes(length).map(Some),
@@ -57,6 +62,7 @@ impl<'a> RecordBytes<'a> {
         }
     }
 
+    /// So many bytes of what is left.
     fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

@@ -3,6 +3,7 @@
 
 pub(super) mod bytes;
 mod errors;
+mod merge;
 pub(super) mod partitions;
 mod sorter;
 
@@ -11,10 +12,12 @@ pub(super) use sorter::{Entry, Sorter};
 
 use evaluation::Context;
 
-/// Fewer bytes are not written: where others hold the memory the operation is refused instead.
+/// Fewer bytes are not written: where others hold the memory the operation is refused instead. Many
+/// operations writing a little each would fill the disk with files and help nobody.
 const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// Whether so many bytes are worth being written, and there is a place for them.
 pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
+    // The operation says whether it may write at all.
     LEAST_WRITTEN <= bytes && context.spill.temporary_area().is_some()
 }

@@ -1,5 +1,9 @@
 //! Groups that memory does not hold, in partitions by their keys: the state that a group had, then
-//! the rows that came later. A partition is read when the groups in memory have been answered.
+//! the rows that came later. A partition is read when the groups in memory have been returned.
+//!
+//! A key's partition is four bits of its hash. A partition that does not fit into memory when it is
+//! read is partitioned again by the next four bits (a level more), until the bits are used up: keys
+//! that are still together have the same hash.
 
 use document::{DocBuf, DocRef, Document, Value};
 use evaluation::{Context, Error, Spill};
@@ -20,7 +24,9 @@ const BITS: u32 = PARTITIONS.ilog2();
 /// Levels at most: keys that are in one partition behind so many have the same hash.
 const MAX_LEVEL: u32 = u64::BITS / BITS - 1;
 
+/// A record that is the state of a group.
 const STATE: u8 = 0;
+/// A record that is a row.
 const ROW: u8 = 1;
 
 /// What is written at one level.
@@ -29,6 +35,7 @@ pub(in crate::exec) struct Partitions {
     file: TempFile,
     level: u32,
     writers: [Option<Writer>; PARTITIONS],
+    /// The bytes of a record; kept to use their memory again.
     record: Vec<u8>,
 }
 
@@ -59,12 +66,14 @@ pub(in crate::exec) enum Record {
 }
 
 impl Partitions {
-    /// None yet, behind a partition that is being read or in a new file.
+    /// No partition is written yet; of the first level, or of the level after that of a partition
+    /// that is being read, whose file it shares.
     pub(in crate::exec) fn new(
         stage: &str,
         behind: Option<&Reading>,
         spill: &Spill,
     ) -> Result<Self, Error> {
+        // A partition of a partition goes into the same file, by other bits of the hash.
         let (file, level) = match (behind, spill.temporary_area()) {
             (Some(reading), _) if MAX_LEVEL <= reading.level => {
                 return Err(stage_exceeded(spill, stage));
@@ -78,6 +87,8 @@ impl Partitions {
 
     /// The partition of a key.
     pub(in crate::exec) fn partition_of(&self, key: &[u8]) -> usize {
+        // A fixed seed: a partition is read by the same hash that it was written by, at each level
+        // by other bits of it.
         let hash = FixedState::with_seed(0).hash_one(key);
         usize::try_from(hash >> (self.level * BITS)).unwrap_or(0) % PARTITIONS
     }
@@ -87,7 +98,8 @@ impl Partitions {
         matches!(self.writers.get(partition), Some(Some(_)))
     }
 
-    /// Groups of this partition are no longer in memory.
+    /// Says that groups of this partition are no longer in memory: its rows are written from now
+    /// on.
     pub(in crate::exec) fn write_from_now(&mut self, partition: usize) {
         if let Some(writer) = self.writers.get_mut(partition) {
             writer.get_or_insert_with(|| self.file.start_run());
@@ -107,6 +119,7 @@ impl Partitions {
         states: Vec<Value>,
         context: &Context,
     ) -> Result<(), Error> {
+        // As a document: any value can be in one.
         let mut fields = Document::new();
         fields.push("", id);
         states.into_iter().for_each(|state| fields.push("", state));
@@ -126,6 +139,7 @@ impl Partitions {
         }
     }
 
+    /// Writes a record of a kind to a partition.
     fn append_record(
         &mut self,
         partition: usize,
@@ -142,7 +156,7 @@ impl Partitions {
         writer.append_record(&self.record).map_err(file_failed)
     }
 
-    /// What was written.
+    /// The partitions that were written. All of them hold the file, which goes with the last one.
     pub(in crate::exec) fn finish_partitions(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
@@ -154,7 +168,7 @@ impl Partitions {
 }
 
 impl Partition {
-    /// Reads it; the meter has room for that.
+    /// Begins to read it; the meter has room for that.
     pub(in crate::exec) fn read_with(self, meter: &mut Meter) -> Result<Reading, Error> {
         let memory = self.run.reader_memory();
         meter.set_held(memory)?;
@@ -168,7 +182,7 @@ impl Reading {
         self.memory
     }
 
-    /// The next record; none behind the last.
+    /// The next record; none after the last.
     pub(in crate::exec) fn next_record(
         &mut self,
         context: &Context,
@@ -182,6 +196,7 @@ impl Reading {
             let document = DocBuf::from_trusted(bytes.read_bytes()?.to_vec());
             match kind {
                 ROW => Some(Record::Row(document)),
+                // The key and the states of the fields are values of one document without names.
                 STATE => {
                     let mut values = document.as_ref().iter().map(|(_, value)| value.to_value());
                     let id = values.next()?;

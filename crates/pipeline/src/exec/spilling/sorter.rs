@@ -1,13 +1,29 @@
-//! Rows in order, however many: what memory does not hold is written in sorted runs, which are merged
-//! at the end. Rows that are equal in the order stay in the order in which they came.
+//! Rows in order, however many: what memory does not hold is written in sorted runs, which are
+//! merged at the end. Rows that are equal in the order stay in the order in which they came.
+//!
+//! It is an external merge sort. Entries are gathered in memory; when they take too much they are
+//! sorted and written as a run. Runs of the same level (how often their rows were merged) are
+//! merged into one of the next level as soon as there are enough, so that there are never many
+//! runs, and every row is written about as often as there are levels. Only neighbouring runs are
+//! merged, and among equal rows those of an earlier run come first: that keeps the sort stable.
+//!
+//! ```text
+//! level 0   r r r r ... (16)  -> merged ->  level 1   R
+//! level 1   R R R R ... (16)  -> merged ->  level 2   ...
+//! end       all that is left is merged while it is read
+//! ```
+//!
+//! With a limit only about twice as many rows as wanted are held, and each run is no longer than
+//! the limit.
 
-use document::{DocBuf, Document, Value};
+use document::{DocBuf, Document};
 use evaluation::{Context, Error, Holding, Kind, memory_of};
-use spill::{Reader, Run, TempFile, Writer};
+use spill::{Run, TempFile, Writer};
 
 use super::{
     bytes::{RecordBytes, put_bytes},
     can_write, damaged_record, file_failed,
+    merge::Merge,
 };
 use crate::{
     exec::{Meter, Row, joins::Shared},
@@ -32,6 +48,7 @@ pub(in crate::exec) struct Entry {
 }
 
 impl Entry {
+    /// About the bytes that the entry holds.
     fn weight_of_entry(&self) -> usize {
         let key = self.key.0.iter().map(|value| memory_of(value.as_ref())).sum::<usize>();
         key + self.row.memory_bytes()
@@ -44,11 +61,15 @@ pub(in crate::exec) struct Sorter {
     sort: Sort,
     /// How many rows are wanted.
     most: Option<usize>,
+    /// Entries in memory, in the order in which they came.
     held: Vec<Entry>,
     /// Bytes of what is held in memory.
     bytes: usize,
+    /// What the sort holds in memory.
     meter: Meter,
+    /// What was written, once something was.
     spilled: Option<Spilled>,
+    /// Where entries come from.
     out: Out,
 }
 
@@ -56,8 +77,9 @@ pub(in crate::exec) struct Sorter {
 #[derive(Debug)]
 struct Spilled {
     file: TempFile,
-    /// In the order in which their rows came, each with how often its rows were merged.
+    /// Runs in the order in which their rows came, each with how often its rows were merged.
     runs: Vec<(u32, Run)>,
+    /// What the rows of all runs share: stages and operations.
     shared: Shared,
     /// Bytes that are held for `shared`.
     kept: usize,
@@ -72,6 +94,7 @@ enum Out {
 }
 
 impl Sorter {
+    /// A sort by this order, of at most `most` rows.
     pub(in crate::exec) fn new(
         stage: &'static str,
         sort: Sort,
@@ -99,7 +122,7 @@ impl Sorter {
         !matches!(self.out, Out::Unfinished)
     }
 
-    /// Adds an entry.
+    /// Adds an entry. Where memory is short, what is held is written first.
     pub(in crate::exec) fn add_entry(
         &mut self,
         entry: Entry,
@@ -123,13 +146,15 @@ impl Sorter {
         Ok(())
     }
 
-    /// All entries have been added.
+    /// Says that all entries have been added. When something was written, runs are merged until
+    /// those that are left can be read at once.
     pub(in crate::exec) fn finish_input(&mut self, context: &Context) -> Result<(), Error> {
         self.sort_held(context)?;
         if self.spilled.is_none() {
             self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
+        // Merging reads and writes files: other work of the thread goes elsewhere.
         context.budget.before_waiting();
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
@@ -142,12 +167,13 @@ impl Sorter {
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
         self.meter.add_bytes(runs.iter().map(merge_bytes).sum())?;
+        // No more rows than wanted are read.
         let left = self.most.unwrap_or(usize::MAX);
         self.out = Out::Files(Merge::new(runs, &self.sort)?, left);
         Ok(())
     }
 
-    /// The next entry in order, once it is finished.
+    /// The next entry in order, once the input is finished.
     pub(in crate::exec) fn next_entry(
         &mut self,
         context: &Context,
@@ -215,16 +241,20 @@ impl Sorter {
         self.write_run(context)
     }
 
+    /// Writes what is held as a run, and merges the last runs while there are enough of one level.
     fn write_run(&mut self, context: &Context) -> Result<(), Error> {
         let Some(spilled) = self.spilled.as_mut().filter(|_| !self.held.is_empty()) else {
             return Ok(());
         };
         let run = spilled.write_entries(self.held.drain(..), context)?;
         self.held = Vec::new();
+        // The run keeps the order, the memory is free.
         self.bytes = 0;
         self.meter.clear_held();
+        // Beside the rows, which are on the disk now.
         self.meter.add_bytes(spilled.kept)?;
         spilled.runs.push((0, run));
+        // Enough runs of one level, counted from the last one.
         let full = |runs: &[(u32, Run)]| {
             let fan_in = fan_in(runs);
             let last = runs.len().checked_sub(fan_in).and_then(|from| runs.get(from..));
@@ -238,7 +268,8 @@ impl Sorter {
     }
 }
 
-/// What is held for a run while it is merged.
+/// How many bytes are held for a run while it is merged: its buffer, and a few copies of its
+/// largest record.
 fn merge_bytes(run: &Run) -> usize {
     run.reader_memory() + run.largest_record() * COPIES
 }
@@ -250,6 +281,7 @@ fn fan_in(runs: &[(u32, Run)]) -> usize {
 }
 
 impl Spilled {
+    /// Writes sorted entries as a run. A record is the key, the document and where it came from.
     fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,
@@ -267,7 +299,8 @@ impl Spilled {
         writer.finish_run().map_err(file_failed)
     }
 
-    /// One run in place of the last ones.
+    /// Puts one run in place of the last `count` ones. Records are copied as they are; only their
+    /// keys are read.
     fn merge_last(
         &mut self,
         count: usize,
@@ -276,6 +309,7 @@ impl Spilled {
         context: &Context,
     ) -> Result<(), Error> {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
+        // Its rows were merged once more than those of the longest-merged run.
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
         let mut writer = self.file.start_run();
@@ -299,72 +333,15 @@ impl Spilled {
     }
 }
 
+/// Writes a record, and counts the work.
 fn append_record(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
     context.budget.spend(record.len())?;
     writer.append_record(record).map_err(file_failed)
 }
 
+/// A key as bytes: a document without names.
 fn key_bytes(key: SortKey) -> DocBuf {
     let mut fields = Document::new();
     key.0.into_iter().for_each(|value| fields.push("", value));
     fields.to_buf()
-}
-
-fn key_of(record: &[u8]) -> Option<SortKey> {
-    let key = DocBuf::from_trusted(RecordBytes(record).read_bytes()?.to_vec());
-    let values: Vec<Value> = key.as_ref().iter().map(|(_, value)| value.to_value()).collect();
-    Some(SortKey(values))
-}
-
-/// The next record of a run.
-#[derive(Debug)]
-struct Head {
-    key: SortKey,
-    record: Vec<u8>,
-}
-
-/// Runs that are read together.
-#[derive(Debug)]
-struct Merge {
-    runs: Vec<(Reader, Option<Head>)>,
-    /// The runs that are not at their end, by their next records: the first one last.
-    order: Vec<usize>,
-}
-
-impl Merge {
-    fn new(runs: Vec<Run>, sort: &Sort) -> Result<Self, Error> {
-        let count = runs.len();
-        let runs = runs.into_iter().map(|run| (run.into_reader(), None)).collect();
-        let mut merge = Self { runs, order: Vec::with_capacity(count) };
-        for at in 0..count {
-            merge.advance_run(at, sort)?;
-        }
-        Ok(merge)
-    }
-
-    fn next_head(&mut self, sort: &Sort) -> Result<Option<Head>, Error> {
-        let Some(at) = self.order.pop() else { return Ok(None) };
-        let head = self.runs.get_mut(at).and_then(|(_, head)| head.take());
-        self.advance_run(at, sort)?;
-        Ok(head)
-    }
-
-    /// Reads the next record of a run and puts the run into its place.
-    fn advance_run(&mut self, at: usize, sort: &Sort) -> Result<(), Error> {
-        let Some((reader, head)) = self.runs.get_mut(at) else { return Ok(()) };
-        let Some(record) = reader.next_record().map_err(file_failed)? else { return Ok(()) };
-        let key = key_of(record).ok_or_else(damaged_record)?;
-        *head = Some(Head { key, record: record.to_vec() });
-        let key = |at: usize| self.runs.get(at).and_then(|(_, head)| Some(&head.as_ref()?.key));
-        let behind = |other: &usize| match (key(*other), key(at)) {
-            // Of equal rows those of an earlier run come first.
-            (Some(other_key), Some(key)) => {
-                sort.compare(other_key, key).then(other.cmp(&at)).is_gt()
-            }
-            _ => false,
-        };
-        let place = self.order.partition_point(behind);
-        self.order.insert(place, at);
-        Ok(())
-    }
 }

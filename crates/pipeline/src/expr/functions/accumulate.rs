@@ -1,4 +1,10 @@
 //! Accumulators used as functions: over one array, or over several arguments.
+//!
+//! ```text
+//! $avg: [1, 2]                               1.5        $max: [[3, 1]]          3
+//! $sum: [1, "x", 2]                          3          $stdDevPop: [1, 3]      1
+//! $firstN: {input: [1, 2, 3], n: 2}          [1, 2]     $median: ...            the middle number
+//! ```
 
 use document::{Value, ValueRef};
 use evaluation::Error;
@@ -14,6 +20,7 @@ use crate::{
     failure::{invalid_request, type_mismatch},
 };
 
+/// The arguments of functions that take some of an array.
 const N: &[Param] = &[required("input"), required("n")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -41,7 +48,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Every value: the elements of an only argument that is an array, else the arguments.
+/// Calls `take` with every value: the elements of an only argument that is an array, else the
+/// arguments.
 fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
         [only] => match only.value() {
@@ -53,18 +61,21 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     }
 }
 
+/// `$sum`: what is not a number does not count.
 fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));
     Ok(Some(sum.sum_value()))
 }
 
+/// `$avg`: null without numbers.
 fn avg(call: &In<'_>) -> OptionalValue {
     let mut mean = Mean::default();
     each_value(call, |value| mean.add_number(value));
     Ok(Some(mean.mean_value()))
 }
 
+/// `$max` or `$min`: null and missing do not count.
 fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
@@ -73,12 +84,14 @@ fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     Ok(Some(extreme.into_extreme()))
 }
 
+/// `$stdDevPop` or `$stdDevSamp`.
 fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
     let mut deviation = StandardDeviation::new(sample);
     each_value(call, |value| deviation.add_number(value));
     Ok(Some(deviation.into_deviation()))
 }
 
+/// `$firstN` and its like over an array.
 fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
@@ -87,6 +100,7 @@ fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     Ok(Some(Value::Array(pick_n(name, values, count))))
 }
 
+/// The numbers of an argument in order, without NaN.
 fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
@@ -102,11 +116,13 @@ fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     found
 }
 
+/// `$median` of the numbers of an array.
 fn median(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(1))?;
     Ok(Some(crate::accumulate::percentile_of(&sorted_numbers(call), 0.5)))
 }
 
+/// `$percentile`: a number for each percentage of `p`.
 fn percentile(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;
@@ -116,6 +132,7 @@ fn percentile(call: &In<'_>) -> OptionalValue {
     )))
 }
 
+/// Fails for any method but `approximate`, the only one there is. Results are exact all the same.
 fn check_method(method: ValueRef<'_>) -> Result<(), Error> {
     if method.as_str() == Some("approximate") {
         return Ok(());

@@ -1,4 +1,15 @@
-//! Arithmetic.
+//! Arithmetic: sums, products, quotients, remainders, whole parts. The result has the widest type
+//! of its operands; 32-bit results that do not fit become 64-bit, and those that do not fit either
+//! become doubles. A date and a number make a date.
+//!
+//! ```text
+//! $add: [1, 2.5]                 3.5         $subtract: [date, date]     milliseconds
+//! $add: [date, 1000]             a date      $mod: [-7, 4]               -3
+//! $multiply: [2147483647, 2]     a long      $divide: [6, 3]             2.0
+//! ```
+//!
+//! An operand that is null or missing makes the result null. Other types are errors that name the
+//! operator and the type; a double that is not a number is a number here.
 
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
@@ -45,12 +56,15 @@ pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
     }
 }
 
+/// A value as a result.
 pub(super) fn some_value(value: impl Into<Value>) -> OptionalValue {
     Ok(Some(value.into()))
 }
 
+/// The result null.
 pub(super) const NULL: OptionalValue = Ok(Some(Value::Null));
 
+/// `$abs`; the least 64-bit integer has no magnitude of its type.
 fn abs(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
@@ -61,6 +75,7 @@ fn abs(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$add`: a sum of numbers, or a date moved by the sum of the others.
 fn add(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     let mut date = None;
@@ -90,6 +105,8 @@ fn add(call: &In<'_>) -> OptionalValue {
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
+        // The date moves by whole milliseconds. Which way a fraction is cut depends on the sum and
+        // not on the number.
         Some(Number::Double(v)) if v.abs() < 9.2e18 => {
             let (whole, rest) = (v as i64, v.fract());
             let cut = match at.saturating_add(whole).signum() {
@@ -110,6 +127,7 @@ fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     at.map(Value::DateTime).ok_or_else(|| invalid_request(15, "date overflow"))
 }
 
+/// `$subtract`: of two dates it is milliseconds, of a date and a number a date.
 fn subtract(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -141,6 +159,7 @@ fn subtract(call: &In<'_>) -> OptionalValue {
     some_value(number_value(difference, is_int(left) && is_int(right)))
 }
 
+/// `$multiply`: a product.
 fn multiply(call: &In<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;
@@ -156,6 +175,7 @@ fn multiply(call: &In<'_>) -> OptionalValue {
             ));
         };
         narrow &= is_int(value);
+        // The widest type so far decides; integers that overflow go on as doubles.
         product = match (product, number) {
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
                 Number::Decimal(to_decimal(product).multiply(to_decimal(number)))
@@ -184,6 +204,7 @@ fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, E
     }
 }
 
+/// `$divide`: a double, or a decimal when one operand is. By zero it is an error.
 fn divide(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 14)? else { return NULL };
     match (a, b) {
@@ -199,6 +220,7 @@ fn divide(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$mod`: the remainder with the sign of the dividend.
 fn modulo(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
     let zero = || Err(invalid_request(16610, "can't $mod by zero"));
@@ -227,14 +249,17 @@ fn modulo(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$ceil`: the least whole number that is not below.
 fn ceil(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
+/// `$floor`: the greatest whole number that is not above.
 fn floor(call: &In<'_>) -> OptionalValue {
     to_integral(call, f64::floor, Rounding::Floor)
 }
 
+/// `$ceil` and `$floor`.
 fn to_integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {

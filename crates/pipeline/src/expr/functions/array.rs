@@ -1,4 +1,11 @@
-//! Arrays: read, searched, cut, turned.
+//! Arrays: read, searched, cut, turned. Positions count from 0, negative ones from the end.
+//!
+//! ```text
+//! $arrayElemAt: [[1, 2, 3], -1]       3          $size: [[1, 2]]               2
+//! $first: [[1, 2]]                    1          $reverseArray: [[1, 2]]       [2, 1]
+//! $in: [2, [1, 2]]                    true       $slice: [[1, 2, 3], 1, 1]     [2]
+//! $indexOfArray: [["a", "b"], "b"]    1          $isArray: [null]              false
+//! ```
 
 use document::{ArrayRef, Number, Value, ValueRef, compare};
 use evaluation::Error;
@@ -29,7 +36,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$slice", Between(2, 3), slice, "part of an array"),
 ];
 
-/// The element at a position that counts from the end when negative.
+/// The element at a position that counts from the end when negative; nothing outside the array.
 fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     let position = match usize::try_from(position) {
         Ok(position) => position,
@@ -41,6 +48,7 @@ fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     values.get(position).map(ValueRef::to_value)
 }
 
+/// `$arrayElemAt: [[1, 2, 3], -1]` is `3`; missing outside the array.
 fn elem_at(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -65,6 +73,7 @@ fn elem_at(call: &In<'_>) -> OptionalValue {
     Ok(element_at(values, i64::from(position)))
 }
 
+/// `$first` or `$last` of an array; missing for an empty one.
 fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -76,6 +85,7 @@ fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
     }
 }
 
+/// `$in: [2, [1, 2]]` is true.
 fn is_in(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(values) = call.value_at(1) else {
         let kind = call.arg_at(1).type_name();
@@ -86,6 +96,8 @@ fn is_in(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(values.iter().any(|value| compare(value, wanted).is_eq()))))
 }
 
+/// `$indexOfArray: [["a", "b"], "b"]` is `1`, and `-1` when it is nowhere; a start and an end may
+/// follow.
 fn index_of(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -104,10 +116,12 @@ fn index_of(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(position.unwrap_or(-1))))
 }
 
+/// `$isArray`: false for null and missing too.
 fn is_array(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).as_array().is_some())))
 }
 
+/// `$reverseArray`.
 fn reverse(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -126,6 +140,7 @@ fn reverse(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$size`: an error for anything but an array, null included.
 fn size(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         ValueRef::Array(values) => {
@@ -160,6 +175,7 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
     })
 }
 
+/// `$slice: [[1, 2, 3], -2]` is `[2, 3]`; with three arguments, from a position so many elements.
 fn slice(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;

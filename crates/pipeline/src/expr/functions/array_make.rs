@@ -30,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// `$concatArrays: [[1], [2]]` is `[1, 2]`; null when one is null.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut joined = Vec::new();
     let mut growth = call.new_growth();
@@ -52,6 +53,7 @@ fn concat(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(joined)))
 }
 
+/// `$objectToArray: {a: 1}` is `[{k: "a", v: 1}]`.
 fn from_object(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -74,6 +76,8 @@ fn from_object(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$arrayToObject: [["a", 1]]` or `[{k: "a", v: 1}]` is `{a: 1}`; of a repeated name the last
+/// value counts.
 fn to_object(call: &In<'_>) -> OptionalValue {
     let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -130,6 +134,7 @@ fn pair<'a>(
     }
 }
 
+/// Name and value of `[name, value]`.
 fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
@@ -144,6 +149,7 @@ fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     Ok((name, value))
 }
 
+/// Name and value of `{k: name, v: value}`, which has no other fields.
 fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = fields.len();
     if count != 2 {
@@ -165,6 +171,7 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Err
     Ok((name, value))
 }
 
+/// A 32-bit argument of `$range`.
 fn range_part(
     call: &In<'_>,
     index: usize,
@@ -186,6 +193,7 @@ fn range_part(
     })
 }
 
+/// `$range: [0, 5, 2]` is `[0, 2, 4]`. How many there will be is checked before they are made.
 fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
@@ -218,6 +226,8 @@ fn range(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(values)))
 }
 
+/// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`; with `useLongestLength` missing elements are
+/// null or a default.
 fn zip(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());

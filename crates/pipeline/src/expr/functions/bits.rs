@@ -19,6 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$bitXor", Any, |c| fold_bits(c, 0, |a, b| a ^ b), "bits that an odd number has"),
 ];
 
+/// A bit operation over all arguments; null when one is null.
 fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
     let (mut bits, mut narrow) = (start, true);
     for arg in call.args {
@@ -38,6 +39,7 @@ fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalVa
     Ok(Some(number_value(Number::Int(bits), narrow)))
 }
 
+/// `$bitNot`: the complement, in the type of the argument.
 fn bit_not(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         document::ValueRef::Int32(v) => Ok(Some(Value::Int32(!v))),

@@ -7,6 +7,7 @@ use super::{Function, In, Takes::Exactly, row};
 
 pub(super) const FUNCTIONS: &[Function] = &[row("$not", Exactly(1), not, "the opposite truth")];
 
+/// `$not`: whether the argument does not count as true.
 fn not(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(!call.arg_at(0).is_truthy())))
 }

@@ -1,4 +1,7 @@
 //! Comparison in the total order of values; nothing is below null.
+//!
+//! Unlike in filters, values of different types compare: `{$lt: [5, "a"]}` is true, as numbers come
+//! before strings.
 
 use std::cmp::Ordering;
 
@@ -17,14 +20,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$ne", Exactly(2), |c| compare_as(c, Ordering::is_ne), "not equal"),
 ];
 
+/// The order of the two arguments, by MongoDB's order over all types; missing counts as undefined.
 fn order_of(call: &In<'_>) -> Ordering {
     compare(call.value_at(0), call.value_at(1))
 }
 
+/// `$cmp: [1, 2]` is `-1`.
 fn cmp(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(order_of(call) as i32)))
 }
 
+/// A comparison as a boolean.
 fn compare_as(call: &In<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
     Ok(Some(Value::Bool(holds(order_of(call)))))
 }

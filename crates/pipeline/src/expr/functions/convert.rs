@@ -37,6 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// The error of a value that cannot be converted, which `onError` stands in for.
 const FAILED: i32 = 241;
 
+/// `$toInt` and its like: `$convert` without `onError` and `onNull`.
 fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -44,6 +45,8 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     to_type(call.value_at(0), to).map(Some)
 }
 
+/// `$convert`: a value in another type. `onError` stands in for failures with the number [`FAILED`]
+/// only; a wrong `to` is always an error.
 fn convert_value(call: &In<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
     let to = if to.is_nullish() { None } else { Some(target_type(to)?) };
@@ -90,6 +93,7 @@ fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     }
 }
 
+/// The type with this name.
 fn type_named(name: &str) -> Option<Type> {
     (0..=u8::MAX).filter_map(Type::from_code).find(|kind| kind.name() == name)
 }
@@ -115,10 +119,12 @@ fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     })
 }
 
+/// Everything but false, zero, null and undefined is true, text included.
 fn to_bool(value: ValueRef<'_>) -> Option<Value> {
     Some(Value::Bool(value.is_truthy()))
 }
 
+/// The error of a number that the type does not hold.
 fn overflow_error(value: ValueRef<'_>) -> Error {
     let text = "Conversion would overflow target type in $convert with no onError value:";
     let shown = match value {
@@ -128,11 +134,13 @@ fn overflow_error(value: ValueRef<'_>) -> Error {
     invalid_request(241, format!("{text} {shown}"))
 }
 
+/// The error of a text that is not a number.
 fn unreadable_error(text: &str, reason: &str) -> Error {
     let start = format!("Failed to parse number '{text}'");
     invalid_request(241, format!("{start} in $convert with no onError value: {reason}"))
 }
 
+/// An integer of a number, cut toward zero, of a boolean, a date or a text.
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
     let whole = match value {
         ValueRef::Bool(v) => i64::from(v),
@@ -157,6 +165,7 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
     if (least..=most).contains(&whole) { Ok(Some(whole)) } else { Err(overflow_error(value)) }
 }
 
+/// Fails for NaN and infinities. A decimal too large for a double is finite.
 fn finite_number(number: Number) -> Result<(), Error> {
     let what = if number.is_nan() {
         "NaN"
@@ -173,6 +182,7 @@ fn finite_number(number: Number) -> Result<(), Error> {
     Err(invalid_request(241, format!("{text} in $convert with no onError value")))
 }
 
+/// Reads a text of decimal digits with or without a sign.
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     check_hexadecimal(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -186,6 +196,8 @@ fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     parsed.ok_or_else(|| unreadable_error(text, "Overflow"))
 }
 
+/// A double of a number, a boolean, a date or a text; a decimal that no double comes near is an
+/// error.
 fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let double = match value {
         ValueRef::Bool(v) => f64::from(u8::from(v)),
@@ -207,6 +219,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Double(double)))
 }
 
+/// Refuses hexadecimal text.
 fn check_hexadecimal(text: &str) -> Result<(), Error> {
     if text.starts_with("0x") || text.starts_with("0X") {
         let start = "Illegal hexadecimal input in $convert with no onError value:";
@@ -215,6 +228,8 @@ fn check_hexadecimal(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Reads a text as a double. One that would become zero or infinite without meaning that is an
+/// error.
 fn parse_double(text: &str) -> Result<f64, Error> {
     check_hexadecimal(text)?;
     let first = text.trim_start_matches(['+', '-']).as_bytes().first().copied();
@@ -241,6 +256,7 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     Ok(parsed)
 }
 
+/// A decimal of a number, a boolean, a date or a text.
 fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let decimal = match value {
         ValueRef::Bool(v) => Decimal128::from_i64(i64::from(v)),
@@ -262,6 +278,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Decimal128(decimal)))
 }
 
+/// The text of a scalar.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
@@ -278,6 +295,7 @@ fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     })))
 }
 
+/// An ObjectId of 24 hexadecimal digits.
 fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     match value {
         ValueRef::ObjectId(v) => Ok(Some(Value::ObjectId(v))),
@@ -300,6 +318,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     }
 }
 
+/// A date of a text, of milliseconds, of a timestamp or of an ObjectId's seconds.
 fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let ms = match value {
         ValueRef::String(text) => date_parse::parse_free(text, None)?,

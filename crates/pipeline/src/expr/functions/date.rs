@@ -1,4 +1,13 @@
-//! Parts of dates, and dates of parts.
+//! Dates: their parts, and dates made of parts. A date is read in a time zone, UTC where none is
+//! given; a timestamp or an ObjectId counts as a date by its seconds.
+//!
+//! ```text
+//! $year: date                              2024
+//! $dayOfWeek: date                         1 (Sunday) to 7
+//! $isoWeek: {date, timezone: "+02:00"}     1 to 53
+//! $dateToParts: {date}                     {year, month, day, hour, ...}
+//! $dateFromParts: {year: 2024, month: 13}  2025-01-01
+//! ```
 
 use document::{Document, Number, Value, ValueRef};
 use evaluation::{
@@ -77,6 +86,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];
 
+/// A part as the narrowest integer that holds it.
 fn int_value(value: i64) -> Value {
     i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
 }
@@ -91,16 +101,19 @@ fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
     Ok(zone.map(|zone| zone.to_local(at)))
 }
 
+/// A function of the parts and the day of a date in its zone.
 fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
+/// `$isoWeekYear`.
 fn iso_week_year(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
+/// `$dateToParts`: a document of year, month and so on, or of the ISO week.
 fn to_parts(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     let iso = match call.arg_at(2).value() {
@@ -138,6 +151,8 @@ fn to_parts(call: &In<'_>) -> OptionalValue {
 /// Seconds and milliseconds up to this do not overflow when they are added up.
 const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
+/// A part that was given, or its default; `None` when it is null. Years are from 1 to 9999; other
+/// parts may be outside their range, within bounds.
 fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -175,6 +190,7 @@ fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>
     Ok(Some(value))
 }
 
+/// `$dateFromParts`: parts beyond their range carry over.
 fn from_parts(call: &In<'_>) -> OptionalValue {
     let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];

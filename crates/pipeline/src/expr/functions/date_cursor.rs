@@ -4,21 +4,24 @@ use evaluation::Error;
 
 use crate::failure::invalid_request;
 
-/// Text under the cursor.
+/// A text and how far it was read, in bytes.
 pub(super) struct Cursor<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
+    /// What was not read yet.
     pub(super) fn rest_of_text(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// The next character.
     pub(super) fn peek_char(&self) -> Option<char> {
         self.rest_of_text().chars().next()
     }
 
+    /// Passes over a character if it stands here.
     pub(super) fn skip_char(&mut self, c: char) -> bool {
         let found = self.peek_char() == Some(c);
         if found {
@@ -27,6 +30,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// Passes over white space and commas.
     pub(super) fn skip_blanks(&mut self) {
         let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
         while self.peek_char().is_some_and(blank) {
@@ -34,7 +38,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Digits, at least and at most so many.
+    /// Reads at least `least` and at most `most` digits; returns their value and their number.
     pub(super) fn read_digits(&mut self, least: usize, most: usize) -> Option<(i64, usize)> {
         let rest = self.rest_of_text();
         let count = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -45,6 +49,7 @@ impl<'a> Cursor<'a> {
         Some((rest.get(..count)?.parse().ok()?, count))
     }
 
+    /// Reads letters.
     pub(super) fn read_word(&mut self) -> &'a str {
         let rest = self.rest_of_text();
         let count = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -52,6 +57,7 @@ impl<'a> Cursor<'a> {
         rest.get(..count).unwrap_or_default()
     }
 
+    /// The error that something else was expected here.
     pub(super) fn wrong_text(&self, reason: &str) -> Error {
         let (text, at) = (self.text, self.at);
         let found = self.peek_char().map_or_else(|| " ".to_owned(), |c| c.to_string());

@@ -1,4 +1,13 @@
 //! Dates moved, subtracted and truncated by calendar units.
+//!
+//! ```text
+//! $dateAdd: {startDate: Jan 31, unit: "month", amount: 1}        Feb 29 (or 28)
+//! $dateDiff: {startDate: 23:59, endDate: 00:01, unit: "day"}     1
+//! $dateTrunc: {date: 13:47, unit: "hour", binSize: 6}            12:00
+//! ```
+//!
+//! Days and longer units go by the clock of a time zone, so that a day may have 23 or 25 hours;
+//! hours and shorter ones are time that passes.
 
 use document::{Number, Value, ValueRef};
 use evaluation::{
@@ -59,6 +68,7 @@ enum Unit {
     Fixed(i64),
 }
 
+/// The unit of this name.
 fn unit_named(name: &str) -> Option<Unit> {
     Some(match name {
         "year" => Unit::Months(12),
@@ -74,6 +84,7 @@ fn unit_named(name: &str) -> Option<Unit> {
     })
 }
 
+/// `$dateAdd` or `$dateSubtract`.
 fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     let zone = Zone::of_argument(call.arg_at(3), call.name)?;
     let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
@@ -101,6 +112,8 @@ fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     })
 }
 
+/// An instant moved by so many units. Months and days are moved in local time, so that the time of
+/// day stays; a day that the month lacks becomes its last one. Hours and less are time that passes.
 fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     let days = match unit {
         Unit::Fixed(ms) => return at.checked_add(amount.checked_mul(ms)?),
@@ -146,6 +159,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     })
 }
 
+/// The unit that an argument names.
 fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     let name = call.name;
     let ValueRef::String(text) = call.value_at(index) else {
@@ -159,6 +173,7 @@ fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
     })
 }
 
+/// A date argument, or an error with its name.
 fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
     date_of(call.value_at(index)).ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -166,6 +181,7 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
     })
 }
 
+/// `$dateDiff`: how many boundaries of the unit lie between two dates, in local time.
 fn date_diff(call: &In<'_>) -> OptionalValue {
     if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
@@ -227,6 +243,7 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
 /// 2000-01-01, from which bins are counted.
 const REFERENCE_DAYS: i64 = 10_957;
 
+/// `$dateTrunc`: the start of the bin that a date is in; bins are counted from 2000-01-01.
 fn date_trunc(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() || call.arg_at(1).is_nullish() {
         return NULL;

@@ -1,4 +1,13 @@
 //! Text read as dates: ISO 8601 and the usual written forms, or by a given format.
+//!
+//! ```text
+//! 2024-02-29T13:05:07.089Z     ISO 8601, basic or extended, with an offset or without
+//! 2024-W09-4                   ISO week
+//! 7/4/2024, July 4th, 2024     as people write it
+//! ```
+//!
+//! A text is read from left to right without going back, but for one thing: what does not read as a
+//! numeric date is tried as a written one. Errors say at which byte something else was expected.
 
 use evaluation::{
     Error,
@@ -10,15 +19,17 @@ use super::date_text::month_named;
 use super::zone::{Zone, offset_ms};
 use crate::failure::invalid_request;
 
-/// What was read so far.
+/// What was read so far; what is missing has a default or makes the date incomplete.
 #[derive(Default)]
 struct Parts {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
     day_of_year: Option<i64>,
+    /// ISO year, week and day of the week.
     iso: (Option<i64>, Option<i64>, Option<i64>),
     time: [i64; 4],
+    /// The offset from UTC that the text has, in milliseconds.
     offset: Option<i64>,
     zone_text: String,
 }
@@ -49,6 +60,7 @@ impl Parts {
         })
     }
 
+    /// The day: by year, month and day, by ISO week, or by day of the year.
     fn to_days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";
@@ -77,6 +89,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     let mut parts = Parts::default();
     cursor.skip_blanks();
     let starts_with_digit = cursor.peek_char().is_some_and(|c| c.is_ascii_digit());
+    // A time alone: nothing of a date is read, and the error says what is missing.
     let clock_first = text.as_bytes().get(2) == Some(&b':');
     if !(starts_with_digit && clock_first) {
         let read = if starts_with_digit { numeric_date(&mut cursor) } else { None };
@@ -160,6 +173,7 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
                 cursor.at = before;
                 break;
             }
+            // Three digits or four are a year, fewer a day.
             if count >= 3 {
                 parts.year = Some(number);
                 break;
@@ -292,6 +306,7 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     parts.into_instant(&cursor, zone)
 }
 
+/// Reads one field of a format, such as `%Y`.
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
     let (least, most) = match field {
         'Y' | 'G' => (4, 4),

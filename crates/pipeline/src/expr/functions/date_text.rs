@@ -1,4 +1,10 @@
 //! Dates as text and text as dates, by format.
+//!
+//! ```text
+//! %Y year      %m month     %d day       %H hour     %M minute    %S second    %L millisecond
+//! %j day of the year        %u, %w day of the week   %G, %V ISO year and week  %U week
+//! %z offset    %Z offset in minutes      %B, %b name of the month              %% a percent sign
+//! ```
 
 use std::fmt::Write;
 
@@ -52,6 +58,7 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     }
 }
 
+/// `$dateToString`: a date by a format, ISO 8601 unless one is given.
 fn to_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
@@ -68,6 +75,8 @@ fn to_string(call: &In<'_>) -> OptionalValue {
     written_date(at.saturating_add(offset), offset, format).map(|text| Some(Value::String(text)))
 }
 
+/// A date by a format: `%Y-%m-%d` and their like. `local` is the date in its zone, `offset` how far
+/// the zone is ahead of UTC, both in milliseconds.
 fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
@@ -117,6 +126,8 @@ fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> 
     Ok(out)
 }
 
+/// `$dateFromString`: a date read from text, by a format or freely. `onError` stands in for texts
+/// that are not dates.
 fn from_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => None,

@@ -29,6 +29,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// No fields yet.
     pub(super) fn new(call: &In<'a>) -> Self {
         Self {
             budget: &call.env.context.budget,
@@ -40,7 +41,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Sets a field where it stands, or appends it.
+    /// Sets a field: a name that is there keeps its place and gets the new value.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
         match self.place_of(name, hash) {
@@ -76,6 +77,8 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Where the field of a name stands. The first few names are looked through; others are found
+    /// by their hash.
     fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);
@@ -84,6 +87,7 @@ impl<'a> Fields<'a> {
             .or_else(|| self.others.iter().copied().find(is))
     }
 
+    /// The document.
     pub(super) fn into_document(self) -> Value {
         Value::Document(self.fields.into_iter().collect())
     }

@@ -1,5 +1,12 @@
-//! The table of functions: a row each with its name, what it takes and how it is evaluated.
-//! Arguments come evaluated; forms that decide what to evaluate are not here.
+//! Functions of expressions by name, in one table; a family of functions is one file. Arguments
+//! come evaluated; forms that decide what to evaluate are not here.
+//!
+//! A new function is a row in the table of its family (name, what it takes, the function, a line
+//! for the page of what is supported). The parser finds it by the table and checks the number or
+//! the names of its arguments.
+//!
+//! Null in, null out: most functions return null when an argument is null or missing. Each says so
+//! itself, since some do not.
 
 mod accumulate;
 mod arithmetic;
@@ -96,7 +103,7 @@ pub(crate) const fn row(
     Function { name, takes, about, eval }
 }
 
-/// One evaluation of a function.
+/// One evaluation of a function: its name for messages, its arguments, and the environment.
 #[derive(Debug)]
 pub struct In<'a> {
     pub(crate) name: &'static str,
@@ -110,7 +117,7 @@ impl<'a> In<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
     }
 
-    /// What it is building: nothing yet.
+    /// The account of what the call is building, empty so far.
     pub(crate) fn new_growth(&self) -> Growth<'a> {
         self.env.new_growth()
     }
@@ -130,13 +137,15 @@ impl<'a> In<'a> {
 const CALL: usize = 128;
 
 impl Function {
-    /// Evaluates the arguments, then the function.
+    /// Evaluates the arguments, then the function. While one argument is evaluated, those before it
+    /// are counted as held.
     pub(crate) fn call_with<'e>(
         &'static self,
         args: &'e [Expr],
         env: &Env<'e>,
     ) -> Result<Evaluated<'e>, Error> {
         match args {
+            // One and two arguments are most calls: they need no vector.
             [a] => {
                 let a = a.evaluate_borrowed(env)?;
                 let held = owned_bytes(&a);
@@ -161,7 +170,8 @@ impl Function {
         }
     }
 
-    /// Runs it while so many bytes of arguments are held.
+    /// Runs the function while `held` bytes of arguments are held. What it reads and makes is
+    /// counted, and a result that is too large or too deep is refused.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],
@@ -181,6 +191,7 @@ impl Function {
     }
 }
 
+/// All families.
 static FAMILIES: [&[Function]; 19] = [
     accumulate::FUNCTIONS,
     arithmetic::FUNCTIONS,

@@ -1,4 +1,6 @@
 //! Numbers as functions see them: read from arguments, added exactly, given the narrowest type.
+//!
+//! A result that MongoDB keeps narrow is an `int` where it fits: when all operands were.
 
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;

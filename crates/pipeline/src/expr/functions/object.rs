@@ -35,6 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// `$getField`: a field by its name, dots and dollars included.
 fn get_field(call: &In<'_>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let kind = call.arg_at(0).type_name();
@@ -48,6 +49,8 @@ fn get_field(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$mergeObjects: [{a: 1}, {a: 2, b: 3}]` is `{a: 2, b: 3}`; null counts as an empty object. An
+/// only argument may be an array of objects.
 fn merge_objects(call: &In<'_>) -> OptionalValue {
     let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
@@ -71,6 +74,7 @@ fn merge_objects(call: &In<'_>) -> OptionalValue {
     Ok(Some(merged.into_document()))
 }
 
+/// The object with a field set, or without it.
 fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let (function, kind) = (call.name, call.arg_at(0).type_name());
@@ -95,10 +99,12 @@ fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     Ok(Some(Value::Document(changed)))
 }
 
+/// `$setField`: the object with a field set; the value `$$REMOVE` takes it out.
 fn set_field(call: &In<'_>) -> OptionalValue {
     change_field(call, call.arg_at(2).value())
 }
 
+/// `$unsetField`.
 fn unset_field(call: &In<'_>) -> OptionalValue {
     change_field(call, None)
 }

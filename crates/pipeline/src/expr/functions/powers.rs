@@ -1,5 +1,11 @@
 //! Powers and logarithms. Decimals have no such functions of their own: whole powers are products,
 //! everything else goes through doubles.
+//!
+//! ```text
+//! $pow: [2, 10]        1024            $sqrt: 9          3.0
+//! $pow: [2, -1]        0.5             $log: [8, 2]      3.0
+//! $exp: 0              1.0             $ln: 1            0.0
+//! ```
 
 use document::{Decimal128, Number, Value};
 use evaluation::Error;
@@ -37,6 +43,7 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
     }
 }
 
+/// `$exp`: e to a power.
 fn exp(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
@@ -45,11 +52,13 @@ fn exp(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$sigmoid`: 1 / (1 + e^-x).
 fn sigmoid(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
+/// Fails when a logarithm's argument is not above 0; NaN passes.
 fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
@@ -68,7 +77,7 @@ fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error>
     ))
 }
 
-/// A logarithm of a decimal or a double; what is no number has a double.
+/// A logarithm of a decimal or a double; NaN has a double.
 fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
     match number {
         Number::Decimal(v) if !v.is_nan() => {
@@ -78,18 +87,22 @@ fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) 
     }
 }
 
+/// `$ln`: the natural logarithm of a number above 0.
 fn ln(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28766)?;
     some_value(logarithm_of(number, decimal_logs::ln, f64::ln))
 }
 
+/// `$log10`: the logarithm to base 10 of a number above 0.
 fn log10(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28761)?;
     some_value(logarithm_of(number, decimal_logs::log10, f64::log10))
 }
 
+/// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
+/// own.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -125,6 +138,7 @@ fn log(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$sqrt`; below zero it is an error.
 fn sqrt(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
@@ -136,6 +150,7 @@ fn sqrt(call: &In<'_>) -> OptionalValue {
     }
 }
 
+/// `$pow`: exact where both operands and the result are integers.
 fn pow(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -156,6 +171,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
             some_value(decimal_pow(base, exponent))
         }
         (Number::Int(b), Number::Int(e)) => {
+            // Powers of 1 and -1 need no multiplication, however large the exponent.
             let power = match (b, u32::try_from(e)) {
                 (1, _) => Some(1),
                 (-1, _) => Some(if e % 2 == 0 { 1 } else { -1 }),
@@ -171,7 +187,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// Whole exponents by squaring, others through doubles.
+/// A power of decimals: whole exponents by squaring, others through doubles.
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
     let Some(whole) = whole else {

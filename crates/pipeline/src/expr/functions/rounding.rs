@@ -14,10 +14,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$trunc", Between(1, 2), trunc, "cut at a place"),
 ];
 
+/// `$round: [2.5]` is `2`: half to even, at a decimal place or before the point.
 fn round(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::HalfEven)
 }
 
+/// `$trunc`: cut toward zero at a place.
 fn trunc(call: &In<'_>) -> OptionalValue {
     at_place(call, Rounding::Down)
 }
@@ -51,6 +53,8 @@ fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
     }
 }
 
+/// A number rounded at a place; integers stay integers, and places after the point leave them as
+/// they are.
 fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -77,6 +81,7 @@ fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     }
 }
 
+/// An integer rounded before the point; nothing when the result does not fit.
 fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
     let unit = 10_i128.pow(place.unsigned_abs());
     let value = i128::from(value);
@@ -90,6 +95,7 @@ fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
     i64::try_from(whole * unit).ok()
 }
 
+/// A double rounded at a place, exactly: it is written as a decimal first.
 fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if !value.is_finite() {
         return value;
@@ -113,6 +119,7 @@ pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
     }
 }
 
+/// A decimal rounded at a place.
 fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
     let Some((_, _, exponent)) = value.parts() else { return value };
     if exponent >= -place {

@@ -1,4 +1,8 @@
 //! Arrays as sets: duplicates and order do not count. Results are in the order of values.
+//!
+//! Sets are arrays whose elements count once, compared by MongoDB's order, so that `1` and `1.0`
+//! are one element. Results come in that order; `$setDifference` keeps the order of its first
+//! argument.
 
 use std::collections::BTreeSet;
 
@@ -46,12 +50,14 @@ fn join_sets(
     Ok(())
 }
 
+/// The elements of an array as a set.
 fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Result<Set, Error> {
     let mut set = Set::new();
     join_sets(&mut set, values, growth, call)?;
     Ok(set)
 }
 
+/// A set as an array, in the order of values.
 fn array_of(set: Set) -> OptionalValue {
     Ok(Some(Value::Array(set.into_iter().map(|value| value.0).collect())))
 }
@@ -69,6 +75,7 @@ fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<Arra
     }
 }
 
+/// `$setUnion: [[1, 2], [2, 3]]` is `[1, 2, 3]`; null when an argument is null.
 fn union(call: &In<'_>) -> OptionalValue {
     let mut all = Set::new();
     let mut growth = call.new_growth();
@@ -79,6 +86,7 @@ fn union(call: &In<'_>) -> OptionalValue {
     array_of(all)
 }
 
+/// `$setIntersection`: the elements that all arrays have.
 fn intersection(call: &In<'_>) -> OptionalValue {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
@@ -106,6 +114,7 @@ fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>
     })
 }
 
+/// `$setDifference: [[1, 2], [2]]` is `[1]`, in the order of the first.
 fn difference(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -125,12 +134,14 @@ fn difference(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Array(kept)))
 }
 
+/// `$setIsSubset`: whether the second array has all elements of the first.
 fn is_subset(call: &In<'_>) -> OptionalValue {
     let (left, right) = (array_side(call, 0, 17046)?, array_side(call, 1, 17042)?);
     let left = set_of(left, &mut call.new_growth(), call)?;
     Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.new_growth(), call)?))))
 }
 
+/// `$setEquals`: whether all arrays have the same elements, in any order and any number.
 fn sets_equal(call: &In<'_>) -> OptionalValue {
     let mut first: Option<Set> = None;
     let mut same = true;
@@ -149,6 +160,7 @@ fn sets_equal(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(same)))
 }
 
+/// The only argument, which has to be an array.
 fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(0).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(0).type_name());
@@ -156,10 +168,12 @@ fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     })
 }
 
+/// `$anyElementTrue`.
 fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }
 
+/// `$allElementsTrue`; true for an empty array.
 fn all_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17040)?.iter().all(ValueRef::is_truthy))))
 }

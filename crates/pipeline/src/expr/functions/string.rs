@@ -1,4 +1,14 @@
 //! Strings: joined, cased, trimmed, replaced, split.
+//!
+//! ```text
+//! $concat: ["a", "b"]                  "ab"        $split: ["a-b", "-"]         ["a", "b"]
+//! $toUpper: "a"                        "A"         $trim: {input: " a "}        "a"
+//! $strcasecmp: ["A", "a"]              0           $replaceAll: {input: "aa",
+//!                                                    find: "a", replacement: "b"}  "bb"
+//! ```
+//!
+//! How long a result will be is checked before it is made: a text longer than a document may be is
+//! an error.
 
 use std::cmp::Ordering;
 
@@ -18,7 +28,9 @@ use crate::{
     text::{date_text, double_text},
 };
 
+/// The arguments of `$trim` and its like.
 const TRIM: &[Param] = &[required("input"), optional("chars")];
+/// The arguments of `$replaceOne` and `$replaceAll`.
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -42,7 +54,7 @@ pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
     }
 }
 
-/// Text for functions that take other scalars too; empty for null.
+/// An argument as text for functions that take numbers and dates for strings; null is empty text.
 pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     Ok(match got.operand() {
         value if value.is_nullish() => String::new(),
@@ -62,6 +74,7 @@ pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     })
 }
 
+/// `$concat: ["a", "b"]` is `"ab"`; null when one is null.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut parts = Vec::with_capacity(call.args.len());
     let (mut length, mut growth) = (0_usize, call.new_growth());
@@ -83,10 +96,12 @@ fn concat(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::String(parts.concat())))
 }
 
+/// `$toLower` or `$toUpper`; numbers and dates are taken as their text, null as empty text.
 fn map_case(call: &In<'_>, change: fn(&str) -> String) -> OptionalValue {
     Ok(Some(Value::String(change(&coerced_text(call.arg_at(0))?))))
 }
 
+/// `$strcasecmp: ["A", "a"]` is `0`: the order of two texts, the case of ASCII letters ignored.
 fn strcasecmp(call: &In<'_>) -> OptionalValue {
     let (a, b) = (coerced_text(call.arg_at(0))?, coerced_text(call.arg_at(1))?);
     let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
@@ -100,6 +115,7 @@ const BLANK: &[char] = &[
     '\u{200a}',
 ];
 
+/// `$trim` and its like: white space, or the characters of `chars`.
 fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
     let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
@@ -130,6 +146,7 @@ fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
     Ok(Some(Value::from(text)))
 }
 
+/// `$replaceOne` or `$replaceAll`. How long the result will be is counted before it is made.
 fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     let part = |index: usize, code: i32, what: &str| match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
@@ -162,6 +179,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     Ok(Some(Value::String(input.replace(find, replacement))))
 }
 
+/// `$split: ["a-b", "-"]` is `["a", "b"]`.
 fn split_text(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;

@@ -1,4 +1,7 @@
 //! Positions and lengths in strings, by bytes and by code points.
+//!
+//! Bytes are those of UTF-8 (`$substrBytes`, `$indexOfBytes`, `$strLenBytes`); code points are
+//! characters (`$substrCP`, `$indexOfCP`, `$strLenCP`).
 
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
@@ -27,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$substrCP", Exactly(3), substr_cp, "part by code points"),
 ];
 
+/// The length of a text in bytes or in characters.
 fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
     let Some(text) = text_of(call.value_at(0)) else {
         let kind = call.arg_at(0).type_name();
@@ -36,7 +40,7 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
     Ok(Some(Value::Int32(i32::try_from(count(text)).unwrap_or(i32::MAX))))
 }
 
-/// An optional bound of a search.
+/// A start or end argument: a whole number that is not negative.
 pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
@@ -62,6 +66,7 @@ pub(super) fn bound_argument(
     })
 }
 
+/// The text and what is looked for in it; `None` when the text is null.
 fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -83,10 +88,12 @@ fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error>
     Ok(Some((part(0, first, "first")?, part(1, second, "second")?)))
 }
 
+/// A position as a result, -1 where there is none.
 fn index_of(at: Option<usize>) -> OptionalValue {
     Ok(Some(Value::Int32(at.and_then(|at| i32::try_from(at).ok()).unwrap_or(-1))))
 }
 
+/// `$indexOfBytes: ["abcb", "b", 2]` is `3`.
 fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let start = bound_argument(call, 2, "starting", 0)?;
@@ -99,6 +106,7 @@ fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     index_of(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
 }
 
+/// `$indexOfCP`: the same in characters.
 fn index_of_cp(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
@@ -116,6 +124,7 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
     index_of(found.map(|before| before.chars().count() + start))
 }
 
+/// A number cut or rounded to a whole one, as `$substrBytes` takes it.
 fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),
@@ -124,6 +133,8 @@ fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
     }
 }
 
+/// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error where a bound lies inside a character. A
+/// negative length is the rest of the text.
 fn substr_bytes(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
@@ -156,6 +167,7 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(text.get(start..end).unwrap_or_default())))
 }
 
+/// `$substrCP`: the same in characters, of which none is ever cut.
 fn substr_cp(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {

@@ -49,13 +49,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// No bound.
 const INF: f64 = f64::INFINITY;
 
+/// A function that takes any number.
 fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     Ok(Some(through_double(number, function)))
 }
 
+/// A function whose argument has to be within bounds, as that of `$acos`.
 fn bounded_function(
     call: &In<'_>,
     function: fn(f64) -> f64,
@@ -75,6 +78,7 @@ fn bounded_function(
     Ok(Some(through_double(number, function)))
 }
 
+/// A function whose argument has to be finite, as that of `$sin`.
 fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
@@ -85,6 +89,7 @@ fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     Ok(Some(through_double(number, function)))
 }
 
+/// `$atan2`: the angle of a point, a decimal when one coordinate is.
 fn atan2(call: &In<'_>) -> OptionalValue {
     let part = |index: usize, code: i32| {
         if call.arg_at(index).is_nullish() {

@@ -26,14 +26,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$type", Exactly(1), type_name, "name of the type"),
 ];
 
+/// `$type`: the name of the argument's type, `missing` for nothing.
 fn type_name(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::from(call.arg_at(0).type_name())))
 }
 
+/// `$isNumber`.
 fn is_number(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).is_number())))
 }
 
+/// `$binarySize`: bytes of a text or of binary data.
 fn binary_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -48,6 +51,7 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
+/// `$bsonSize`: bytes of a document as it would be stored.
 fn bson_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -62,10 +66,12 @@ fn bson_size(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
+/// `$rand`: a number from 0 up to 1, from the operation's random stream.
 fn rand(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Double(call.env.context.random.next_fraction())))
 }
 
+/// `$tsSecond` or `$tsIncrement`.
 fn timestamp_part(call: &In<'_>, shift: u32, code: i32) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,

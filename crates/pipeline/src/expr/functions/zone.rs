@@ -29,7 +29,8 @@ impl Zone {
     /// UTC.
     pub(crate) const UTC: Self = Self::Fixed(0);
 
-    /// The zone of an argument; `None` when it is null.
+    /// The time zone of an argument: a name or an offset; UTC where it was not given, `None` when
+    /// it is null.
     pub(crate) fn of_argument(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
@@ -104,7 +105,9 @@ impl Zone {
 /// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
 /// every 400 years.
 fn within_range(ms: i64) -> i64 {
+    /// Milliseconds of 400 years.
     const CYCLE: i64 = 146_097 * DAY_MS;
+    /// The first millisecond of the year 9999.
     const YEAR_9999: i64 = 253_370_764_800_000;
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
     if ms < YEAR_9999 {
@@ -113,6 +116,7 @@ fn within_range(ms: i64) -> i64 {
     ms - ((ms - YEAR_9999) / CYCLE + 1) * CYCLE
 }
 
+/// A local time as the library for time zones has it; nothing where it is out of range.
 fn civil_time(local: i64) -> Option<DateTime> {
     let at = DateParts::parts_of(within_range(local));
     DateTime::new(

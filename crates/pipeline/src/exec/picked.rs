@@ -1,0 +1,45 @@
+//! Which fields of its rows a group reads as they are, so that one pass over a row finds them all.
+
+use super::Group;
+use crate::expr::Expr;
+
+/// Names that are read in one pass at most.
+pub(super) const MAX_PICKED: usize = 8;
+
+/// Fields of the row that the group reads as they are, each once. Keys and inputs are often plain
+/// fields: one pass over the document finds all of them.
+#[derive(Debug, Default)]
+pub(super) struct Picked {
+    pub(super) names: Vec<String>,
+    /// The key's place among the names.
+    pub(super) id: Option<usize>,
+    /// The places of the computed fields' inputs.
+    pub(super) inputs: Vec<Option<usize>>,
+}
+
+impl Picked {
+    /// The fields that a group reads as they are.
+    pub(super) fn of_group(group: &Group) -> Self {
+        let mut picked = Self::default();
+        picked.id = picked.place_of_field(&group.id);
+        let inputs = group.fields.iter().map(|field| &field.taken.input);
+        picked.inputs = inputs.map(|input| picked.place_of_field(input)).collect();
+        picked
+    }
+
+    /// Where an expression's field stands among the names; nothing when it is not a plain field, or
+    /// there are too many.
+    fn place_of_field(&mut self, expr: &Expr) -> Option<usize> {
+        let Expr::Field(path) = expr else { return None };
+        let name = path.part(0);
+        if path.len() != 1 {
+            return None;
+        }
+        let held = self.names.iter().position(|held| held == name);
+        if held.is_none() && self.names.len() < MAX_PICKED {
+            self.names.push(name.to_owned());
+            return Some(self.names.len() - 1);
+        }
+        held
+    }
+}
