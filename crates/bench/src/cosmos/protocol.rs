@@ -64,20 +64,20 @@ impl Protocol for Rest {
         known || work != Work::Memory
     }
 
-    async fn reach(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Target> {
-        Target::reach(label, url, key, pid).await
+    async fn reach_server(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Target> {
+        Target::reach_server(label, url, key, pid).await
     }
 
-    async fn work(
+    async fn run_work(
         work: Work,
         target: &mut Target,
         plan: Plan,
         settings: &Settings,
     ) -> Result<Figures> {
-        work::run(work, target, plan, settings).await
+        work::run_work(work, target, plan, settings).await
     }
 
-    async fn forget(target: &mut Target) -> Result<()> {
-        target.forget().await
+    async fn remove_data(target: &mut Target) -> Result<()> {
+        target.remove_data().await
     }
 }

@@ -37,14 +37,14 @@ struct Creator {
 
 impl Worker<Link> for Creator {
     /// Items are made before the request, but within the step.
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);
         for number in first..first + BATCH as u64 {
-            self.batch.create(&items::id(number), &partition, None, &mut self.rng);
+            self.batch.add_creation(&items::item_id(number), &partition, None, &mut self.rng);
         }
         // A batch of which a part failed is answered by 207.
-        let answer = self.batch.send(link, &self.container, &partition).await?;
+        let answer = self.batch.send_batch(link, &self.container, &partition).await?;
         if answer.status == ACCEPTED {
             return Ok(());
         }
@@ -53,18 +53,22 @@ impl Worker<Link> for Creator {
 }
 
 /// Measures batches into a container of their own. An operation is a batch.
-pub(super) async fn run(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let container = target.create(CONTAINER, None).await?;
+pub(super) async fn run_batches(
+    target: &mut Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let container = target.create_container(CONTAINER, None).await?;
     let next = Arc::new(AtomicU64::new(0));
     let worker = |worker| Creator {
         container: container.clone(),
-        partitions: items::partitions(settings.sizes.items),
+        partitions: items::count_partitions(settings.sizes.items),
         next: Arc::clone(&next),
-        rng: settings.rng(worker),
+        rng: settings.worker_rng(worker),
         batch: Batch::default(),
     };
-    let figures = closed_loop::run(target, plan, worker).await?;
-    target.delete(CONTAINER).await?;
-    target.rest().await;
+    let figures = closed_loop::run_workers(target, plan, worker).await?;
+    target.delete_container(CONTAINER).await?;
+    target.rest_machine().await;
     Ok(figures)
 }
