@@ -43,7 +43,7 @@ const ROUTES: &str = r#"## Routes
 | `/dbs`, `/dbs/{db}` | works | POST (create, query), GET, DELETE |
 | `/dbs/{db}/colls`, `…/{c}` | works | POST, GET, PUT, DELETE |
 | `…/docs`, `…/docs/{id}` | works | create, upsert, read, replace, patch, delete, query, plan, batch, bulk, read feed, change feeds |
-| `…/pkranges` | works | one range for ever |
+| `…/pkranges` | works | always one range |
 | `…/operations/partitionkeydelete` | works | done when it is answered; a prefix of a hierarchical key is allowed |
 | `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
 | `…/conflicts` | works | there are none; a query names a partition key or crosses partitions |
@@ -113,7 +113,7 @@ is not done within a second.
   `_self`. Ids with a tab, an end of line or `%20` at their end, which that gateway does not reach,
   are reached here.
 * What has no ORDER BY comes in the order in which items were made, in containers of up to 2,000 items
-  (those that died and are still stored counted); in larger ones by the hash of the partition key,
+  (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
   then by key and id. A query's later pages go on in the order of its first one. An order of births
   for any size would need an index of its own, which every write would pay for.
 * A page that is not the last one has a continuation. Behind a full page 100 items are looked at: if

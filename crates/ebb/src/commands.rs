@@ -153,7 +153,7 @@ fn run_verify(matches: &ArgMatches) -> ExitCode {
     } else {
         for it in &found {
             print_text(format!(
-                "{}: {} documents, {} differences, {} entries of dead documents\n",
+                "{}: {} documents, {} differences, {} entries of expired documents\n",
                 it.namespace, it.rows, it.count, it.dead_entries
             ));
             it.differences.iter().for_each(|difference| print_text(format!("  {difference}\n")));

@@ -50,7 +50,7 @@ pub(crate) fn command() -> Command {
         .about("Make a sample whose sessions disappear within a minute, and watch it")
         .long_about(
             "Has a running server make the sample: sessions that disappear one after another \
-             within a minute, at both doors. Where nothing listens at the admin address a server \
+             within a minute, in both APIs. Where nothing listens at the admin address a server \
              is started that keeps nothing. Run again, it begins anew.",
         )
         .args(client::client_flags())
@@ -175,7 +175,7 @@ fn describe_sample(address: &str, answer: &Value) -> String {
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
     let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
     let counts: Vec<String> =
-        parts.iter().map(|part| format!("{} at the {} door", part.count, part.name)).collect();
+        parts.iter().map(|part| format!("{} in the {} API", part.count, part.name)).collect();
     let mut out = format!(
         "\nThe sample is in the database quickstart, as sessions: {}.\nThey disappear one after \
          another; the last one that does in {seconds} s.\n\n  Portal  http://{address}/\n",
@@ -229,14 +229,14 @@ mod tests {
             "last_dies_ms": 60_500,
         });
         let text = describe_sample("h:1", &answer);
-        assert!(text.contains("40 at the NoSQL door."), "{text}");
+        assert!(text.contains("40 in the NoSQL API."), "{text}");
         assert!(text.contains("in 60 s"), "{text}");
         assert!(text.contains("http://h:1/nosql/quickstart/sessions/items"), "{text}");
         assert!(!text.contains("mongo/"), "{text}");
         answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });
         assert!(
             describe_sample("h:1", &answer)
-                .contains("40 at the NoSQL door, 40 at the MongoDB door.")
+                .contains("40 in the NoSQL API, 40 in the MongoDB API.")
         );
     }
 

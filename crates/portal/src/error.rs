@@ -54,7 +54,7 @@ impl Error {
     }
 
     pub(crate) fn door_closed() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "DoorClosed", "this door is off on this server")
+        Self::new(StatusCode::NOT_FOUND, "DoorClosed", "this API is off on this server")
     }
 
     pub(crate) fn host_not_allowed() -> Self {

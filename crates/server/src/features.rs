@@ -93,10 +93,10 @@ impl Features {
         }
         if on {
             tracing::warn!(
-                "documents of the MongoDB door carry '_ts': a dump shows it, and an insert may set it"
+                "documents of the MongoDB API carry '_ts': a dump shows it, and an insert may set it"
             );
         } else {
-            tracing::info!("documents of the MongoDB door no longer carry '_ts'");
+            tracing::info!("documents of the MongoDB API no longer carry '_ts'");
         }
     }
 

@@ -81,7 +81,7 @@ class Matrix:
 
     def dead_entries(self):
         """Counts index entries of expired documents that are still on disk in collection `r`."""
-        found = re.search(r"^r\.r: .* (\d+) entries of dead", self.verified.stdout, re.MULTILINE)
+        found = re.search(r"^r\.r: .* (\d+) entries of expired", self.verified.stdout, re.MULTILINE)
         return int(found[1])
 
 

@@ -53,7 +53,7 @@ impl Place {
     /// names of its fields are the explorer's.
     pub(super) fn config_script(&self) -> Response<Bytes> {
         let Some(endpoint) = &self.endpoint else {
-            return plain_text(StatusCode::NOT_FOUND, "the NoSQL door is off");
+            return plain_text(StatusCode::NOT_FOUND, "the NoSQL API is off");
         };
         let config = json!({
             "BACKEND_ENDPOINT": endpoint,

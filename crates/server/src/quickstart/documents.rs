@@ -46,7 +46,7 @@ pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Opt
         run_command(doors, doc! { "update": COLLECTION, "updates": updates }).await?,
     )?;
     if let Some(failed) = reply.get("writeErrors") {
-        return Err(Failure::Refused(format!("the MongoDB door answers {failed:?}")));
+        return Err(Failure::Refused(format!("the MongoDB API answers {failed:?}")));
     }
     // The server decides when a document expires, so it is asked rather than calculated here.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
@@ -93,7 +93,7 @@ fn expect_success(reply: Option<Document>) -> Result<Document> {
         return Ok(reply);
     }
     let why = reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default();
-    Err(Failure::Refused(format!("the MongoDB door answers: {why}")))
+    Err(Failure::Refused(format!("the MongoDB API answers: {why}")))
 }
 
 /// Runs a command in the sample's database, as the portal would for somebody who may write; `None`:
@@ -105,7 +105,7 @@ async fn run_command(doors: &Relayed, command: Document) -> Result<Option<Docume
         Ok(reply) => Ok(Some(DocRef::Raw(&reply).to_tree())),
         Err(Refused::DoorClosed) => Ok(None),
         Err(Refused::Malformed(why) | Refused::TooLarge(why) | Refused::Ended(why)) => {
-            Err(Failure::Refused(format!("the MongoDB door: {why}")))
+            Err(Failure::Refused(format!("the MongoDB API: {why}")))
         }
     }
 }

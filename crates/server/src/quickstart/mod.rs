@@ -36,7 +36,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoDoor => f.write_str("no door is open that a sample could be put in"),
+            Self::NoDoor => f.write_str("no API is open that a sample could be put in"),
             Self::Taken(why) | Self::Refused(why) => f.write_str(why),
         }
     }
@@ -85,5 +85,5 @@ pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
 
 /// Returns the failure of an API that answered with a status that is not a success.
 fn refused(door: &str, status: StatusCode, text: &str) -> Failure {
-    Failure::Refused(format!("the {door} door answers {status}: {text}"))
+    Failure::Refused(format!("the {door} API answers {status}: {text}"))
 }
