@@ -251,7 +251,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "errors",
             "arguments",
             "counters",
-            "lock",
             "command_row",
             "operation",
             "limits",

@@ -5,11 +5,11 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Wrong keys of one sender since the beginning of its window.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
 impl Guesses {
     /// Takes the lock; a panic while it was held leaves counts that are valid.
     fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, Wrong>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Notes that this sender gave a wrong key; `now` is the monotonic clock. Returns how many seconds he

@@ -1,5 +1,5 @@
 //! Where a server listens, read from `scheme://host:port`. One host, no credentials: what a
-//! benchmark needs and no more.
+//! benchmark needs and no more. A path or options may follow; each protocol decides about them.
 
 use std::{fmt, str::FromStr};
 
@@ -18,7 +18,7 @@ const DEFAULT_PORT: u16 = 27017;
 impl Address {
     /// Reads what follows a scheme up to a path or options, and returns the address and that rest. An
     /// error says what is wrong, for the command line.
-    pub(crate) fn read<'a>(
+    pub(crate) fn read_address<'a>(
         text: &'a str,
         scheme: &str,
         default_port: u16,
@@ -51,7 +51,7 @@ impl FromStr for Address {
 
     /// Reads a `mongodb://` address; its path and options mean nothing here.
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::read(text, "mongodb://", DEFAULT_PORT).map(|(address, _)| address)
+        Self::read_address(text, "mongodb://", DEFAULT_PORT).map(|(address, _)| address)
     }
 }
 

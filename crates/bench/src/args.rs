@@ -92,7 +92,7 @@ mod tests {
             (&["--work", "all,disk"], Some(WORKS.len())),
             (&["--work", "nothing"], None),
         ] {
-            let works = run(words).unwrap().load.works(false);
+            let works = run(words).unwrap().load.named_works(false);
             assert_eq!(works.ok().map(|works| works.len()), want, "{words:?}");
         }
     }

@@ -24,29 +24,29 @@ use crate::{
 /// Does what was typed. Runs a runtime of its own, so it must not be called from within one.
 pub(crate) fn main(bench: Bench) -> Result<()> {
     match bench.mode {
-        Mode::List => print(&entry::list(Mongo::WORKS)),
+        Mode::List => print_text(&entry::list_entries(Mongo::WORKS)),
         Mode::Run(Run { target, data_dir, server_pid, load }) => {
-            on_runtime(load.threads, one(target, data_dir, server_pid, load))
+            on_runtime(load.threads, measure_one(target, data_dir, server_pid, load))
         }
-        Mode::Compare(args) => on_runtime(args.load.threads, compare(args)),
-        Mode::Start(start) => on_runtime(1, self::start(start)),
-        Mode::Cosmos(cosmos) => self::cosmos(*cosmos),
+        Mode::Compare(args) => on_runtime(args.load.threads, compare_servers(args)),
+        Mode::Start(start) => on_runtime(1, self::measure_start(start)),
+        Mode::Cosmos(cosmos) => self::run_cosmos(*cosmos),
     }
 }
 
 /// Does the same for the REST API, where measuring one server needs no subcommand.
-fn cosmos(typed: Cosmos) -> Result<()> {
+fn run_cosmos(typed: Cosmos) -> Result<()> {
     match typed.mode {
         None => {
             let One { url, key, server_pid, load } = typed.one;
-            on_runtime(load.threads, one(url, key, server_pid, load))
+            on_runtime(load.threads, measure_one(url, key, server_pid, load))
         }
-        Some(cosmos::Mode::List) => print(&entry::list(Rest::WORKS)),
-        Some(cosmos::Mode::Compare(args)) => on_runtime(args.load.threads, compare(*args)),
+        Some(cosmos::Mode::List) => print_text(&entry::list_entries(Rest::WORKS)),
+        Some(cosmos::Mode::Compare(args)) => on_runtime(args.load.threads, compare_servers(*args)),
     }
 }
 
-/// Runs the work on so many threads. One thread is the calling one: then nothing of the runtime's own
+/// Runs the work on this many threads. One thread is the calling one: then nothing of the runtime's own
 /// is between the load and the clock.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {
@@ -56,59 +56,61 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-/// Measures one server. What was typed about its address is what reports call it. `detail` is what the
-/// protocol needs beside the address, `pid` the server's process, for CPU time and memory.
-async fn one<P: Protocol>(
+/// Measures one server, workload by workload, and prints all figures at the end. What was typed about
+/// its address is what reports call it. `detail` is what the protocol needs beside the address, `pid`
+/// the server's process, for CPU time and memory. The data is removed only after success, so that a
+/// failure can be looked at.
+async fn measure_one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,
     pid: Option<u32>,
     load: Load<P>,
 ) -> Result<()> {
-    let works = load.works(pid.is_some())?;
-    let settings = load.settings(0);
-    let mut target = P::reach(&address.to_string(), address, detail, pid).await?;
+    let works = load.named_works(pid.is_some())?;
+    let settings = load.round_settings(0);
+    let mut target = P::reach_server(&address.to_string(), address, detail, pid).await?;
     let mut runs = Vec::new();
     for entry in works {
-        progress(&format!("{}: {}", target.label(), entry.name));
-        runs.push(measure::<P>(entry, &mut target, &settings).await?);
+        print_progress(&format!("{}: {}", target.label(), entry.name));
+        runs.push(measure_once::<P>(entry, &mut target, &settings).await?);
     }
-    P::forget(&mut target).await?;
+    P::remove_data(&mut target).await?;
     print_runs(&runs, load.json)
 }
 
 /// Measures two servers and prints their medians side by side. CPU time and memory need both processes.
-async fn compare<P: Protocol>(args: Compare<P>) -> Result<()> {
-    let works = args.load.works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
+async fn compare_servers<P: Protocol>(args: Compare<P>) -> Result<()> {
+    let works = args.load.named_works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
     let [ours, peer] = args.details.into();
-    let mut ours = P::reach(&args.ours_name, args.ours, ours, args.ours_pid).await?;
-    let mut peer = P::reach(&args.peer_name, args.peer, peer, args.peer_pid).await?;
+    let mut ours = P::reach_server(&args.ours_name, args.ours, ours, args.ours_pid).await?;
+    let mut peer = P::reach_server(&args.peer_name, args.peer, peer, args.peer_pid).await?;
     let mut pairs = Vec::new();
     for entry in works {
         let once = async |target: &mut P::Target, round: usize| {
-            progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label()));
-            measure::<P>(entry, target, &args.load.settings(round)).await
+            print_progress(&format!("{}, round {}: {}", entry.name, round + 1, target.label()));
+            measure_once::<P>(entry, target, &args.load.round_settings(round)).await
         };
         pairs.extend(compare::in_turn(args.rounds, &mut ours, &mut peer, once).await?);
     }
-    P::forget(&mut ours).await?;
-    P::forget(&mut peer).await?;
+    P::remove_data(&mut ours).await?;
+    P::remove_data(&mut peer).await?;
     print_pairs(&pairs, &args.ours_name, &args.peer_name, args.load.json)
 }
 
 /// Runs a workload once and puts its name into the figures.
-async fn measure<P: Protocol>(
+async fn measure_once<P: Protocol>(
     entry: &Entry<P::Work>,
     target: &mut P::Target,
     settings: &Settings<P::Sizes>,
 ) -> Result<Figures> {
-    let plan = settings.plan(entry.connections);
-    let figures = P::work(entry.work, target, plan, settings).await?;
+    let plan = settings.plan_run(entry.connections);
+    let figures = P::run_work(entry.work, target, plan, settings).await?;
     Ok(Figures { work: entry.name, ..figures })
 }
 
 /// Measures how a server starts; it needs no address, since it starts the server itself.
-async fn start(args: Start) -> Result<()> {
-    let figures = start::run(&args.spawn, args.times).await?;
+async fn measure_start(args: Start) -> Result<()> {
+    let figures = start::run_starts(&args.spawn, args.times).await?;
     print_runs(&[figures], args.json)
 }
 
@@ -116,13 +118,13 @@ async fn start(args: Start) -> Result<()> {
 fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     if json {
         let runs: Vec<_> = runs.iter().map(report::to_json).collect();
-        return print(&format!("{:#}\n", json!(runs)));
+        return print_text(&format!("{:#}\n", json!(runs)));
     }
-    print(&report::table(runs))
+    print_text(&report::runs_table(runs))
 }
 
-/// Prints pairs as markdown or as a JSON array. Markdown has no column for failures, so their first
-/// reasons go to standard error.
+/// Prints pairs as markdown or as a JSON array, `[{"work", "ours", "peer"}]`. Markdown has no column for
+/// failures, so their first reasons go to standard error.
 fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {
@@ -132,24 +134,24 @@ fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()>
                 "peer": report::to_json(&pair.peer),
             })
         });
-        return print(&format!("{:#}\n", json!(pairs.collect::<Vec<_>>())));
+        return print_text(&format!("{:#}\n", json!(pairs.collect::<Vec<_>>())));
     }
     let failures = pairs.iter().flat_map(|pair| [(ours, &pair.ours), (peer, &pair.peer)]);
     for (label, figures) in failures {
         if let Some(failure) = &figures.failure {
             let (work, count) = (figures.work, figures.failures);
-            progress(&format!("{label}, {work}: {count} failed, first: {failure}"));
+            print_progress(&format!("{label}, {work}: {count} failed, first: {failure}"));
         }
     }
-    print(&report::markdown(pairs, ours, peer))
+    print_text(&report::pairs_markdown(pairs, ours, peer))
 }
 
 /// Writes to standard output; a closed pipe is an error like any other.
-fn print(text: &str) -> Result<()> {
+fn print_text(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
 /// A line for whoever waits. Losing it does no harm.
-fn progress(line: &str) {
+fn print_progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -2,10 +2,10 @@
 //! for a warm-up that does not count and a window that does.
 //!
 //! ```text
-//!            start of the window                      end of the window
-//!  warm-up          |              counted                    |
-//!  ──[───]──[───]──[+──]──[──]──[────]──[──]──[───]──[──]──[──+──]
-//!                  counts: it ends inside                   does not count: it ends after
+//!                   start                            end of the window
+//!   warm-up           │             counted            │
+//!  ─[────]─[────]─[───│──]─[────]─[──────]─[────]─[────│──]
+//!                        └ counts: it ends inside         └ does not: it ends after
 //! ```
 //!
 //! A closed loop measures how long a server takes, not how long a queue gets: a slow answer delays
@@ -36,14 +36,14 @@ pub(crate) trait Subject {
     fn pid(&self) -> Option<u32>;
 
     /// Opens a connection that is ready for requests.
-    fn open(&self) -> impl Future<Output = Result<Self::Link>>;
+    fn open_link(&self) -> impl Future<Output = Result<Self::Link>>;
 }
 
 /// What one connection does, again and again. There is one worker for each connection.
 pub(crate) trait Worker<L = Connection>: Send + 'static {
     /// Does it once, be it one request or several; its time is one latency. A refusal counts as a failure;
     /// any other error ends the measurement, as the connection cannot be used any more.
-    fn step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
+    fn run_step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// How long and how wide a measurement is.
@@ -76,8 +76,10 @@ struct Tally {
 }
 
 /// Lets a worker for each connection do its work and returns the figures of the window. `worker` makes
-/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds.
-pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
+/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds; what the
+/// others counted is lost then, since a server that closes connections under load has no figure worth
+/// keeping.
+pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,
     mut worker: impl FnMut(usize) -> W,
@@ -85,40 +87,44 @@ pub(crate) async fn run<S: Subject, W: Worker<S::Link>>(
     // All connections are open before the first request: connecting is not measured.
     let mut links = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
-        links.push(target.open().await?);
+        links.push(target.open_link().await?);
     }
     let start = clock::monotonic_time() + plan.warmup;
     let window = Window { start, end: start + plan.duration };
     let mut tasks = JoinSet::new();
     for (index, link) in links.into_iter().enumerate() {
-        tasks.spawn(drive(worker(index), link, window));
+        tasks.spawn(drive_worker(worker(index), link, window));
     }
-    pause::until(window.start).await;
+    pause::pause_until(window.start).await;
     // The server's CPU time is read at both ends of the window, by this task, beside the workers.
-    let before = Usage::read(target.pid())?;
-    pause::until(window.end).await;
-    let after = Usage::read(target.pid())?;
+    let before = Usage::read_usage(target.pid())?;
+    pause::pause_until(window.end).await;
+    let after = Usage::read_usage(target.pid())?;
     let mut all = Tally::default();
     while let Some(tally) = tasks.join_next().await {
         let tally = tally.map_err(|error| Error::Usage(error.to_string()))??;
-        all.latencies.merge(&tally.latencies);
+        all.latencies.add_counts(&tally.latencies);
         all.failures += tally.failures;
         all.failure = all.failure.or(tally.failure);
     }
-    figures(plan, all, before, after)
+    window_figures(plan, all, before, after)
 }
 
 /// Repeats the steps of one worker until the window has ended. A step that is under way then is
 /// finished, so that its connection is left in order.
-async fn drive<L, W: Worker<L>>(mut worker: W, mut link: L, window: Window) -> Result<Tally> {
+async fn drive_worker<L, W: Worker<L>>(
+    mut worker: W,
+    mut link: L,
+    window: Window,
+) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut begin = clock::monotonic_time();
     while begin < window.end {
-        let outcome = worker.step(&mut link).await;
+        let outcome = worker.run_step(&mut link).await;
         let end = clock::monotonic_time();
         let counts = window.start <= end && end < window.end;
         match outcome {
-            Ok(()) if counts => tally.latencies.record(end.saturating_sub(begin)),
+            Ok(()) if counts => tally.latencies.record_duration(end.saturating_sub(begin)),
             Err(error) if error.is_refusal() => {
                 tally.failures += 1;
                 tally.failure.get_or_insert(error);
@@ -146,12 +152,12 @@ struct Usage {
 
 impl Usage {
     /// Reads them now; without a process those of the server are `None`.
-    fn read(pid: Option<u32>) -> Result<Self> {
+    fn read_usage(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
             at: clock::monotonic_time(),
             server: pid.map(process::cpu_time).transpose()?,
             client: process::own_cpu_time()?,
-            memory: pid.map(process::resident).transpose()?,
+            memory: pid.map(process::resident_memory).transpose()?,
         })
     }
 }
@@ -160,8 +166,8 @@ impl Usage {
 /// the two readings. A run in which everything failed is an error, since no figure would mean
 /// anything.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn figures(plan: Plan, all: Tally, before: Usage, after: Usage) -> Result<Figures> {
-    let operations = all.latencies.count() as f64;
+fn window_figures(plan: Plan, all: Tally, before: Usage, after: Usage) -> Result<Figures> {
+    let operations = all.latencies.count_durations() as f64;
     if let (0.0, Some(failure)) = (operations, all.failure.as_ref()) {
         return Err(Error::Answer(format!("no operation succeeded: {failure}")));
     }

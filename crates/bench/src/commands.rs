@@ -1,5 +1,10 @@
 //! The bodies of the commands that the workloads send. Each function returns what fills in a builder,
 //! so that a connection can use one buffer for all its requests; a driver's own cost is left out.
+//!
+//! ```text
+//! commands::find_id("usertable", id)   →  {find: "usertable", $db: "ebb_bench",
+//!                                          filter: {_id: id}, limit: 1, singleBatch: true}
+//! ```
 
 use document::{DocBuilder, ValueRef};
 
@@ -16,39 +21,40 @@ pub(crate) struct Concern {
 }
 
 /// The greeting, with which every connection begins.
-pub(crate) fn hello(body: &mut DocBuilder) {
-    start(body, "hello", ValueRef::Int32(1), "admin");
+pub(crate) fn hello_command(body: &mut DocBuilder) {
+    begin_command(body, "hello", ValueRef::Int32(1), "admin");
 }
 
 /// A command with these arguments on the `admin` database.
-pub(crate) fn admin<'a>(
+pub(crate) fn admin_command<'a>(
     name: &'a str,
     more: &'a [(&'a str, ValueRef<'a>)],
 ) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, name, ValueRef::Int32(1), "admin");
+        begin_command(body, name, ValueRef::Int32(1), "admin");
         for (name, value) in more {
             body.append(name, *value);
         }
     }
 }
 
-/// A command on a collection with no argument but its name.
-pub(crate) fn on(name: &str, collection: &str) -> impl FnOnce(&mut DocBuilder) {
-    move |body| start(body, name, ValueRef::String(collection), DATABASE)
+/// A command on a collection with no argument but its name, such as `count` and `drop`.
+pub(crate) fn collection_command(name: &str, collection: &str) -> impl FnOnce(&mut DocBuilder) {
+    move |body| begin_command(body, name, ValueRef::String(collection), DATABASE)
 }
 
-/// One document by its `_id`.
+/// One document by its `_id`: `limit` 1 and `singleBatch`, as drivers send `findOne`.
 pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "find", ValueRef::String(collection), DATABASE);
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
         body.document("filter", |filter| filter.append("_id", id));
         body.append("limit", ValueRef::Int32(1));
         body.append("singleBatch", ValueRef::Bool(true));
     }
 }
 
-/// The first documents from an `_id` on, in one batch.
+/// The first `limit` documents from an `_id` on, in one batch: a batch as large as the limit leaves no
+/// cursor open.
 pub(crate) fn find_range(
     collection: &str,
     from: ValueRef<'_>,
@@ -56,7 +62,7 @@ pub(crate) fn find_range(
 ) -> impl FnOnce(&mut DocBuilder) {
     let limit = ValueRef::Int32(i32::try_from(limit).unwrap_or(i32::MAX));
     move |body| {
-        start(body, "find", ValueRef::String(collection), DATABASE);
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
         body.document("filter", |filter| {
             filter.document("_id", |range| range.append("$gte", from));
         });
@@ -70,7 +76,7 @@ pub(crate) fn find_range(
 /// of what is measured.
 pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "find", ValueRef::String(collection), DATABASE);
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
         body.document("filter", |filter| {
             filter.document("_id", |range| range.append("$gte", from));
         });
@@ -82,7 +88,7 @@ pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mu
 /// The newest orders of a customer, a page of them, by the compound index.
 pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "find", ValueRef::String(collection), DATABASE);
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
         body.document("filter", |filter| filter.append("customer", ValueRef::Int32(customer)));
         body.document("sort", |sort| sort.append("at", ValueRef::Int32(-1)));
         body.append("limit", ValueRef::Int32(PAGE.cast_signed()));
@@ -92,29 +98,29 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
 /// The next batch of a cursor, of the server's choice again.
 pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "getMore", ValueRef::Int64(cursor), DATABASE);
+        begin_command(body, "getMore", ValueRef::Int64(cursor), DATABASE);
         body.append("collection", ValueRef::String(collection));
     }
 }
 
 /// An insert whose documents travel beside it, in a sequence of the same message.
-pub(crate) fn insert(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
+pub(crate) fn insert_command(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "insert", ValueRef::String(collection), DATABASE);
+        begin_command(body, "insert", ValueRef::String(collection), DATABASE);
         body.append("ordered", ValueRef::Bool(true));
         put_concern(body, concern);
     }
 }
 
-/// Sets one field of the document with this `_id`.
-pub(crate) fn update(
+/// Sets one field of the document with this `_id` by `$set`; no upsert.
+pub(crate) fn update_command(
     collection: &str,
     id: ValueRef<'_>,
     (field, value): (&str, &str),
     concern: Concern,
 ) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "update", ValueRef::String(collection), DATABASE);
+        begin_command(body, "update", ValueRef::String(collection), DATABASE);
         body.array("updates", |updates| {
             updates.document(|update| {
                 update.document("q", |filter| filter.append("_id", id));
@@ -125,7 +131,7 @@ pub(crate) fn update(
     }
 }
 
-/// Sets one field of the document with this `_id` and asks for the document as it was.
+/// Sets one field of the document with this `_id` and asks for the document as it was before.
 pub(crate) fn find_and_modify(
     collection: &str,
     id: ValueRef<'_>,
@@ -133,7 +139,7 @@ pub(crate) fn find_and_modify(
     concern: Concern,
 ) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "findAndModify", ValueRef::String(collection), DATABASE);
+        begin_command(body, "findAndModify", ValueRef::String(collection), DATABASE);
         body.document("query", |filter| filter.append("_id", id));
         put_set(body, "update", field, value);
         put_concern(body, concern);
@@ -142,9 +148,9 @@ pub(crate) fn find_and_modify(
 
 /// Sums and means of the sales of at least this amount, by category. The amounts of all sales are
 /// above 0, so the `$match` keeps them all: a fresh bound only keeps replies from being cached.
-pub(crate) fn group(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
+pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "aggregate", ValueRef::String(collection), DATABASE);
+        begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
         body.array("pipeline", |stages| {
             stages.document(|stage| {
                 stage.document("$match", |filter| {
@@ -178,7 +184,7 @@ pub(crate) fn create_index(
     expire_after: Option<i64>,
 ) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
-        start(body, "createIndexes", ValueRef::String(collection), DATABASE);
+        begin_command(body, "createIndexes", ValueRef::String(collection), DATABASE);
         let name: Vec<String> = keys.iter().map(|(key, way)| format!("{key}_{way}")).collect();
         body.array("indexes", |indexes| {
             indexes.document(|index| {
@@ -195,7 +201,7 @@ pub(crate) fn create_index(
 }
 
 /// Begins a command: its name has to be the first field.
-fn start(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
+fn begin_command(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
     body.append(name, value);
     body.append("$db", ValueRef::String(database));
 }
@@ -232,10 +238,10 @@ mod tests {
     fn bodies() {
         let durable = Concern { journal: true };
         let id = ValueRef::Int32(7);
-        check(hello, r#"{hello: 1, $db: "admin"}"#);
-        check(on("drop", "c"), r#"{drop: "c", $db: "ebb_bench"}"#);
+        check(hello_command, r#"{hello: 1, $db: "admin"}"#);
+        check(collection_command("drop", "c"), r#"{drop: "c", $db: "ebb_bench"}"#);
         check(
-            admin("fsync", &[("lock", ValueRef::Bool(false))]),
+            admin_command("fsync", &[("lock", ValueRef::Bool(false))]),
             r#"{fsync: 1, $db: "admin", lock: false}"#,
         );
         check(
@@ -252,11 +258,11 @@ mod tests {
             r#"{find: "c", $db: "ebb_bench", filter: {customer: 3}, sort: {at: -1}, limit: 20}"#,
         );
         check(
-            insert("c", durable),
+            insert_command("c", durable),
             r#"{insert: "c", $db: "ebb_bench", ordered: true, writeConcern: {w: 1, j: true}}"#,
         );
         check(
-            update("c", id, ("f", "x"), Concern { journal: false }),
+            update_command("c", id, ("f", "x"), Concern { journal: false }),
             r#"{update: "c", $db: "ebb_bench", updates: [{q: {_id: 7}, u: {$set: {f: "x"}}}],
                 writeConcern: {w: 1, j: false}}"#,
         );

@@ -3,7 +3,7 @@
 
 use crate::{
     error::Result,
-    figures::{Figures, medians},
+    figures::{Figures, median_figures},
     report::Pair,
 };
 
@@ -27,7 +27,7 @@ pub(crate) async fn in_turn<T>(
             runs[side].push(once(target, round).await?);
         }
     }
-    let [ours, peer] = runs.map(|runs| medians(&runs));
+    let [ours, peer] = runs.map(|runs| median_figures(&runs));
     Ok(ours.zip(peer).map(|(ours, peer)| Pair { ours, peer }))
 }
 

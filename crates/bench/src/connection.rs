@@ -30,9 +30,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects and greets the server.
-    pub(crate) async fn open(address: &Address) -> Result<Self> {
+    pub(crate) async fn open_connection(address: &Address) -> Result<Self> {
         let stream = TcpStream::connect(address.to_string()).await;
-        let stream = stream.map_err(Error::io(format_args!("connecting to {address}")))?;
+        let stream = stream.map_err(Error::io_error(format_args!("connecting to {address}")))?;
         stream.set_nodelay(true)?;
         let mut connection = Self {
             stream,
@@ -41,12 +41,15 @@ impl Connection {
             outgoing: Vec::new(),
             incoming: Vec::with_capacity(64 * 1024),
         };
-        connection.call(crate::commands::hello).await?;
+        connection.call_command(crate::commands::hello_command).await?;
         Ok(connection)
     }
 
     /// Sends the command that `fill` builds and returns its reply; a reply of failure is an error.
-    pub(crate) async fn call(&mut self, fill: impl FnOnce(&mut DocBuilder)) -> Result<Reply<'_>> {
+    pub(crate) async fn call_command(
+        &mut self,
+        fill: impl FnOnce(&mut DocBuilder),
+    ) -> Result<Reply<'_>> {
         self.call_with(fill, None).await
     }
 
@@ -60,19 +63,19 @@ impl Connection {
         fill(&mut builder);
         self.body = builder.into_vec();
         self.request = self.request.wrapping_add(1);
-        wire::encode(&mut self.outgoing, self.request, &self.body, sequence);
+        wire::encode_request(&mut self.outgoing, self.request, &self.body, sequence);
         self.stream.write_all(&self.outgoing).await?;
-        self.receive().await?;
+        self.receive_message().await?;
         Reply::new(wire::reply_body(&self.incoming, self.request)?)
     }
 
     /// Reads until one whole message is there. More than one is an error: nothing else was asked for.
-    async fn receive(&mut self) -> Result<()> {
+    async fn receive_message(&mut self) -> Result<()> {
         self.incoming.clear();
         loop {
             if self.stream.read_buf(&mut self.incoming).await? == 0 {
                 let source = std::io::ErrorKind::UnexpectedEof.into();
-                return Err(Error::io("the server closed the connection")(source));
+                return Err(Error::io_error("the server closed the connection")(source));
             }
             let Some(length) = wire::message_length(&self.incoming)? else { continue };
             if length < self.incoming.len() {
@@ -81,6 +84,7 @@ impl Connection {
             if length == self.incoming.len() {
                 return Ok(());
             }
+            // The length is known: one allocation for the rest of the reply.
             self.incoming.reserve(length - self.incoming.len());
         }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Entry<W> {
 }
 
 /// Returns a row, for tables that read like one.
-pub(crate) const fn row<W: Copy>(
+pub(crate) const fn entry_row<W: Copy>(
     name: &'static str,
     about: &'static str,
     connections: usize,
@@ -28,7 +28,7 @@ pub(crate) const fn row<W: Copy>(
 
 /// Returns the rows of these names, in their order; `all` stands for the rows that `in_all` takes.
 /// An unknown name is an error that lists the known ones.
-pub(crate) fn named<W>(
+pub(crate) fn find_named<W>(
     table: &'static [Entry<W>],
     names: &[String],
     in_all: impl Fn(&Entry<W>) -> bool,
@@ -38,14 +38,14 @@ pub(crate) fn named<W>(
         match by_name(table, name) {
             _ if name == "all" => found.extend(table.iter().filter(|entry| in_all(entry))),
             Some(entry) => found.push(entry),
-            None => return Err(unknown(table, name)),
+            None => return Err(unknown_name(table, name)),
         }
     }
     Ok(found)
 }
 
 /// Returns names and what they mean, one a line.
-pub(crate) fn list<W>(table: &[Entry<W>]) -> String {
+pub(crate) fn list_entries<W>(table: &[Entry<W>]) -> String {
     let width = table.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     table.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about)).collect()
 }
@@ -56,7 +56,7 @@ fn by_name<W>(table: &'static [Entry<W>], name: &str) -> Option<&'static Entry<W
 }
 
 /// Returns the error of a name that is not in the table.
-fn unknown<W>(table: &[Entry<W>], name: &str) -> Error {
+fn unknown_name<W>(table: &[Entry<W>], name: &str) -> Error {
     let names: Vec<&str> = table.iter().map(|entry| entry.name).collect();
     Error::Usage(format!("there is no workload {name:?}; there are {}, and all", names.join(", ")))
 }
@@ -75,7 +75,7 @@ pub(crate) mod tests {
         }
     }
 
-    const TABLE: &[Entry<u8>] = &[row("a", "first", 1, 1), row("long", "second", 2, 2)];
+    const TABLE: &[Entry<u8>] = &[entry_row("a", "first", 1, 1), entry_row("long", "second", 2, 2)];
 
     #[test]
     fn rows_are_chosen() {
@@ -88,7 +88,7 @@ pub(crate) mod tests {
             (&["a", "b"], Err("there is no workload \"b\"; there are a, long, and all")),
         ] {
             let typed: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let got = named(TABLE, &typed, |entry| entry.work == 2);
+            let got = find_named(TABLE, &typed, |entry| entry.work == 2);
             let got = got.map(|rows| rows.iter().map(|entry| entry.work).collect::<Vec<_>>());
             match (got, want) {
                 (Ok(got), Ok(want)) => assert_eq!(got, want, "{names:?}"),
@@ -100,6 +100,6 @@ pub(crate) mod tests {
 
     #[test]
     fn names_stand_before_what_they_mean() {
-        assert_eq!(list(TABLE), "a     first\nlong  second\n");
+        assert_eq!(list_entries(TABLE), "a     first\nlong  second\n");
     }
 }

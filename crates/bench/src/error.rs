@@ -34,7 +34,7 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Returns what makes an error of an input or output error, for `map_err`; `doing` is what was being
     /// done.
-    pub(crate) fn io(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io_error(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing: doing.to_string(), source }
     }
 

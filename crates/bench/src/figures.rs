@@ -48,40 +48,41 @@ pub(crate) struct Extra {
 impl Figures {
     /// Takes the latencies over from what was counted.
     pub(crate) fn set_latencies(&mut self, histogram: &Histogram) {
-        let micros = |share| histogram.percentile(share).as_secs_f64() * 1e6;
+        let micros = |share| histogram.duration_at(share).as_secs_f64() * 1e6;
         (self.p50, self.p95, self.p99) = (micros(0.5), micros(0.95), micros(0.99));
-        self.max = histogram.max().as_secs_f64() * 1e6;
+        self.max = histogram.longest_duration().as_secs_f64() * 1e6;
     }
 
     /// Adds a figure that only this workload has. The name has the unit, and stays as it is: scripts look
     /// for it.
-    pub(crate) fn extra(&mut self, name: &'static str, value: f64) {
+    pub(crate) fn add_extra(&mut self, name: &'static str, value: f64) {
         self.extras.push(Extra { name, value });
     }
 
     /// Returns the extra figure of this name.
-    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+    pub(crate) fn find_extra(&self, name: &str) -> Option<f64> {
         self.extras.iter().find(|extra| extra.name == name).map(|extra| extra.value)
     }
 }
 
 /// Returns the median of each figure of several runs of one workload, each by itself; failures are
 /// added up, since none is expected. `None` without a run.
-pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
+pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
     let first = runs.first()?;
-    let of = |pick: fn(&Figures) -> f64| median(runs.iter().map(pick).collect());
+    let of = |pick: fn(&Figures) -> f64| median_value(runs.iter().map(pick).collect());
     let optional = |pick: fn(&Figures) -> Option<f64>| {
         let values: Vec<f64> = runs.iter().filter_map(pick).collect();
-        (!values.is_empty()).then(|| median(values))
+        (!values.is_empty()).then(|| median_value(values))
     };
     let extra = |name| Extra {
         name,
-        value: median(runs.iter().filter_map(|figures| figures.get(name)).collect()),
+        value: median_value(runs.iter().filter_map(|figures| figures.find_extra(name)).collect()),
     };
     Some(Figures {
         work: first.work,
         connections: first.connections,
         operations: of(|figures| figures.operations),
+        // Added up, not a median: one failed operation in any run has to be seen.
         failures: runs.iter().map(|figures| figures.failures).sum(),
         failure: runs.iter().find_map(|figures| figures.failure.clone()),
         rate: of(|figures| figures.rate),
@@ -97,7 +98,7 @@ pub(crate) fn medians(runs: &[Figures]) -> Option<Figures> {
 }
 
 /// Returns the middle value, or the mean of the two in the middle; zero of none.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median_value(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match (values.get(middle), values.get(middle.wrapping_sub(1))) {
@@ -122,7 +123,7 @@ mod tests {
             (vec![9.0, 1.0, 2.0], 2.0),
             (vec![4.0, 1.0, 3.0, 2.0], 2.5),
         ] {
-            assert!((median(values.clone()) - want).abs() < 1e-9, "{values:?}");
+            assert!((median_value(values.clone()) - want).abs() < 1e-9, "{values:?}");
         }
     }
 
@@ -141,7 +142,7 @@ mod tests {
             run(30.0, 9.0, None, 2.0, 6.0),
             run(20.0, 8.0, Some(3.0), 1.0, 7.0),
         ];
-        assert_eq!(medians(&runs), Some(run(20.0, 8.0, Some(2.0), 3.0, 6.0)));
-        assert_eq!(medians(&[]), None);
+        assert_eq!(median_figures(&runs), Some(run(20.0, 8.0, Some(2.0), 3.0, 6.0)));
+        assert_eq!(median_figures(&[]), None);
     }
 }

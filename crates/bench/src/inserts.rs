@@ -28,13 +28,13 @@ where
 {
     const BATCH: u64 = LOAD_BATCH;
 
-    async fn store(&self, link: &mut Connection, numbers: Range<u64>) -> Result<()> {
+    async fn store_batch(&self, link: &mut Connection, numbers: Range<u64>) -> Result<()> {
         // Of the batch's first number: a document is the same whichever connection stores it.
         let mut rng = Rng::with_seed(numbers.start);
         let documents: Vec<DocBuf> = numbers.map(|number| (self.make)(number, &mut rng)).collect();
         let sequence = Sequence { name: "documents", documents: &documents };
-        let command = commands::insert(&self.collection, LOADING);
-        let inserted = link.call_with(command, Some(sequence)).await?.integer("n");
+        let command = commands::insert_command(&self.collection, LOADING);
+        let inserted = link.call_with(command, Some(sequence)).await?.integer_field("n");
         if usize::try_from(inserted) == Ok(documents.len()) {
             return Ok(());
         }
@@ -44,12 +44,12 @@ where
 
 /// Inserts the documents 0.. to `count` that `make` makes of their numbers. Writes do not wait for the
 /// disk; what counts is measured later.
-pub(crate) async fn insert(
+pub(crate) async fn insert_documents(
     target: &Target,
     collection: &str,
     count: u64,
     make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
 ) -> Result<()> {
     let inserts = Inserts { collection: collection.to_owned(), make };
-    load::load(target, collection, count, inserts).await
+    load::load_documents(target, collection, count, inserts).await
 }

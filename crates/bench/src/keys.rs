@@ -1,14 +1,12 @@
 //! Which record numbers exist: new ones are handed out, and count once they are acknowledged. A
-//! reader may then choose any number below [`Keys::count`] and expect its record.
+//! reader may then choose any number below the first gap and expect its record.
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
 /// The numbers 0.. of one collection's records, shared by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
@@ -28,15 +26,16 @@ impl Keys {
     }
 
     /// Returns a number that nobody has had.
-    pub(crate) fn take(&self) -> u64 {
+    pub(crate) fn take_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Notes that the record with this number is there.
-    pub(crate) fn acknowledge(&self, number: u64) {
-        let mut beyond = self.beyond.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn acknowledge_number(&self, number: u64) {
+        let mut beyond = self.beyond.lock();
         beyond.insert(number);
         let mut below = self.below.load(Ordering::Relaxed);
+        // It may have closed the gap before others that were acknowledged earlier.
         while beyond.remove(&below) {
             below += 1;
         }
@@ -44,7 +43,7 @@ impl Keys {
     }
 
     /// Returns how many records are there without a gap.
-    pub(crate) fn count(&self) -> u64 {
+    pub(crate) fn count_gapless(&self) -> u64 {
         self.below.load(Ordering::Relaxed)
     }
 }
@@ -56,11 +55,14 @@ mod tests {
     #[test]
     fn only_numbers_without_a_gap_count() {
         let keys = Keys::new(10);
-        assert_eq!([keys.take(), keys.take(), keys.take(), keys.take()], [10, 11, 12, 13]);
+        assert_eq!(
+            [keys.take_number(), keys.take_number(), keys.take_number(), keys.take_number()],
+            [10, 11, 12, 13]
+        );
         for (acknowledged, want) in [(11, 10), (13, 10), (10, 12), (12, 14)] {
-            keys.acknowledge(acknowledged);
-            assert_eq!(keys.count(), want, "after {acknowledged}");
+            keys.acknowledge_number(acknowledged);
+            assert_eq!(keys.count_gapless(), want, "after {acknowledged}");
         }
-        assert_eq!(keys.take(), 14);
+        assert_eq!(keys.take_number(), 14);
     }
 }

@@ -24,32 +24,37 @@ pub(crate) trait Loader<L>: Clone + Send + 'static {
     const BATCH: u64;
 
     /// Stores the documents of these numbers, at most a batch.
-    fn store(&self, link: &mut L, numbers: Range<u64>) -> impl Future<Output = Result<()>> + Send;
+    fn store_batch(
+        &self,
+        link: &mut L,
+        numbers: Range<u64>,
+    ) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// Stores the documents 0.. to `count` over [`LOADERS`] connections; `place` is where, for the bar. The
 /// connections take the next batch when they have stored one, so none waits for a slower one. The
 /// first failure ends it.
-pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
+pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
     target: &S,
     place: &str,
     count: u64,
     loader: W,
 ) -> Result<()> {
     let next = Arc::new(AtomicU64::new(0));
-    let bar = bar(&format!("{}: {place}", target.label()), count);
+    let bar = progress_bar(&format!("{}: {place}", target.label()), count);
     let mut tasks: JoinSet<Result<()>> = JoinSet::new();
     for _ in 0..LOADERS {
-        let mut link = target.open().await?;
+        let mut link = target.open_link().await?;
         let (next, bar, loader) = (Arc::clone(&next), bar.clone(), loader.clone());
         tasks.spawn(async move {
             loop {
+                // Whoever is ready takes the next batch.
                 let from = next.fetch_add(W::BATCH, Ordering::Relaxed);
                 if count <= from {
                     return Ok(());
                 }
                 let until = count.min(from + W::BATCH);
-                loader.store(&mut link, from..until).await?;
+                loader.store_batch(&mut link, from..until).await?;
                 bar.inc(until - from);
             }
         });
@@ -62,7 +67,7 @@ pub(crate) async fn load<S: Subject, W: Loader<S::Link>>(
 }
 
 /// Returns a progress bar on standard error; it shows nothing where that is not a terminal.
-pub(crate) fn bar(what: &str, length: u64) -> ProgressBar {
+pub(crate) fn progress_bar(what: &str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:30} {bar:40} {pos}/{len}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(length).with_style(style).with_message(what.to_owned())

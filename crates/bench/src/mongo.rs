@@ -1,4 +1,5 @@
-//! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers.
+//! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers. The doc
+//! comments of the option structures are the texts of `--help`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,7 +18,7 @@ use crate::{
     work::{self, Settings, WORKS, Work},
 };
 
-/// The protocol.
+/// The protocol, as a type parameter; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mongo {}
 
@@ -63,7 +64,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// Returns how durable the measured writes are.
-    pub(crate) fn concern(&self) -> Concern {
+    pub(crate) fn write_concern(&self) -> Concern {
         Concern { journal: !self.no_journal }
     }
 }
@@ -87,7 +88,7 @@ impl Protocol for Mongo {
         work != Work::Disk
     }
 
-    async fn reach(
+    async fn reach_server(
         label: &str,
         address: Address,
         data_dir: Option<PathBuf>,
@@ -96,16 +97,16 @@ impl Protocol for Mongo {
         Ok(Target::new(label, address, pid, data_dir))
     }
 
-    async fn work(
+    async fn run_work(
         work: Work,
         target: &mut Target,
         plan: Plan,
         settings: &Settings,
     ) -> Result<Figures> {
-        work::run(work, target, plan, settings).await
+        work::run_work(work, target, plan, settings).await
     }
 
-    async fn forget(target: &mut Target) -> Result<()> {
-        target.forget().await
+    async fn remove_data(target: &mut Target) -> Result<()> {
+        target.remove_data().await
     }
 }

@@ -76,14 +76,15 @@ pub(crate) struct Load<P: Protocol> {
 
 impl<P: Protocol> Load<P> {
     /// Returns the workloads that were named, in the order in which they were, for servers whose processes
-    /// are `known` or not. An unknown name is an error.
-    pub(crate) fn works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
-        entry::named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
+    /// are `known` or not. What `all` stands for is the protocol's to say. An unknown name is an error that
+    /// lists the known ones.
+    pub(crate) fn named_works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
+        entry::find_named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
     }
 
     /// Returns the sizes and times that were given. Each round has a seed of its own, the same for both
     /// servers of a comparison.
-    pub(crate) fn settings(&self, round: usize) -> Settings<P::Sizes> {
+    pub(crate) fn round_settings(&self, round: usize) -> Settings<P::Sizes> {
         Settings {
             duration: self.duration,
             warmup: self.warmup,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 /// Waits this long, without holding the thread.
 #[expect(clippy::disallowed_methods, reason = "a benchmark waits for its windows to pass")]
-pub(crate) async fn pause(duration: Duration) {
+pub(crate) async fn pause_for(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
 /// Waits until the machine's monotonic clock shows this; not at all if it has passed.
-pub(crate) async fn until(instant: Duration) {
-    pause(instant.saturating_sub(clock::monotonic_time())).await;
+pub(crate) async fn pause_until(instant: Duration) {
+    pause_for(instant.saturating_sub(clock::monotonic_time())).await;
 }

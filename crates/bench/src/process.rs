@@ -5,20 +5,20 @@ use std::{fmt::Display, fs, io, os::unix::fs::MetadataExt, path::Path, time::Dur
 use crate::error::{Error, Result};
 
 /// Returns the text of a file of `/proc`.
-fn read(path: &str) -> Result<String> {
-    fs::read_to_string(path).map_err(Error::io(format_args!("reading {path}")))
+fn read_file(path: &str) -> Result<String> {
+    fs::read_to_string(path).map_err(Error::io_error(format_args!("reading {path}")))
 }
 
 /// Returns the error of a file whose text is not as it should be.
-fn nonsense(path: impl Display) -> Error {
-    Error::io(path)(io::ErrorKind::InvalidData.into())
+fn malformed_file(path: impl Display) -> Error {
+    Error::io_error(path)(io::ErrorKind::InvalidData.into())
 }
 
 /// Returns the CPU time that a process has used, in user and kernel mode, by all its threads. Linux
 /// counts it in ticks, mostly of 10 ms: too coarse for one request, fine for a window of seconds.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
-    let ticks = cpu_ticks(&read(&path)?).ok_or_else(|| nonsense(&path))?;
+    let ticks = cpu_ticks(&read_file(&path)?).ok_or_else(|| malformed_file(&path))?;
     let per_second = rustix::param::clock_ticks_per_second().max(1);
     Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
 }
@@ -29,21 +29,22 @@ pub(crate) fn own_cpu_time() -> Result<Duration> {
 }
 
 /// Returns how many bytes of a process are in memory.
-pub(crate) fn resident(pid: u32) -> Result<u64> {
+pub(crate) fn resident_memory(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
-    resident_bytes(&read(&path)?).ok_or_else(|| nonsense(&path))
+    resident_bytes(&read_file(&path)?).ok_or_else(|| malformed_file(&path))
 }
 
 /// Returns the bytes that the files below a directory occupy, in whole blocks as the disk counts them.
 /// Files that vanish meanwhile count nothing; a server removes some at any time.
 pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
+    // Folders that are still to be read; a tree of any depth without recursion.
     let mut open = vec![directory.to_owned()];
     while let Some(path) = open.pop() {
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound && path != directory => continue,
-            Err(error) => return Err(Error::io(path.display())(error)),
+            Err(error) => return Err(Error::io_error(path.display())(error)),
         };
         for entry in entries.flatten() {
             let Ok(meta) = entry.path().symlink_metadata() else { continue };
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn this_process_is_there() {
-        assert!(0 < resident(std::process::id()).unwrap());
+        assert!(0 < resident_memory(std::process::id()).unwrap());
         assert!(own_cpu_time().is_ok());
         assert!(cpu_time(u32::MAX).is_err());
     }

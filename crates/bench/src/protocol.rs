@@ -47,7 +47,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
 
     /// Returns a server of this name that has not been given any data. It may connect to it to see that it
     /// answers.
-    async fn reach(
+    async fn reach_server(
         label: &str,
         address: Self::Address,
         detail: Self::Detail,
@@ -55,7 +55,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     ) -> Result<Self::Target>;
 
     /// Gives the server what the work needs, unless it has it, and does the work once.
-    async fn work(
+    async fn run_work(
         work: Self::Work,
         target: &mut Self::Target,
         plan: Plan,
@@ -63,5 +63,5 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     ) -> Result<Figures>;
 
     /// Removes all data that workloads have given to the server.
-    async fn forget(target: &mut Self::Target) -> Result<()>;
+    async fn remove_data(target: &mut Self::Target) -> Result<()>;
 }

@@ -16,8 +16,9 @@ pub(crate) const FIELD_NAMES: [&str; FIELDS] = [
 /// What an order's `status` may be.
 const STATUSES: [&str; 4] = ["open", "paid", "shipped", "returned"];
 
-/// Returns a text of so many letters that does not compress well.
-pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
+/// Returns a text of `length` letters that does not compress well: a server that compresses would store
+/// less than applications give it otherwise.
+pub(crate) fn random_text(length: usize, rng: &mut Rng) -> String {
     let mut text = String::with_capacity(length);
     let mut chance = 0;
     for index in 0..length {
@@ -32,22 +33,22 @@ pub(crate) fn text(length: usize, rng: &mut Rng) -> String {
 }
 
 /// Returns the `_id` of a YCSB record.
-pub(crate) fn user(number: u64) -> String {
+pub(crate) fn user_id(number: u64) -> String {
     format!("user{number}")
 }
 
 /// Returns a YCSB record: ten texts of 100 letters, about 1.1 KB.
-pub(crate) fn record(number: u64, rng: &mut Rng) -> DocBuf {
+pub(crate) fn user_record(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(1300));
-    builder.append("_id", ValueRef::String(&user(number)));
+    builder.append("_id", ValueRef::String(&user_id(number)));
     for name in FIELD_NAMES {
-        builder.append(name, ValueRef::String(&text(FIELD_BYTES, rng)));
+        builder.append(name, ValueRef::String(&random_text(FIELD_BYTES, rng)));
     }
     builder.finish()
 }
 
 /// Returns an order, about 400 bytes: what an application lists by customer, newest first.
-pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
+pub(crate) fn make_order(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(500));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
     builder.append("customer", ValueRef::Int32(rng.i32(0..CUSTOMERS)));
@@ -56,13 +57,13 @@ pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
     builder.append("status", ValueRef::String(STATUSES[rng.usize(..STATUSES.len())]));
     builder.append("total", ValueRef::Double(f64::from(rng.i32(100..100_000)) / 100.0));
     builder.document("address", |address| {
-        address.append("street", ValueRef::String(&text(24, rng)));
-        address.append("city", ValueRef::String(&text(12, rng)));
+        address.append("street", ValueRef::String(&random_text(24, rng)));
+        address.append("city", ValueRef::String(&random_text(12, rng)));
     });
     builder.array("lines", |lines| {
         for _ in 0..3 {
             lines.document(|line| {
-                line.append("sku", ValueRef::String(&text(12, rng)));
+                line.append("sku", ValueRef::String(&random_text(12, rng)));
                 line.append("quantity", ValueRef::Int32(rng.i32(1..10)));
             });
         }
@@ -71,13 +72,13 @@ pub(crate) fn order(number: u64, rng: &mut Rng) -> DocBuf {
 }
 
 /// Returns a sale, about 250 bytes: what a report adds up by category.
-pub(crate) fn sale(number: u64, rng: &mut Rng) -> DocBuf {
+pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(300));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
     builder.append("category", ValueRef::Int32(rng.i32(0..CATEGORIES)));
     builder.append("amount", ValueRef::Double(f64::from(rng.i32(1..100_000)) / 100.0));
     builder.append("quantity", ValueRef::Int32(rng.i32(1..10)));
-    builder.append("note", ValueRef::String(&text(150, rng)));
+    builder.append("note", ValueRef::String(&random_text(150, rng)));
     builder.finish()
 }
 
@@ -91,10 +92,10 @@ mod tests {
     fn documents_are_well_formed_and_as_large_as_said() {
         let rng = &mut Rng::with_seed(1);
         for (bytes, smallest, largest) in [
-            (record(0, rng), 1000, 1200),
-            (record(99_999, rng), 1000, 1200),
-            (order(5, rng), 200, 500),
-            (sale(5, rng), 200, 300),
+            (user_record(0, rng), 1000, 1200),
+            (user_record(99_999, rng), 1000, 1200),
+            (make_order(5, rng), 200, 500),
+            (make_sale(5, rng), 200, 300),
         ] {
             validate(bytes.bytes()).unwrap();
             let length = bytes.bytes().len();
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_record_has_its_id_and_ten_fields() {
-        let record = record(17, &mut Rng::with_seed(1));
+        let record = user_record(17, &mut Rng::with_seed(1));
         assert_eq!(record.get("_id").and_then(ValueRef::as_str), Some("user17"));
         for name in FIELD_NAMES {
             let text = record.get(name).and_then(ValueRef::as_str).unwrap();
@@ -117,8 +118,8 @@ mod tests {
     fn texts_differ() {
         let rng = &mut Rng::with_seed(1);
         for length in [0, 1, 9, 10, 11, 100] {
-            assert_eq!(text(length, rng).len(), length);
+            assert_eq!(random_text(length, rng).len(), length);
         }
-        assert_ne!(text(20, rng), text(20, rng));
+        assert_ne!(random_text(20, rng), random_text(20, rng));
     }
 }

@@ -22,38 +22,38 @@ impl<'a> Reply<'a> {
     /// each of them means that what was asked for was not done.
     pub(crate) fn new(body: &'a [u8]) -> Result<Self> {
         let body = DocRef::Raw(body);
-        if integer(body.get("ok")) != Some(1) {
-            return Err(refusal(body));
+        if whole_number(body.get("ok")) != Some(1) {
+            return Err(refusal_error(body));
         }
         if let Some(errors) = body.get("writeErrors").and_then(ValueRef::as_array)
             && let Some(first) = errors.get(0).and_then(ValueRef::as_document)
         {
-            return Err(refusal(first));
+            return Err(refusal_error(first));
         }
         if let Some(error) = body.get("writeConcernError").and_then(ValueRef::as_document) {
-            return Err(refusal(error));
+            return Err(refusal_error(error));
         }
         Ok(Self(body))
     }
 
     /// Returns a field of the reply.
-    pub(crate) fn get(self, name: &str) -> Option<ValueRef<'a>> {
+    pub(crate) fn get_field(self, name: &str) -> Option<ValueRef<'a>> {
         self.0.get(name)
     }
 
     /// Returns a number of the reply, 0 when it is not there.
-    pub(crate) fn integer(self, name: &str) -> i64 {
-        integer(self.get(name)).unwrap_or(0)
+    pub(crate) fn integer_field(self, name: &str) -> i64 {
+        whole_number(self.get_field(name)).unwrap_or(0)
     }
 
     /// Returns the batch that the reply carries, the first of a cursor or a later one.
-    pub(crate) fn batch(self) -> Result<Batch<'a>> {
+    pub(crate) fn read_batch(self) -> Result<Batch<'a>> {
         let broken = || Error::Protocol("a reply without a cursor".to_owned());
-        let cursor = self.get("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
+        let cursor = self.get_field("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
         let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch"));
         match batch {
             Some(ValueRef::Array(ArrayRef::Raw(documents))) => {
-                Ok(Batch { cursor: integer(cursor.get("id")).unwrap_or(0), documents })
+                Ok(Batch { cursor: whole_number(cursor.get("id")).unwrap_or(0), documents })
             }
             _ => Err(broken()),
         }
@@ -62,7 +62,7 @@ impl<'a> Reply<'a> {
 
 impl<'a> Batch<'a> {
     /// Returns how many documents it has.
-    pub(crate) fn len(self) -> usize {
+    pub(crate) fn document_count(self) -> usize {
         RawElements::new(self.documents).count()
     }
 
@@ -72,20 +72,21 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns its documents, still encoded.
-    pub(crate) fn documents(self) -> impl Iterator<Item = DocRef<'a>> {
+    pub(crate) fn iter_documents(self) -> impl Iterator<Item = DocRef<'a>> {
         ArrayRef::Raw(self.documents).iter().filter_map(ValueRef::as_document)
     }
 }
 
 /// Returns the error of a document with `code` and `errmsg`.
-fn refusal(from: DocRef<'_>) -> Error {
-    let code = integer(from.get("code")).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
+fn refusal_error(from: DocRef<'_>) -> Error {
+    let code =
+        whole_number(from.get("code")).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
     let message = from.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
     Error::Server { code, message: message.to_owned() }
 }
 
 /// Returns a number of any type as a whole one; `None`: it is not a number, or is missing.
-pub(crate) fn integer(value: Option<ValueRef<'_>>) -> Option<i64> {
+pub(crate) fn whole_number(value: Option<ValueRef<'_>>) -> Option<i64> {
     match value? {
         ValueRef::Int32(v) => Some(i64::from(v)),
         ValueRef::Int64(v) => Some(v),
@@ -129,12 +130,12 @@ mod tests {
             let documents = vec![document::Value::from(doc! { "_id": 1 }); count];
             inner.push(name, document::Value::Array(documents));
             let bytes = doc! { "cursor": inner, "ok": 1 }.to_buf();
-            let batch = Reply::new(bytes.bytes()).unwrap().batch().unwrap();
-            assert_eq!((batch.cursor, batch.len()), (cursor, count));
-            assert_eq!(batch.documents().count(), count);
+            let batch = Reply::new(bytes.bytes()).unwrap().read_batch().unwrap();
+            assert_eq!((batch.cursor, batch.document_count()), (cursor, count));
+            assert_eq!(batch.iter_documents().count(), count);
             assert_eq!(batch.is_empty(), count == 0);
         }
         let bytes = doc! { "ok": 1 }.to_buf();
-        assert!(Reply::new(bytes.bytes()).unwrap().batch().is_err());
+        assert!(Reply::new(bytes.bytes()).unwrap().read_batch().is_err());
     }
 }

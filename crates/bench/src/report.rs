@@ -1,4 +1,12 @@
 //! Figures as a table for people, as JSON for programs and as markdown for the documentation.
+//!
+//! ```text
+//! table:     one line for each workload, then "work | figure | value" for the extras
+//! JSON:      [{"work": "point-8", "operations_per_second": .., "latency_us": {..}, "extras": {..}}]
+//! markdown:  one line for each workload with both servers' figures, then the extras of both
+//! ```
+//!
+//! Names of JSON fields and of extras are read by scripts and stay as they are.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::{Value, json};
@@ -14,7 +22,7 @@ pub(crate) struct Pair {
     pub(crate) peer: Figures,
 }
 
-/// The columns of the table for people; [`row`] fills them.
+/// The columns of the table for people.
 const HEAD: [&str; 11] = [
     "work",
     "conns",
@@ -30,22 +38,21 @@ const HEAD: [&str; 11] = [
 ];
 
 /// Returns a table of runs, one of the figures that only some have, and why operations failed. A
-/// workload without a rate (`disk`, `start`) is in the second table alone.
-pub(crate) fn table(runs: &[Figures]) -> String {
+/// workload without a rate (`disk`, `start`, `memory`) is in the second table alone.
+pub(crate) fn runs_table(runs: &[Figures]) -> String {
     let mut out = String::new();
     let measured: Vec<&Figures> = runs.iter().filter(|figures| 0.0 < figures.rate).collect();
     if !measured.is_empty() {
-        out = grid(&HEAD, measured.iter().map(|figures| row(figures).to_vec()));
+        out = format_grid(&HEAD, measured.iter().map(|figures| table_row(figures).to_vec()));
     }
     let extras = runs.iter().flat_map(|figures| {
-        figures
-            .extras
-            .iter()
-            .map(|extra| vec![figures.work.to_owned(), extra.name.to_owned(), number(extra.value)])
+        figures.extras.iter().map(|extra| {
+            vec![figures.work.to_owned(), extra.name.to_owned(), format_number(extra.value)]
+        })
     });
     let extras: Vec<Vec<String>> = extras.collect();
     if !extras.is_empty() {
-        out += &grid(&["work", "figure", ""], extras.into_iter());
+        out += &format_grid(&["work", "figure", ""], extras.into_iter());
     }
     for figures in runs {
         if let Some(failure) = &figures.failure {
@@ -56,7 +63,7 @@ pub(crate) fn table(runs: &[Figures]) -> String {
 }
 
 /// Returns a table with its numbers to the right.
-fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+fn format_grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(head.to_vec());
     for row in rows {
@@ -74,19 +81,19 @@ fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 }
 
 /// Returns a line of the first table; memory in megabytes of 10^6.
-fn row(figures: &Figures) -> [String; HEAD.len()] {
+fn table_row(figures: &Figures) -> [String; HEAD.len()] {
     [
         figures.work.to_owned(),
         figures.connections.to_string(),
-        number(figures.rate),
-        number(figures.p50),
-        number(figures.p95),
-        number(figures.p99),
-        number(figures.max),
-        optional(figures.server_cpu),
-        optional(figures.server_memory.map(|bytes| bytes / 1e6)),
+        format_number(figures.rate),
+        format_number(figures.p50),
+        format_number(figures.p95),
+        format_number(figures.p99),
+        format_number(figures.max),
+        format_optional(figures.server_cpu),
+        format_optional(figures.server_memory.map(|bytes| bytes / 1e6)),
         format!("{:.0}%", figures.client_busy * 100.0),
-        number(figures.failures),
+        format_number(figures.failures),
     ]
 }
 
@@ -112,7 +119,7 @@ pub(crate) fn to_json(figures: &Figures) -> Value {
 }
 
 /// Returns two servers side by side, for a page of documentation: ratios are ours to the other's.
-pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
+pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     let mut out = format!(
         "| work | connections | {ours} op/s | {peer} op/s | ratio | {ours} CPU us/op | \
          {peer} CPU us/op | ratio | {ours} p99 us | {peer} p99 us |\n\
@@ -123,14 +130,14 @@ pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
         let cells = [
             ours.work.to_owned(),
             ours.connections.to_string(),
-            number(ours.rate),
-            number(peer.rate),
-            ratio(Some((ours.rate, peer.rate))),
-            optional(ours.server_cpu),
-            optional(peer.server_cpu),
-            ratio(cpu),
-            number(ours.p99),
-            number(peer.p99),
+            format_number(ours.rate),
+            format_number(peer.rate),
+            format_ratio(Some((ours.rate, peer.rate))),
+            format_optional(ours.server_cpu),
+            format_optional(peer.server_cpu),
+            format_ratio(cpu),
+            format_number(ours.p99),
+            format_number(peer.p99),
         ];
         out += &format!("| {} |\n", cells.join(" | "));
     }
@@ -138,8 +145,8 @@ pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
         .iter()
         .flat_map(|Pair { ours, peer }| {
             ours.extras.iter().map(|extra| {
-                let theirs = optional(peer.get(extra.name));
-                let (work, name, value) = (ours.work, extra.name, number(extra.value));
+                let theirs = format_optional(peer.find_extra(extra.name));
+                let (work, name, value) = (ours.work, extra.name, format_number(extra.value));
                 format!("| {work} | {name} | {value} | {theirs} |\n")
             })
         })
@@ -151,7 +158,7 @@ pub(crate) fn markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
 }
 
 /// Returns how many times the second number the first one is.
-fn ratio(pair: Option<(f64, f64)>) -> String {
+fn format_ratio(pair: Option<(f64, f64)>) -> String {
     match pair {
         Some((ours, peer)) if 0.0 < peer => format!("{:.2}x", ours / peer),
         _ => "-".to_owned(),
@@ -159,13 +166,13 @@ fn ratio(pair: Option<(f64, f64)>) -> String {
 }
 
 /// Returns a number, or a dash where it is not known.
-fn optional(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), number)
+fn format_optional(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), format_number)
 }
 
 /// Returns a number with three significant digits or more, never an exponent. What is infinite was
 /// waited for in vain.
-fn number(value: f64) -> String {
+fn format_number(value: f64) -> String {
     let digits = match value.abs() {
         size if size < 1.0 && size != 0.0 => 3,
         size if size < 10.0 && size.fract() != 0.0 => 2,
@@ -190,14 +197,14 @@ mod tests {
             (1234.5, "1234"),
             (f64::INFINITY, "not reached"),
         ] {
-            assert_eq!(number(value), want);
+            assert_eq!(format_number(value), want);
         }
     }
 
     fn figures(rate: f64, cpu: Option<f64>) -> Figures {
         let mut figures =
             Figures { work: "w", connections: 8, rate, server_cpu: cpu, ..Figures::default() };
-        figures.extra("late", rate);
+        figures.add_extra("late", rate);
         figures
     }
 
@@ -217,7 +224,7 @@ mod tests {
                 "| w | late | 2 | 0 |",
             ),
         ] {
-            let text = markdown(&[Pair { ours, peer }], "ebb", "mongod");
+            let text = pairs_markdown(&[Pair { ours, peer }], "ebb", "mongod");
             assert!(text.contains(row), "{text}");
             assert!(text.contains(extra), "{text}");
         }
@@ -225,9 +232,9 @@ mod tests {
 
     #[test]
     fn tables_leave_out_what_was_not_measured() {
-        let text = table(&[figures(300.0, None)]);
+        let text = runs_table(&[figures(300.0, None)]);
         assert!(text.contains("op/s") && text.contains("late"), "{text}");
-        let text = table(&[figures(0.0, None)]);
+        let text = runs_table(&[figures(0.0, None)]);
         assert!(!text.contains("op/s") && text.contains("late"), "{text}");
     }
 

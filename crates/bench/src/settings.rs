@@ -22,16 +22,16 @@ pub(crate) struct Settings<S> {
 }
 
 impl<S> Settings<S> {
-    /// Returns how wide and how long a workload runs that wants so many connections, unless the user gave
+    /// Returns how wide and how long a workload runs that wants this many connections, unless the user gave
     /// a number for all.
-    pub(crate) fn plan(&self, connections: usize) -> Plan {
+    pub(crate) fn plan_run(&self, connections: usize) -> Plan {
         let connections = self.connections.unwrap_or(connections);
         Plan { connections, warmup: self.warmup, duration: self.duration }
     }
 
     /// Returns the chance of one of the workers: workers differ from each other, and are the same in the
     /// next run with the same seed, on either server.
-    pub(crate) fn rng(&self, worker: usize) -> Rng {
+    pub(crate) fn worker_rng(&self, worker: usize) -> Rng {
         Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(worker as u64))
     }
 }

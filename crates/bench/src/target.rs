@@ -26,7 +26,7 @@ pub(crate) enum Dataset {
 
 impl Dataset {
     /// Returns the collection that holds it.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) const fn collection_name(self) -> &'static str {
         match self {
             Self::Users => "usertable",
             Self::Orders => "orders",
@@ -68,59 +68,60 @@ impl Target {
     }
 
     /// Opens a connection of its own.
-    pub(crate) async fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.address).await
+    pub(crate) async fn connect_link(&self) -> Result<Connection> {
+        Connection::open_connection(&self.address).await
     }
 
     /// Drops a collection, if it is there.
-    pub(crate) async fn drop(&self, collection: &str) -> Result<()> {
-        let mut link = self.connect().await?;
-        match link.call(commands::on("drop", collection)).await {
+    pub(crate) async fn drop_collection(&self, collection: &str) -> Result<()> {
+        let mut link = self.connect_link().await?;
+        match link.call_command(commands::collection_command("drop", collection)).await {
             Err(Error::Server { code: NAMESPACE_NOT_FOUND, .. }) => Ok(()),
             other => other.map(|_| ()),
         }
     }
 
     /// Drops all data that was loaded.
-    pub(crate) async fn forget(&mut self) -> Result<()> {
+    pub(crate) async fn remove_data(&mut self) -> Result<()> {
         for dataset in self.loaded.drain(..).collect::<Vec<_>>() {
-            self.drop(dataset.name()).await?;
+            self.drop_collection(dataset.collection_name()).await?;
         }
         Ok(())
     }
 
     /// Loads the data that is not there yet, over whatever an earlier run left.
-    pub(crate) async fn need(&mut self, dataset: Dataset, count: u64) -> Result<()> {
+    pub(crate) async fn need_dataset(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());
         }
-        let collection = dataset.name();
-        self.drop(collection).await?;
+        let collection = dataset.collection_name();
+        self.drop_collection(collection).await?;
         match dataset {
             Dataset::Users => {
-                inserts::insert(self, collection, count, records::record).await?;
+                inserts::insert_documents(self, collection, count, records::user_record).await?;
                 self.users = Arc::new(Keys::new(count));
             }
             Dataset::Orders => {
                 let keys = [("customer", 1), ("at", -1)];
-                let mut link = self.connect().await?;
-                link.call(commands::create_index(collection, &keys, None)).await?;
-                inserts::insert(self, collection, count, records::order).await?;
+                let mut link = self.connect_link().await?;
+                link.call_command(commands::create_index(collection, &keys, None)).await?;
+                inserts::insert_documents(self, collection, count, records::make_order).await?;
             }
             Dataset::Sales => {
-                inserts::insert(self, collection, limits::SALES, records::sale).await?;
+                inserts::insert_documents(self, collection, limits::SALES, records::make_sale)
+                    .await?;
             }
         }
-        self.rest().await?;
+        self.rest_machine().await?;
         self.loaded.push(dataset);
         Ok(())
     }
 
-    /// Asks the server to write out what it holds back, so that a measurement does not pay for the
-    /// load before it. A server that does not know how is left alone.
-    pub(crate) async fn settle(&self) -> Result<()> {
-        let mut link = self.connect().await?;
-        match link.call(commands::admin("fsync", &[])).await {
+    /// Asks the server to write out what it holds back (`fsync`), so that a measurement does not pay for
+    /// the load before it. A server that does not know how is left alone.
+    pub(crate) async fn settle_server(&self) -> Result<()> {
+        let mut link = self.connect_link().await?;
+        match link.call_command(commands::admin_command("fsync", &[])).await {
             Err(error) if !error.is_refusal() => Err(error),
             _ => Ok(()),
         }
@@ -128,9 +129,9 @@ impl Target {
 
     /// Settles, and leaves the machine alone for a moment: what the server still does by itself
     /// shall not be measured with the next work, on this server or on another.
-    pub(crate) async fn rest(&self) -> Result<()> {
-        self.settle().await?;
-        pause::pause(limits::REST_BETWEEN).await;
+    pub(crate) async fn rest_machine(&self) -> Result<()> {
+        self.settle_server().await?;
+        pause::pause_for(limits::REST_BETWEEN).await;
         Ok(())
     }
 }
@@ -146,8 +147,8 @@ impl Subject for Target {
         self.pid
     }
 
-    fn open(&self) -> impl Future<Output = Result<Connection>> {
-        self.connect()
+    fn open_link(&self) -> impl Future<Output = Result<Connection>> {
+        self.connect_link()
     }
 }
 

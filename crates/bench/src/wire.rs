@@ -26,7 +26,12 @@ pub(crate) struct Sequence<'a> {
 }
 
 /// Writes a request over what was in `out`. No flags are set, so a reply is expected.
-pub(crate) fn encode(out: &mut Vec<u8>, request: i32, body: &[u8], sequence: Option<Sequence<'_>>) {
+pub(crate) fn encode_request(
+    out: &mut Vec<u8>,
+    request: i32,
+    body: &[u8],
+    sequence: Option<Sequence<'_>>,
+) {
     out.clear();
     for word in [0, request, 0, OP_MSG, 0] {
         out.extend_from_slice(&word.to_le_bytes());
@@ -99,7 +104,7 @@ mod tests {
 
     fn reply(request: i32, body: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        encode(&mut out, 7, body, None);
+        encode_request(&mut out, 7, body, None);
         out[8..12].copy_from_slice(&request.to_le_bytes());
         out
     }
@@ -108,7 +113,7 @@ mod tests {
     fn a_body_alone_is_header_flags_kind_and_document() {
         let body = doc! { "ping": 1 }.to_buf();
         let mut out = vec![9; 3];
-        encode(&mut out, 5, body.bytes(), None);
+        encode_request(&mut out, 5, body.bytes(), None);
         assert_eq!(out.len(), HEADER + 4 + 1 + body.bytes().len());
         assert_eq!(message_length(&out).unwrap(), Some(out.len()));
         assert_eq!(out[4..8], 5i32.to_le_bytes());
@@ -123,7 +128,7 @@ mod tests {
         let documents = [doc! { "_id": 1 }.to_buf(), doc! { "_id": 2 }.to_buf()];
         let mut out = Vec::new();
         let sequence = Sequence { name: "documents", documents: &documents };
-        encode(&mut out, 1, body.bytes(), Some(sequence));
+        encode_request(&mut out, 1, body.bytes(), Some(sequence));
         let section = &out[HEADER + 5 + 5..];
         assert_eq!(section[0], 1);
         let length = 4 + "documents".len() + 1 + 2 * documents[0].bytes().len();

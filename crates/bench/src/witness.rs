@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const BLUR: Duration = Duration::from_millis(2);
 
 /// Returns whether this is one of the half that expire: the odd ones.
-pub(crate) fn mortal(number: u64) -> bool {
+pub(crate) fn is_mortal(number: u64) -> bool {
     number % 2 == 1
 }
 
@@ -65,16 +65,16 @@ impl Default for Witness {
 impl Witness {
     /// Notes that nothing had expired for a reply that had arrived by then.
     pub(crate) fn all_live_until(&self, at: Duration) {
-        self.alive_until.store(nanos(at), Ordering::Relaxed);
+        self.alive_until.store(to_nanos(at), Ordering::Relaxed);
     }
 
     /// Notes that all has expired for a request sent from then on.
     pub(crate) fn dead_from(&self, at: Duration) {
-        self.dead_from.store(nanos(at), Ordering::Relaxed);
+        self.dead_from.store(to_nanos(at), Ordering::Relaxed);
     }
 
     /// Tells observers that they may stop.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end_looking(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
@@ -83,15 +83,23 @@ impl Witness {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Judges a request that was sent and answered then, found so many documents that expire, and missed
-    /// so many of them.
-    pub(crate) fn judge(&self, sent: Duration, answered: Duration, found: u64, missed: u64) {
-        let (sent, answered) = (nanos(sent), nanos(answered));
+    /// Judges a request that was sent and answered then, by how many documents that expire it found, and
+    /// how many of them it missed.
+    pub(crate) fn judge_request(
+        &self,
+        sent: Duration,
+        answered: Duration,
+        found: u64,
+        missed: u64,
+    ) {
+        let (sent, answered) = (to_nanos(sent), to_nanos(answered));
         let dead_from = self.dead_from.load(Ordering::Relaxed);
+        // By when it was sent: a request under way at the instant may find what was live when it began.
         if 0 < found && dead_from <= sent {
             self.late.fetch_add(found, Ordering::Relaxed);
             self.last_late.fetch_max(sent - dead_from, Ordering::Relaxed);
         }
+        // By when it was answered: one that was answered later may have been read after the instant.
         if answered <= self.alive_until.load(Ordering::Relaxed) {
             self.early.fetch_add(missed, Ordering::Relaxed);
         }
@@ -99,11 +107,14 @@ impl Witness {
 
     /// Judges a read of one document, sent then and answered just now, which was found or not. One that
     /// does not expire has to be there at any time.
-    pub(crate) fn read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
-        match (mortal(number), there) {
-            (true, _) => {
-                self.judge(sent, clock::monotonic_time(), u64::from(there), u64::from(!there))
-            }
+    pub(crate) fn judge_read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
+        match (is_mortal(number), there) {
+            (true, _) => self.judge_request(
+                sent,
+                clock::monotonic_time(),
+                u64::from(there),
+                u64::from(!there),
+            ),
             (false, true) => {}
             (false, false) => return Err(Error::Answer(format!("document {number} is missing"))),
         }
@@ -113,21 +124,21 @@ impl Witness {
     /// Adds what was found to the figures of the reads while documents expired, beside those of a quiet
     /// time before. Times are microseconds or milliseconds, as the names say.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub(crate) fn report(&self, figures: &mut Figures, quiet: &Figures) {
+    pub(crate) fn add_to_figures(&self, figures: &mut Figures, quiet: &Figures) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         figures.failures += quiet.failures;
-        figures.extra("quiet reads per second", quiet.rate);
-        figures.extra("quiet p99, us", quiet.p99);
-        figures.extra("p99 while expiring, us", figures.p99);
-        figures.extra("p99 ratio", figures.p99 / quiet.p99.max(1.0));
-        figures.extra("dead documents seen", read(&self.late));
-        figures.extra("last one seen after, ms", read(&self.last_late) / 1e6);
-        figures.extra("live documents missed", read(&self.early));
+        figures.add_extra("quiet reads per second", quiet.rate);
+        figures.add_extra("quiet p99, us", quiet.p99);
+        figures.add_extra("p99 while expiring, us", figures.p99);
+        figures.add_extra("p99 ratio", figures.p99 / quiet.p99.max(1.0));
+        figures.add_extra("dead documents seen", read(&self.late));
+        figures.add_extra("last one seen after, ms", read(&self.last_late) / 1e6);
+        figures.add_extra("live documents missed", read(&self.early));
     }
 }
 
 /// Returns a reading of the clock as the counters keep it.
-fn nanos(duration: Duration) -> u64 {
+fn to_nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -151,7 +162,7 @@ mod tests {
             let witness = Witness::default();
             witness.alive_until.store(100, Ordering::Relaxed);
             witness.dead_from.store(150, Ordering::Relaxed);
-            witness.judge(at(sent), at(answered), found, missed);
+            witness.judge_request(at(sent), at(answered), found, missed);
             let got = [&witness.late, &witness.early, &witness.last_late]
                 .map(|counter| counter.load(Ordering::Relaxed));
             assert_eq!(got, [late, early, last_late], "{sent} {answered}");
@@ -166,7 +177,11 @@ mod tests {
         {
             let witness = Witness::default();
             witness.dead_from(long_ago);
-            assert_eq!(witness.read(long_ago, number, there).is_ok(), fine, "{number} {there}");
+            assert_eq!(
+                witness.judge_read(long_ago, number, there).is_ok(),
+                fine,
+                "{number} {there}"
+            );
             assert_eq!(witness.late.load(Ordering::Relaxed), late, "{number} {there}");
         }
     }
@@ -174,7 +189,7 @@ mod tests {
     #[test]
     fn before_the_strike_is_known_nobody_is_late() {
         let witness = Witness::default();
-        witness.judge(Duration::from_secs(1), Duration::from_secs(2), 5, 0);
+        witness.judge_request(Duration::from_secs(1), Duration::from_secs(2), 5, 0);
         assert_eq!(witness.late.load(Ordering::Relaxed), 0);
     }
 }

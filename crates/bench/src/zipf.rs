@@ -22,21 +22,21 @@ pub(crate) struct Zipfian {
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
-    /// The factor of the approximation in [`next`](Self::next); follows from the other two.
+    /// The factor of the approximation of ranks; follows from the other two.
     eta: f64,
 }
 
 impl Zipfian {
     /// Returns ranks below `items`, at least 1. Takes time in proportion to `items`.
     pub(crate) fn new(items: u64) -> Self {
-        let mut zipfian = Self::known(1, 1.0);
-        zipfian.grow(items);
+        let mut zipfian = Self::with_known_sum(1, 1.0);
+        zipfian.grow_to(items);
         zipfian
     }
 
     /// Returns ranks below `items` whose sum is known.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
-    fn known(items: u64, zeta: f64) -> Self {
+    fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);
         let eta = (1.0 - (2.0 / items as f64).powf(1.0 - THETA)) / (1.0 - zeta_2 / zeta);
         Self { items, zeta, eta }
@@ -45,10 +45,10 @@ impl Zipfian {
     /// Takes in items that were added since; fewer than before change nothing. Only the new terms are
     /// added to the sum.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
-    pub(crate) fn grow(&mut self, items: u64) {
+    pub(crate) fn grow_to(&mut self, items: u64) {
         if self.items < items {
             let added: f64 = (self.items + 1..=items).map(|n| (n as f64).powf(-THETA)).sum();
-            *self = Self::known(items, self.zeta + added);
+            *self = Self::with_known_sum(items, self.zeta + added);
         }
     }
 
@@ -60,7 +60,7 @@ impl Zipfian {
         clippy::cast_sign_loss,
         reason = "a rank between 0 and the number of items"
     )]
-    pub(crate) fn next(&self, rng: &mut Rng) -> u64 {
+    pub(crate) fn next_rank(&self, rng: &mut Rng) -> u64 {
         let draw = rng.f64();
         let share = draw * self.zeta;
         let rank = if share < 1.0 {
@@ -82,14 +82,14 @@ pub(crate) struct Scrambled(Zipfian);
 
 impl Default for Scrambled {
     fn default() -> Self {
-        Self(Zipfian::known(SCRAMBLED_ITEMS, SCRAMBLED_ZETA))
+        Self(Zipfian::with_known_sum(SCRAMBLED_ITEMS, SCRAMBLED_ZETA))
     }
 }
 
 impl Scrambled {
     /// Returns the next key below `keys`. The rank is hashed; several ranks may fall on one key.
-    pub(crate) fn next(&self, keys: u64, rng: &mut Rng) -> u64 {
-        fnv(self.0.next(rng)) % keys
+    pub(crate) fn next_key(&self, keys: u64, rng: &mut Rng) -> u64 {
+        fnv_hash(self.0.next_rank(rng)) % keys
     }
 }
 
@@ -104,14 +104,14 @@ impl Latest {
     }
 
     /// Returns the next key of the first `keys`, which may have grown since.
-    pub(crate) fn next(&mut self, keys: u64, rng: &mut Rng) -> u64 {
-        self.0.grow(keys);
-        (keys - 1).saturating_sub(self.0.next(rng))
+    pub(crate) fn next_key(&mut self, keys: u64, rng: &mut Rng) -> u64 {
+        self.0.grow_to(keys);
+        (keys - 1).saturating_sub(self.0.next_rank(rng))
     }
 }
 
 /// Returns FNV-1a over the eight bytes of a number, as YCSB scatters ranks.
-fn fnv(number: u64) -> u64 {
+fn fnv_hash(number: u64) -> u64 {
     number.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
@@ -138,7 +138,7 @@ mod tests {
             let zipfian = Zipfian::new(u64::from(items));
             let sum: f64 = (1..=items).map(|n| f64::from(n).powf(-THETA)).sum();
             assert!((zipfian.zeta - sum).abs() < 1e-9, "{items}");
-            let got = shares(items as usize, |rng| zipfian.next(rng));
+            let got = shares(items as usize, |rng| zipfian.next_rank(rng));
             for rank in 0..items.min(2) {
                 let want = f64::from(rank + 1).powf(-THETA) / sum;
                 assert!((got[rank as usize] - want).abs() < 0.005, "{items} {rank} {got:?}");
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn growing_is_the_same_as_starting_large() {
         let mut grown = Zipfian::new(10);
-        grown.grow(500);
-        grown.grow(400);
+        grown.grow_to(500);
+        grown.grow_to(400);
         let large = Zipfian::new(500);
         assert_eq!(grown.items, large.items);
         assert!((grown.zeta - large.zeta).abs() < 1e-9);
@@ -161,18 +161,18 @@ mod tests {
     fn scrambled_keys_reach_everywhere_and_are_skewed() {
         let keys = 100;
         let scrambled = Scrambled::default();
-        let got = shares(100, |rng| scrambled.next(keys, rng));
+        let got = shares(100, |rng| scrambled.next_key(keys, rng));
         assert!(got.iter().all(|share| 0.0 < *share), "a key is never touched");
         let hottest = got.iter().copied().fold(0.0, f64::max);
         assert!((0.03..0.08).contains(&hottest), "{hottest}");
         let place = got.iter().position(|share| *share >= hottest).unwrap();
-        assert_eq!(place as u64, fnv(0) % keys);
+        assert_eq!(place as u64, fnv_hash(0) % keys);
     }
 
     #[test]
     fn the_newest_key_is_the_likeliest() {
         let mut latest = Latest::new(10);
-        let got = shares(20, |rng| latest.next(20, rng));
+        let got = shares(20, |rng| latest.next_key(20, rng));
         for key in 1..20 {
             assert!(got[key - 1] < got[key] + 0.01, "{key} {got:?}");
         }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn known_hashes() {
         for (number, want) in [(0, 0xa8c7_f832_281a_39c5), (1, 0x89cd_3129_1d2a_efa4)] {
-            assert_eq!(fnv(number), want, "{number}: {:x}", fnv(number));
+            assert_eq!(fnv_hash(number), want, "{number}: {:x}", fnv_hash(number));
         }
     }
 }

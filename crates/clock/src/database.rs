@@ -19,8 +19,7 @@
 //! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
 //! runs slower until both agree.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::{
@@ -221,9 +220,9 @@ impl Clock {
             if let Some(now) = self.try_now() {
                 return now;
             }
-            let state = self.lock();
+            let mut state = self.lock();
             if self.try_now().is_none() {
-                drop(self.renewed.wait(state));
+                self.renewed.wait(&mut state);
             }
         }
     }
@@ -234,9 +233,9 @@ impl Clock {
         Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
     }
 
-    /// Also after a panic of another holder: the state is whole after each statement.
+    /// The state is whole after each statement, so that a holder that panics leaves nothing by halves.
     fn lock(&self) -> MutexGuard<'_, ClockState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about

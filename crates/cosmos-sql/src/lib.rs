@@ -32,7 +32,7 @@ pub fn compile(text: &str, parameters: &[(String, Value)]) -> Result<Select, Sql
 }
 
 /// The plan of a condition on one document, `FROM c WHERE c.a = 1`: a query that need not say what
-/// it selects. [`Select::keeps`] is for it.
+/// it selects. [`Select::keeps_document`] is for it.
 pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
     let query = parser::parse_condition(text).map_err(|fault| fault.into_error(text))?;
     bind::bind_query(&query, &[]).map_err(|fault| fault.into_error(text))

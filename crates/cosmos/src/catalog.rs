@@ -2,16 +2,14 @@
 //! definition says is read once for each version of it and kept, because every request about items
 //! needs it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use document::{Document, Value, ValueRef};
 use engine::{
     Collection, CollectionState, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace,
     Store,
 };
+use parking_lot::RwLock;
 
 use crate::{
     container::{self, hash_bytes},
@@ -249,13 +247,13 @@ pub(crate) struct Containers(RwLock<ByName>);
 impl Containers {
     /// The container that is kept under these names, if it is still current.
     fn find_current(&self, database: &str, name: &str) -> Option<Arc<Container>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.get(database)?.get(name).filter(|container| container.is_current()).cloned()
     }
 
     /// Forgets what is not there any more, so that no collection is held for good.
     pub(crate) fn forget_dropped(&self) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         for names in known.values_mut() {
             names.retain(|_, container| container.is_current());
         }
@@ -264,7 +262,7 @@ impl Containers {
 
     /// Keeps a container under the names of a link.
     fn remember(&self, database: &str, name: &str, container: &Arc<Container>) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         let names = known.entry(database.to_owned()).or_default();
         names.insert(name.to_owned(), Arc::clone(container));
     }

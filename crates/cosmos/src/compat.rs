@@ -26,11 +26,11 @@ what is not there answers an error that names it.
 * An item's root-level `ttl` is checked where TTL is on (400 with the service's text, in create,
   upsert, replace, patch and batch) and kept as it came where TTL is off.
 * An item is gone at `_ts + ttl`, in whole seconds, on every path: point reads, queries, counts,
-  feeds, batches, conditions, unique keys. What is dead stays dead whatever is set later; in the
+  feeds, batches, conditions, unique keys. What has expired stays expired whatever is set later; in the
   service what was not purged yet comes back when TTL is turned off.
-* In the feed of all versions a death is `"operationType":"delete"` with `"timeToLiveExpired":true`.
+* In the feed of all versions an expiration is `"operationType":"delete"` with `"timeToLiveExpired":true`.
   A container whose `changeFeedPolicy` has `"retainPreviousImages": true` (a property of this server)
-  has the item as it was in `previous`, of deaths and of all other changes.
+  has the item as it was in `previous`, of expirations and of all other changes.
 
 "#;
 
@@ -94,7 +94,7 @@ is not done within a second.
 ## Chosen where no system decides
 
 * Keys are checked with the machine's clock (15 minutes), data live by the database clock.
-* `If-Match` on an upsert of an item that is not there, or dead, creates it.
+* `If-Match` on an upsert of an item that is not there, or has expired, creates it.
 * A patch may not change the id, the partition key, or a property that the server sets.
 * A token ends with its permission: when that is replaced or removed, its tokens are 403. Links of
   names and of resource ids mean the same to it. A token for one partition key is for items, and for

@@ -12,13 +12,10 @@
 //! second 8   199 left
 //! ```
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use crate::limits::METERS;
+use parking_lot::{Mutex, MutexGuard};
 
 /// What limits a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +59,7 @@ pub(crate) struct Throttle(Mutex<Meters>);
 impl Throttle {
     /// A poisoned lock is taken all the same: a bucket is right after any panic.
     fn lock_meters(&self) -> MutexGuard<'_, Meters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Whether a request about items of a container may run, at `now` of the monotonic clock.

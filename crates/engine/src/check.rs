@@ -77,7 +77,7 @@ impl<S: Store> LiveView<S> {
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {
             checked.note_difference(format!(
-                "the books say {} documents and {} bytes, the rows {rows} and {bytes}",
+                "the counters say {} documents and {} bytes, the rows {rows} and {bytes}",
                 live.documents, live.bytes
             ));
         }

@@ -15,10 +15,11 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 thread_local! {
     /// Whether the step under way on this thread let others run.
     static RESTED: Cell<bool> = const { Cell::new(false) };
@@ -129,7 +130,7 @@ impl Lanes {
     }
 
     fn lock(&self) -> MutexGuard<'_, LaneState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 
     /// Runs an operation: once it is long it takes turns with others. It stays where it is: an

@@ -7,11 +7,12 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
 use expiry::{Floors, Header};
+use parking_lot::{Mutex, MutexGuard};
 use store::{DropFilter, DropPredicate, Space};
 
 use crate::{
@@ -58,7 +59,7 @@ struct FloorPredicate(Mutex<Collections>);
 
 impl FloorPredicate {
     fn lock(&self) -> MutexGuard<'_, Collections> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

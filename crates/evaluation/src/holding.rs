@@ -6,12 +6,13 @@
 //! asked for, and after that it asks for an eighth more than it needs.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use document::{DocRef, ValueRef};
 use memory::{Account, Share, Short};
+use parking_lot::Mutex;
 
 use crate::{
     error::{Error, Kind},
@@ -66,7 +67,7 @@ impl Holding {
 
     /// The operation itself holds `bytes` more until it is forgotten.
     pub fn keep_for_operation(&self, bytes: usize) -> Result<(), Short> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)
+        self.0.kept.lock().grow(bytes)
     }
 
     /// Bytes that the operation holds.
@@ -103,7 +104,7 @@ impl Holding {
     /// No expression is being evaluated any more: what the last one held is given back.
     pub fn release_expression(&self) {
         if self.0.covered.load(Relaxed) != 0 {
-            let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut share = self.0.share.lock();
             share.shrink(usize::MAX);
             self.0.covered.store(0, Relaxed);
         }
@@ -115,7 +116,7 @@ impl Holding {
         if bytes <= self.0.covered.load(Relaxed).max(FREE) {
             return Ok(());
         }
-        let mut share = self.0.share.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut share = self.0.share.lock();
         // Each step is an eighth more, so that growing by little is seldom.
         share.set(bytes.saturating_add(bytes / 8)).or_else(|_| share.set(bytes))?;
         self.0.covered.store(share.held_bytes(), Relaxed);

@@ -71,7 +71,10 @@ impl Model {
             assert_eq!(self.settings.is_live(&header, at), !doc.died, "{context} {doc:?} {self:?}");
             assert_eq!(floors.has_expired(&header), doc.died, "{context} {doc:?}");
             for floors in &self.reap {
-                assert!(!floors.has_expired(&header) || doc.died, "{context} reaped alive {doc:?}");
+                assert!(
+                    !floors.has_expired(&header) || doc.died,
+                    "{context} reaped while live {doc:?}"
+                );
             }
         }
     }

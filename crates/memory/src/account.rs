@@ -1,18 +1,29 @@
 //! The account: how much may be held, how much is, and who may give something back.
+//!
+//! ```text
+//!  0                          common limit        7/8 of the limit       limit
+//!  │ everybody                      │ withheld for now │ only small holders │
+//! ```
+//!
+//! Nobody waits for memory: whoever asks gets it or is refused. Before a refusal those who hold what
+//! they can do without are asked to give it back ([`Relief`]). An account may be a part of another
+//! one; then what is taken has to fit into both.
 
 use std::{
     fmt,
     sync::{
-        Arc, PoisonError, RwLock, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
 };
 
 use crate::pressure::Pressure;
+use parking_lot::RwLock;
 
 /// Somebody who holds memory that others may need more.
 pub trait Relief: Send + Sync {
-    /// Gives back at least so many bytes, if there are as many to be done without.
+    /// Gives back at least this many bytes, if it can do without that much. It is called by whoever
+    /// needs memory, in the middle of its work.
     fn relieve(&self, bytes: usize);
 }
 
@@ -28,27 +39,34 @@ impl fmt::Display for Short {
 
 impl std::error::Error for Short {}
 
-/// Who holds at most so much is small: the reserve is for these.
+/// A holder of at most this many bytes is small: the reserve is for these.
 pub const SMALL: usize = 256 * 1024;
-/// The part of an account that only small holders may take: one in so many bytes.
+/// The part of an account that only small holders may take: one in this many bytes.
 const RESERVE: usize = 8;
 
-/// So many bytes for everybody who has a clone of it; by default without limit, and nothing is
-/// counted. Its last part is a
-/// reserve for those who need little, so that they are served while others hold all the rest.
+/// A number of bytes for everybody who has a clone of it; by default without limit, and then nothing
+/// is counted. Its last part is a reserve for those who need little, so that they are served while
+/// others hold all the rest.
 #[derive(Clone, Default)]
 pub struct Account(Option<Arc<Books>>);
 
+/// What clones of an account share.
 struct Books {
     /// The account that it is a part of.
     whole: Option<Account>,
+    /// Bytes that may be held at once.
     limit: usize,
     /// Whether it is one holder: what it holds altogether says whether it is small.
     is_one: bool,
+    /// Bytes that are held.
     used: AtomicUsize,
+    /// The most bytes that were ever held.
     peak: AtomicUsize,
+    /// How often there was not enough.
     refused: AtomicU64,
+    /// Who may be asked to give something back.
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,
+    /// Compares with what the system says; only the account of a process has it.
     pressure: Option<Pressure>,
 }
 
@@ -60,24 +78,26 @@ impl fmt::Debug for Account {
 }
 
 impl Account {
-    /// An account of so many bytes.
+    /// Returns an account of `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self::within(None, limit, false, None)
     }
 
-    /// The account of a process that may have so many bytes altogether. `resident` says how many it
-    /// has, as the system counts them: when these come near to it, those who need much get less.
+    /// Returns the account of operations in a process that may have `process` bytes altogether.
+    /// `resident` returns how many it has, as the system counts them: when these come near to it, those
+    /// who need much get less.
     pub fn of_process(limit: usize, process: usize, resident: fn() -> Option<usize>) -> Self {
         Self::within(None, limit, false, Some(Pressure::new(process, resident)))
     }
 
-    /// A part of the account for many holders, with a limit and a reserve of its own: what it holds
-    /// counts in both.
+    /// Returns a part of the account for many holders, with a limit and a reserve of its own: what it
+    /// holds counts in both.
     pub fn split_off(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, false, None)
     }
 
-    /// The same for one holder, an operation, that has several shares.
+    /// Returns the same for one holder, an operation, that has several shares: it is small or not by
+    /// what they hold together.
     pub fn for_operation(&self, limit: usize) -> Self {
         Self::within(Some(self.clone()), limit, true, None)
     }
@@ -111,32 +131,32 @@ impl Account {
         self.counted_books().is_some_and(|books| books.is_one)
     }
 
-    /// Bytes that may be held at once.
+    /// Returns the bytes that may be held at once.
     pub fn limit(&self) -> usize {
         self.counted_books().map_or(usize::MAX, |books| books.limit)
     }
 
-    /// Bytes that are held now.
+    /// Returns the bytes that are held now.
     pub fn used_bytes(&self) -> usize {
         self.counted_books().map_or(0, |books| books.used.load(Relaxed))
     }
 
-    /// The most bytes that were ever held at once.
+    /// Returns the most bytes that were ever held at once.
     pub fn peak_bytes(&self) -> usize {
         self.counted_books().map_or(0, |books| books.peak.load(Relaxed))
     }
 
-    /// How many times there was not enough.
+    /// Returns how many times there was not enough.
     pub fn refused_count(&self) -> u64 {
         self.counted_books().map_or(0, |books| books.refused.load(Relaxed))
     }
 
-    /// Whether so many bytes more would be beyond its own limit, whatever others hold.
+    /// Returns whether this many bytes more would be beyond its own limit, whatever others hold.
     pub fn is_beyond(&self, bytes: usize) -> bool {
         self.limit() < self.used_bytes().saturating_add(bytes)
     }
 
-    /// Whether less than an eighth of it is left for all, or of the account that it is a part of:
+    /// Returns whether less than an eighth of it is left for all, or of the account that it is a part of:
     /// whoever can do with less memory should.
     pub fn is_scarce(&self) -> bool {
         let left = self.common_limit().saturating_sub(self.used_bytes());
@@ -147,24 +167,25 @@ impl Account {
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
         if let Some(books) = self.counted_books() {
-            let mut reliefs = books.reliefs.write().unwrap_or_else(PoisonError::into_inner);
+            let mut reliefs = books.reliefs.write();
             reliefs.push(relief);
         }
     }
 
-    /// Bytes that nobody who needs much gets for now, because the process has more than is counted.
+    /// Returns the bytes that nobody who needs much gets for now, because the process has more than is
+    /// counted. At most three quarters of the account are withheld: an eighth is left for them.
     pub fn withheld_bytes(&self) -> usize {
         let most = self.limit() - self.limit() / RESERVE * 2;
         self.pressure().map_or(0, |pressure| pressure.withheld_bytes().min(most))
     }
 
-    /// What all may take but those who need little.
+    /// Returns what all may take but those who need little.
     fn common_limit(&self) -> usize {
         self.limit() - self.limit() / RESERVE - self.withheld_bytes()
     }
 
-    /// Takes so many bytes for a share that holds so many then; others are asked for relief when
-    /// there are not as many.
+    /// Takes `bytes` for a share that holds `held` bytes then; others are asked for relief when there is
+    /// not enough, and only then is it refused.
     pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), Short> {
         let is_small = self.is_small(bytes, held);
         if let Some(whole) = self.whole_account() {
@@ -199,7 +220,7 @@ impl Account {
         Err(Short)
     }
 
-    /// Takes without asking anybody for relief.
+    /// Takes without asking anybody for relief; `false`: nothing was taken.
     pub(crate) fn try_take(&self, bytes: usize, held: usize) -> bool {
         let is_small = self.is_small(bytes, held);
         if !self.add_bytes(bytes, is_small) {
@@ -213,12 +234,14 @@ impl Account {
         taken
     }
 
-    /// Whether a share that would hold so much, so many bytes of it new, may take of the reserve.
+    /// Returns whether a share that would hold `held` bytes, `bytes` of them new, may take of the
+    /// reserve.
     fn is_small(&self, bytes: usize, held: usize) -> bool {
         let together = if self.is_one() { self.used_bytes().saturating_add(bytes) } else { held };
         held <= SMALL && together <= SMALL
     }
 
+    /// Gives bytes back to it, and to the account that it is a part of.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.subtract_bytes(bytes);
         if let Some(whole) = self.whole_account() {
@@ -232,8 +255,8 @@ impl Account {
         }
     }
 
-    /// One addition that fails beyond the limit: two that ask at once cannot both get the last
-    /// bytes.
+    /// Adds to what is held, unless that would be beyond the limit. It is one atomic step: two that ask
+    /// at once cannot both get the last bytes.
     fn add_bytes(&self, bytes: usize, is_small: bool) -> bool {
         // One holder has a limit that says what it may do, and nothing to keep for others.
         let Some(books) = self.counted_books() else { return true };
@@ -249,9 +272,10 @@ impl Account {
         }
     }
 
+    /// Asks all who offered relief for the missing bytes, one after the other.
     fn relieve(&self, missing: usize) {
         let Some(books) = self.counted_books() else { return };
-        let reliefs = books.reliefs.read().unwrap_or_else(PoisonError::into_inner);
+        let reliefs = books.reliefs.read();
         // Kept outside the lock: what is given back is dropped there.
         let reliefs: Vec<_> = reliefs.iter().filter_map(Weak::upgrade).collect();
         for relief in reliefs {

@@ -5,7 +5,7 @@
 pub const LEAST: usize = 128 * MB;
 const MB: usize = 1024 * 1024;
 
-/// Least and most that a server takes when nothing is said.
+/// The least and the most that a server takes when nothing is said.
 const DEFAULT: (usize, usize) = (512 * MB, 2048 * MB);
 
 /// How the memory of the process is divided.
@@ -16,33 +16,36 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What is usual on a machine of so much memory: a quarter of it.
+    /// Returns what is usual on a machine of `machine` bytes: a quarter of it, within bounds. 0, for a
+    /// machine that does not tell, is the least.
     pub fn usual(machine: usize) -> Self {
         let (least, most) = DEFAULT;
         Self { process: (machine / 4).clamp(least, most) }
     }
 
-    /// What operations may hold together.
+    /// Returns what operations may hold together.
     pub fn operations_bytes(self) -> usize {
         self.process / 2
     }
 
-    /// What connections may hold together before their first request is whole.
+    /// Returns what connections may hold together before their first request is whole; it is a part of
+    /// what operations may hold.
     pub fn strangers_bytes(self) -> usize {
         self.process / 16
     }
 
-    /// Blocks of tables that the store keeps.
+    /// Returns the bytes of blocks of tables that the store keeps.
     pub fn cache_bytes(self) -> usize {
         (self.process / 8).min(256 * MB)
     }
 
-    /// Data of a server that keeps them in memory, which needs neither cache nor journal.
+    /// Returns the bytes of data of a server that keeps them in memory, which needs neither cache nor
+    /// journal.
     pub fn data_bytes(self) -> usize {
         self.process / 8 * 3
     }
 
-    /// The journal of the store: all writes that are only in memory are in it.
+    /// Returns the bytes of the store's journal: all writes that are only in memory are in it.
     pub fn journal_bytes(self) -> usize {
         (self.process / 8).min(128 * MB)
     }

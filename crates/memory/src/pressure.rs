@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// So much is taken between two looks, bytes: at a gigabyte a second a look every two milliseconds.
+/// Bytes that are taken between two looks: at a gigabyte a second a look every two milliseconds.
 const LOOK_EVERY: usize = 2 * 1024 * 1024;
 
 /// How near a process is to what it may have.
@@ -23,7 +23,7 @@ impl Pressure {
         Self { process, resident, since: AtomicUsize::new(0), withheld: AtomicUsize::new(0) }
     }
 
-    /// So many bytes were taken of the account.
+    /// Notes that bytes were taken of the account, and looks at the process every so often.
     pub(crate) fn note_taken(&self, bytes: usize) {
         if LOOK_EVERY <= self.since.fetch_add(bytes, Relaxed).saturating_add(bytes) {
             self.look_at_process();

@@ -3,11 +3,13 @@
 
 use crate::account::{Account, Short};
 
-/// What is not asked for: a great many shares never hold more.
+/// A share of at most this many bytes takes nothing from the account: a great many shares never hold
+/// more.
 const FREE: usize = 2 * 1024;
-/// What is taken at least; a share becomes larger by as much as it has, then by whole chunks.
+/// Bytes that are taken beyond what is needed, at least; a share becomes larger by as much as it has,
+/// then by whole chunks.
 const FIRST: usize = 4 * 1024;
-/// The largest step beyond what is needed.
+/// Bytes that are taken beyond what is needed, at most.
 const CHUNK: usize = 64 * 1024;
 
 /// Bytes of an account, given back when it is dropped.
@@ -21,12 +23,12 @@ pub struct Share {
 }
 
 impl Account {
-    /// A share that holds nothing yet.
+    /// Returns a share that holds nothing yet.
     pub fn share(&self) -> Share {
         Share { account: self.clone(), held: 0, taken: 0 }
     }
 
-    /// A share of exactly so many bytes.
+    /// Returns a share of exactly this many bytes, or [`Short`].
     pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
         self.take_bytes(bytes, bytes)?;
         Ok(Share { account: self.clone(), held: bytes, taken: bytes })
@@ -34,22 +36,22 @@ impl Account {
 }
 
 impl Share {
-    /// Bytes that its holder needs.
+    /// Returns the bytes that its holder needs.
     pub fn held_bytes(&self) -> usize {
         self.held
     }
 
-    /// Its holder needs so many bytes more. When there are not as many it holds what it held.
+    /// Notes that its holder needs this many bytes more. When they are not there, it holds what it held.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Short> {
         self.set(self.held.saturating_add(bytes))
     }
 
-    /// Its holder needs so many bytes less.
+    /// Notes that its holder needs this many bytes less.
     pub fn shrink(&mut self, bytes: usize) {
         self.lower_to(self.held.saturating_sub(bytes));
     }
 
-    /// Its holder needs so many bytes. When there are not as many it holds what it held.
+    /// Notes how many bytes its holder needs. When they are not there, it holds what it held.
     pub fn set(&mut self, bytes: usize) -> Result<(), Short> {
         if bytes <= self.held {
             self.lower_to(bytes);
@@ -70,6 +72,7 @@ impl Share {
         Ok(())
     }
 
+    /// Gives back what is not needed, but keeps a chunk ahead: a holder that shrinks often grows again.
     fn lower_to(&mut self, bytes: usize) {
         self.held = bytes;
         let kept = bytes.saturating_add(CHUNK);

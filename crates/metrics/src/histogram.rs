@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Durations, nanoseconds.
+/// Bounds of durations, in nanoseconds.
 const DURATIONS_NS: &[u64] = &[
     25_000,
     50_000,
@@ -26,7 +26,7 @@ const DURATIONS_NS: &[u64] = &[
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One a bound, and one for what lies above all of them.
+    /// One for each bound, and one for what lies above all of them.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
@@ -43,13 +43,13 @@ pub struct Distribution {
 }
 
 impl Histogram {
-    /// An empty one with these inclusive upper bounds, ascending.
+    /// Returns an empty one with these inclusive upper bounds, ascending.
     pub fn new(bounds: &'static [u64]) -> Self {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, counts, sum: AtomicU64::new(0) }
     }
 
-    /// An empty one of durations, nanoseconds: from 25 microseconds to 30 seconds.
+    /// Returns an empty one of durations in nanoseconds: from 25 microseconds to 30 seconds.
     pub fn of_durations() -> Self {
         Self::new(DURATIONS_NS)
     }
@@ -63,7 +63,8 @@ impl Histogram {
         }
     }
 
-    /// What was counted so far.
+    /// Returns what was counted so far. Counts and sum are read one after the other, so a measurement that
+    /// comes meanwhile may be in one and not in the other.
     pub fn read_distribution(&self) -> Distribution {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         Distribution { bounds: self.bounds, counts, sum: self.sum.load(Ordering::Relaxed) }
@@ -71,7 +72,7 @@ impl Histogram {
 }
 
 impl Distribution {
-    /// How many measurements there are.
+    /// Returns how many measurements there are.
     pub fn measurement_count(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -8,8 +8,10 @@ use std::{
 
 use crate::histogram::{Distribution, Histogram};
 
+/// How many copies of the histograms there are; threads are spread over them.
 const SHARDS: usize = 8;
 
+/// How many threads have counted so far, which gives each its shard.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -21,13 +23,13 @@ thread_local! {
 pub struct Latencies(Vec<Vec<Histogram>>);
 
 impl Latencies {
-    /// Of this many kinds.
+    /// Returns empty latencies of this many kinds.
     pub fn new(kinds: usize) -> Self {
         let shard = || (0..kinds).map(|_| Histogram::of_durations()).collect();
         Self((0..SHARDS).map(|_| shard()).collect())
     }
 
-    /// One of this kind took so long.
+    /// Counts an operation of this kind that took so long. A kind that is not there is not counted.
     pub fn observe(&self, kind: usize, took: Duration) {
         let shard = SHARD.with(|shard| self.0.get(*shard));
         if let Some(histogram) = shard.and_then(|shard| shard.get(kind)) {
@@ -35,7 +37,7 @@ impl Latencies {
         }
     }
 
-    /// All of a kind; `None`: there is no such kind.
+    /// Returns the distribution of a kind, in nanoseconds, over all threads; `None`: there is no such kind.
     pub fn read_kind(&self, kind: usize) -> Option<Distribution> {
         let mut shards = self.0.iter().filter_map(|shard| shard.get(kind));
         let mut sum = shards.next()?.read_distribution();

@@ -4,17 +4,17 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicI32, Ordering},
     },
     time::Duration,
 };
 
 use memory::Share;
+use parking_lot::Mutex;
 
 use crate::{
     counters::Counters,
-    lock::lock,
     operation::{Operation, Running, StopReason},
     wire::Compressor,
 };
@@ -63,7 +63,7 @@ pub(crate) struct RunningGuard<'a>(&'a Connection);
 
 impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.running) = None;
+        *self.0.running.lock() = None;
     }
 }
 
@@ -86,7 +86,7 @@ impl Connection {
 
     /// The application's name, if the client gave one.
     pub(crate) fn app_name(&self) -> Option<String> {
-        lock(&self.app_name).clone()
+        self.app_name.lock().clone()
     }
 
     /// The number of the next reply. Each reply gets another one, since exhaust replies refer to
@@ -97,19 +97,19 @@ impl Connection {
 
     /// Holds the memory of a reply until it is sent.
     pub(crate) fn hold_reply_memory(&self, share: Share) {
-        *lock(&self.answer) = share;
+        *self.answer.lock() = share;
     }
 
     /// Gives back the memory of the reply, which is sent. It is dropped without the lock.
     pub(crate) fn release_reply_memory(&self) {
         // Taken first and dropped afterwards: giving memory back may wake others.
-        let sent = std::mem::take(&mut *lock(&self.answer));
+        let sent = std::mem::take(&mut *self.answer.lock());
         drop(sent);
     }
 
     /// Notes that a command begins.
     pub(crate) fn begin_command(&self, running: Running) -> RunningGuard<'_> {
-        *lock(&self.running) = Some(running);
+        *self.running.lock() = Some(running);
         RunningGuard(self)
     }
 
@@ -118,7 +118,7 @@ impl Connection {
     pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
         // In this order: what stopped the request so far is carried over to the operation it goes
         // on with.
-        if let Some(running) = &mut *lock(&self.running) {
+        if let Some(running) = &mut *self.running.lock() {
             operation.resume_for(now, &running.operation);
             running.cursor = Some(cursor);
             running.operation = Arc::clone(operation);
@@ -127,13 +127,13 @@ impl Connection {
 
     /// What it is doing, if it is doing something.
     pub(crate) fn running_command(&self) -> Option<Running> {
-        lock(&self.running).clone()
+        self.running.lock().clone()
     }
 
     /// Tells the command under way to stop, if its number is `id`; `None` means any. Returns
     /// whether there was such a command. It stops at its next look, not at once.
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
-        let running = lock(&self.running);
+        let running = self.running.lock();
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));
         meant.inspect(|running| running.operation.tell_to_stop(why)).is_some()
     }

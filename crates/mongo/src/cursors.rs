@@ -12,21 +12,17 @@
 //!           +-- kill, too long idle, memory short: closed
 //! ```
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use engine::{Cursor, Namespace, Store};
 use memory::Relief;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     client::RelayedSender,
     cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
-    lock::lock,
     operation::{Operation, StopReason},
     session::SessionId,
 };
@@ -151,7 +147,7 @@ impl<S: Store> Cursors<S> {
     /// Locks the table, for as short as possible: nothing is awaited under this lock, and cursors
     /// are dropped after it is released, since dropping one frees memory.
     fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
-        lock(&self.0)
+        self.0.lock()
     }
 
     /// Keeps a cursor and returns the id that it gets. Ids are random, so that nobody can guess

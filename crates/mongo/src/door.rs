@@ -5,7 +5,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -15,6 +15,7 @@ use document::ObjectId;
 use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
+use parking_lot::Mutex;
 
 use crate::{
     client::{Connection, RelayedSender},
@@ -22,7 +23,6 @@ use crate::{
     counters::{COUNTERS, Counters},
     cursors::Cursors,
     fail_point::FailPoint,
-    lock::lock,
     protocol_error_log::ProtocolErrorLog,
     timestamps::Timestamps,
     usage::Usage,
@@ -203,7 +203,7 @@ impl<S: Store> Door<S> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
         let connection = Arc::new(Connection::new(id, peer, relayed_sender));
-        lock(&self.connections).open.push(Arc::downgrade(&connection));
+        self.connections.lock().open.push(Arc::downgrade(&connection));
         connection
     }
 
@@ -214,13 +214,13 @@ impl<S: Store> Door<S> {
 
     /// All clients that are connected now.
     pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
-        lock(&self.connections).open.iter().filter_map(Weak::upgrade).collect()
+        self.connections.lock().open.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Takes out a client that has gone and keeps what it counted.
     pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
-        let mut connections = lock(&self.connections);
+        let mut connections = self.connections.lock();
         for (sum, (_, value)) in
             connections.closed.iter_mut().zip(connection.counters.named_values())
         {
@@ -233,7 +233,7 @@ impl<S: Store> Door<S> {
     /// Sums over all connections, closed ones included: name and value. A connection that closes at
     /// this moment is in one of the two parts, never in both: both are read under one lock.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
-        let connections = lock(&self.connections);
+        let connections = self.connections.lock();
         let mut sums = connections.closed;
         for connection in connections.open.iter().filter_map(Weak::upgrade) {
             for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.named_values()) {

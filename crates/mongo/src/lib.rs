@@ -41,7 +41,6 @@ mod fail_point;
 /// Sizes, counts and times.
 mod limits;
 /// Taking a lock.
-mod lock;
 /// Rules for names of databases and collections.
 mod names;
 /// Joins the state and the commands.

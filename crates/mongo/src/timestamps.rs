@@ -2,12 +2,10 @@
 //! that is stored whole, by an insert or a replacement, stands for the present. The `_id` stays as
 //! it came.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
 use pipeline::edit::Edit;
-
-use crate::lock::lock;
 
 /// Gives timestamps, each later than the one before, so that they order writes of one second: the
 /// upper 32 bits are seconds since 1970, the lower ones count.
@@ -18,7 +16,7 @@ impl Timestamps {
     /// The next one, at this instant. It never goes back, also if the clock says an earlier second.
     fn next_timestamp(&self, now_ms: i64) -> u64 {
         let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
-        let mut last = lock(&self.0);
+        let mut last = self.0.lock();
         *last = (u64::from(seconds) << 32).max(*last) + 1;
         *last
     }

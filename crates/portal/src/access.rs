@@ -71,6 +71,7 @@ impl Doorman {
             Login::Open => return Ok(Some(Access { right: Right::Write, by: By::Nothing })),
             Login::Required => {}
         }
+        // Before the session: a program that sends a key means it.
         if let Some(key) = bearer_key(headers) {
             let (place, right) = self.check_key(key, peer)?;
             return Ok(Some(Access { right, by: By::Key(place) }));
@@ -110,6 +111,7 @@ impl Doorman {
     /// nobody logs in: a browser sends their requests also when a page of another site asks for them.
     pub(crate) fn admit(&self, of: &Asked<'_>) -> Result<Access> {
         let access = self.known_access(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
+        // A read by a page of another site changes nothing, and its answer stays unread there.
         if !only_reads(of.method) {
             match &access.by {
                 By::Session(session) => self.check_token(of.headers, Some(session))?,

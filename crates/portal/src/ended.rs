@@ -7,13 +7,10 @@
 //! 1795012345 1795012345.w.…   one session: its end in seconds since 1970, its cookie's value
 //! ```
 
-use std::{
-    collections::BTreeMap,
-    fmt, io,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, io};
 
 use crate::limits::MAX_ENDED_SESSIONS;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Keeps a text over restarts, instead of the one before; it is durable when this returns.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
@@ -80,6 +77,7 @@ impl Ended {
     /// Ends a session. Where keeping it fails it is ended all the same, but not after a restart.
     pub(crate) fn add(&self, name: &str, until: i64, now_s: i64) -> io::Result<()> {
         let mut sessions = self.lock();
+        // What has ended by itself need not be remembered.
         sessions.until.retain(|_, until| now_s < *until);
         sessions.until.insert(name.to_owned(), until);
         if MAX_ENDED_SESSIONS < sessions.until.len() {
@@ -93,7 +91,7 @@ impl Ended {
 
     /// Takes the lock; a panic while it was held leaves a list that is valid.
     fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 
@@ -114,9 +112,9 @@ mod tests {
 
     /// Keeps a text where a test sees it.
     fn kept(text: &Arc<Mutex<String>>) -> Kept {
-        let (now, to) = (text.lock().unwrap().clone(), Arc::clone(text));
+        let (now, to) = (text.lock().clone(), Arc::clone(text));
         let keep = Box::new(move |text: &str| {
-            *to.lock().unwrap() = text.to_owned();
+            *to.lock() = text.to_owned();
             Ok(())
         });
         Kept { text: now, keep }
@@ -134,8 +132,8 @@ mod tests {
         }
         // What is over by itself is forgotten.
         again.add("c", 3000, 1500).unwrap();
-        assert_eq!(text.lock().unwrap().as_str(), "2000 b\n3000 c\n");
-        *text.lock().unwrap() = "junk\n4 d\n\nx y\n".to_owned();
+        assert_eq!(text.lock().as_str(), "2000 b\n3000 c\n");
+        *text.lock() = "junk\n4 d\n\nx y\n".to_owned();
         assert!(Ended::new(kept(&text)).has("d", 4));
     }
 
@@ -149,6 +147,6 @@ mod tests {
         for of in [&ended, &Ended::new(kept(&text))] {
             assert!(of.has("s0", 1000) && of.has("another", 1006) && !of.has("another", 1007));
         }
-        assert_eq!(text.lock().unwrap().as_str(), "1006 *\n");
+        assert_eq!(text.lock().as_str(), "1006 *\n");
     }
 }

@@ -57,12 +57,12 @@ const PACKED: &str = ".br";
 const TAG_BYTES: usize = 8;
 /// The page that all links lead to.
 const FIRST: &str = "index.html";
-/// Folder of files whose names change with their bytes, so that browsers may keep them for ever.
+/// Folder of files whose names change with their bytes, so that browsers may keep them.
 const HASHED: &str = "assets/";
 /// Links into the pages: the names of databases and containers in them may look like files.
 const LINKS: [&str; 2] = ["nosql/", "mongo/"];
 
-/// Answers a path that is not a route: a file, the first page for a link, or 404.
+/// Handles a path that is not a route: a file, the first page for a link, or 404.
 pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !only_reads(&method) {
         return Error::not_found().into_response();

@@ -39,6 +39,7 @@ pub(crate) async fn pass_gate<D: Doors>(
     mut request: Request,
     next: Next,
 ) -> Response {
+    // Refusals get the headers too.
     let mut response = match check_request(&portal, &mut request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
@@ -76,6 +77,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         // A relayed request is not refused for its method: the API decides by what it asks.
         only_asks: path.starts_with(RELAYS) || path.ends_with(PREVIEW),
     })?;
+    // Routes that ask who the sender is find him there.
     request.extensions_mut().insert(access);
     Ok(())
 }

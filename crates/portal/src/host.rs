@@ -27,7 +27,7 @@ pub(crate) fn only_reads(method: &Method) -> bool {
 }
 
 /// Refuses a change that a page of another site asks for, by the headers that browsers set and pages
-/// cannot. Clients other than browsers send neither and pass; they need a key.
+/// cannot. Clients other than browsers send neither and pass this check.
 pub(crate) fn check_site(method: &Method, host: &str, headers: &HeaderMap) -> Result<()> {
     if only_reads(method) {
         return Ok(());

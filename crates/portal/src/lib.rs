@@ -1,6 +1,6 @@
 //! The portal's side of the admin address: who is let in, the session, the files of the web pages,
-//! and the requests that these pages make. It knows no protocol of the APIs and no engine: what they
-//! are is behind the trait [`Doors`], which the server implements.
+//! and the requests that these pages make. It knows no protocol of the APIs and no engine: it
+//! reaches them by the trait [`Doors`], which the server implements.
 //!
 //! ```text
 //! request → gate (host, site, key or session) → route of the server

@@ -22,7 +22,7 @@ use crate::{
     session::{By, Session, no_cookie, session_cookie},
 };
 
-/// Answers `GET /_portal/api/session`: whether a login is needed, who the sender is, and the token
+/// Handles `GET /_portal/api/session`: whether a login is needed, who the sender is, and the token
 /// that he has to send with changes.
 pub(crate) async fn get_login<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
@@ -33,7 +33,7 @@ pub(crate) async fn get_login<D: Doors>(
     Ok(login_response(&portal, access.as_ref()))
 }
 
-/// Answers `POST /_portal/api/session` with `{"key": "..."}`: begins a session and sets its cookie.
+/// Handles `POST /_portal/api/session` with `{"key": "..."}`: begins a session and sets its cookie.
 /// 401 for a wrong key, 429 after too many of them from one address.
 pub(crate) async fn sign_in<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
@@ -56,7 +56,7 @@ pub(crate) async fn sign_in<D: Doors>(
     Ok(with_cookie(login_response(&portal, Some(&access)), &set))
 }
 
-/// Answers `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and takes
+/// Handles `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and takes
 /// the cookie back. Where that cannot be kept the session is over until the next restart only, and
 /// the answer says so.
 pub(crate) async fn sign_out<D: Doors>(

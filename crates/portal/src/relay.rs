@@ -23,7 +23,7 @@ use crate::{
 /// Headers of a request that are the portal's business; the APIs never see them.
 const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
-/// Answers any request under `/_portal/api/nosql` with what the NoSQL API answers. 404 where it is off.
+/// Handles any request under `/_portal/api/nosql`: returns what the NoSQL API does. 404 where it is off.
 pub(crate) async fn relay_nosql<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
@@ -49,7 +49,7 @@ fn inner_uri(uri: &Uri) -> Result<Uri> {
     Ok(Uri::from(link.map_err(|_| Error::bad_request("the link cannot be read"))?))
 }
 
-/// Answers `POST /_portal/api/mongo/{database}`: the body is a command and the answer its reply, both
+/// Handles `POST /_portal/api/mongo/{database}`: the body is a command and the answer its reply, both
 /// BSON. 200 also for a reply that says that the command failed.
 pub(crate) async fn relay_mongo<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,

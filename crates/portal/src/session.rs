@@ -75,7 +75,7 @@ impl Sessions {
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let (key, right) = self.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
-        // The number tells sessions apart that began in the same second; it is no secret.
+        // The number tells sessions apart that began in the same second; it is not a secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
         Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })
@@ -106,12 +106,14 @@ impl Sessions {
         let seal = decode_digest(seal)?;
         let (until, right) = claims.split_once('.')?;
         let (right, _) = right.split_once('.')?;
+        // The cookie does not say which key sealed it: the account has few, so each is tried.
         let place = self.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
             same && right_letter(*held) == right
         })?;
         let (_, right) = self.keys.get(place)?;
         let until: i64 = until.parse().ok()?;
+        // The seal has been checked, so the end can be believed.
         let good = now_s < until && !self.ended.has(sealed, until);
         good.then(|| Session { right: *right, place, until, sealed: sealed.to_owned() })
     }

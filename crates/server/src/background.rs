@@ -148,6 +148,7 @@ async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
 async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
     loop {
+        // The catalog first: until the engine has read it again the store takes no commits.
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover_reopened().await
         {
@@ -175,6 +176,8 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
     loop {
         let ticked = engine.clone();
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
+        // An outer error would be a panic or the end of the runtime; the store is asked why it refuses
+        // elsewhere (`watch_store`).
         if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
             tracing::error!(%error, "housekeeping of the store");
         }
@@ -218,9 +221,10 @@ async fn keep_house(
         if let Some(door) = &door
             && door_due <= now
         {
+            // Asked only when the reaper is due, which is about once a second.
             door_due = door.tick(now);
         }
-        // At least 10 ms, so that a reaper that is always due leaves time for requests. The door's
+        // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's
         // due time does not shorten the wait: cursors may time out a little late.
         let rest = due.saturating_sub(monotonic_time()).max(Duration::from_millis(10));
         tokio::select! {

@@ -6,8 +6,8 @@
 //!      | checkpoint, CRC | checkpoint, CRC |    even numbers left, odd numbers right
 //! ```
 //!
-//! The engine writes here too, through [`Persist`]: a moved clock and what depends on the move must
-//! be durable in that order.
+//! The engine writes here too, through [`Persist`]: the move of a manual clock is durable before it is
+//! in force.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,11 +16,12 @@ use std::{
     os::unix::fs::FileExt,
     path::Path,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use clock::{BootId, Checkpoint};
 use engine::Persist;
+use parking_lot::Mutex;
 
 /// Bytes of a slot: the usual sector of a disk, so that writing one slot does not touch the other.
 const SLOT: u64 = 512;
@@ -68,7 +69,8 @@ impl CheckpointFile {
         let body = checkpoint.encode();
         let mut record = body.to_vec();
         record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
-        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.0.lock();
+        // Over the older checkpoint: a torn write leaves the newer one.
         file.write_all_at(&record, checkpoint.number % 2 * SLOT)?;
         file.sync_data()?;
         if !checkpoint.manual {

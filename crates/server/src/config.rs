@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Duration};
 
 /// How long after its expiration a document's bytes may go, where nothing else is said and the clock
-/// moves by itself. Reads never wait for that; it leaves time to notice a clock that is wrong.
+/// moves by itself. Reads never see them meanwhile.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
 /// How the database clock moves.
@@ -12,7 +12,7 @@ pub const REAP_DELAY: Duration = Duration::from_secs(60);
 pub enum ClockMode {
     /// With the machine's clocks.
     System,
-    /// Only when told, by `POST /_ebb/clock`: for tests of retention.
+    /// Only when told, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
     Manual,
 }
 
@@ -30,24 +30,24 @@ pub enum LogFormat {
 pub struct Config {
     /// Where data lives; `None`: nothing is kept.
     pub data_dir: Option<PathBuf>,
-    /// Address of the MongoDB door; `None`: no such listener.
+    /// Address of the MongoDB API; `None`: no such listener.
     pub mongo_addr: Option<String>,
-    /// Whoever reaches the MongoDB door may do everything, also from other machines.
+    /// Whoever reaches the MongoDB API may do everything, also from other machines.
     pub mongo_no_auth: bool,
-    /// Address of the NoSQL door; `None`: no such listener.
+    /// Address of the NoSQL API; `None`: no such listener.
     pub cosmos_addr: Option<String>,
-    /// Names that the NoSQL door answers to while everybody knows its key, beside addresses,
+    /// Names that the NoSQL API answers to while everybody knows its key, beside addresses,
     /// `localhost`, the machine's name and those of its other settings.
     pub cosmos_hosts: Vec<String>,
-    /// Where clients of the NoSQL door are sent, with a slash at its end; `None`: where they came.
+    /// Where clients of the NoSQL API are sent, with a slash at its end; `None`: where they came.
     pub account_endpoint: Option<String>,
-    /// Keys of the NoSQL door; `None`: the one that everybody knows.
+    /// Keys of the NoSQL API; `None`: the public emulator key.
     pub key_file: Option<PathBuf>,
-    /// Certificate of the NoSQL door; `None`: one that is made.
+    /// Certificate of the NoSQL API; `None`: one that is made.
     pub tls_cert: Option<PathBuf>,
     /// Its key.
     pub tls_key: Option<PathBuf>,
-    /// Whether the NoSQL door limits requests by the throughput of offers.
+    /// Whether the NoSQL API limits requests by the throughput of offers.
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
     pub admin_addr: Option<String>,
@@ -60,7 +60,7 @@ pub struct Config {
     pub clock: ClockMode,
     /// Written once every listener accepts.
     pub ready_file: Option<PathBuf>,
-    /// How long a document has been dead before its bytes may go.
+    /// How long after its expiration the bytes of a document may go, at the earliest.
     pub reap_delay: Duration,
     /// How log lines look; `None`: nothing is logged.
     pub log_format: Option<LogFormat>,

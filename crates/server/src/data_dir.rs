@@ -74,6 +74,7 @@ impl DataDir {
             .truncate(false)
             .open(path.join("lock"))
             .map_err(|error| failed("lock", &error))?;
+        // An advisory lock, by which a second process is refused at once instead of waiting.
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
@@ -128,6 +129,7 @@ fn check_format(path: &Path) -> Result<(), Refused> {
 fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
+    // The lock file was made just now; the other may be left of a start that ended too early.
     let foreign = fs::read_dir(path)
         .map_err(failed)?
         .filter_map(Result::ok)

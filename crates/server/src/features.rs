@@ -5,11 +5,12 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 use crate::{data_dir::Refused, whole_file};
@@ -117,12 +118,14 @@ impl Features {
     /// The same, on this thread. The file is written before the switch turns: what is in force must
     /// never be something that the next start would not know.
     fn turn_now(&self, on: bool) -> io::Result<()> {
+        // Held while the file is written, so that two changes at once end with the same state in both.
         let mut source = self.lock();
         if let Some(folder) = &self.folder {
             let stored = Stored { version: VERSION, per_document_ttl: on };
             let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
             whole_file::write_whole(folder, FILE, &text)?;
         }
+        // From here on requests see it; one under way may have read it before.
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
         Ok(())
@@ -130,7 +133,7 @@ impl Features {
 
     /// Takes the lock. A panic while it was held leaves a valid value, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Source> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+        self.source.lock()
     }
 }
 
@@ -143,6 +146,7 @@ fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
             file.display()
         ))
     };
+    // Absent is the usual case; anything else unreadable must not count as "on".
     let text = match fs::read(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -3,7 +3,7 @@
 //! what time it is or says when it wants to be called again. It knows no protocol beyond which API
 //! listens on which address.
 //!
-//! The binary `ebb` calls [`serve`], which runs one server in this process until a signal. Tests
+//! The binary `ebb` calls [`serve()`], which runs one server in this process until a signal. Tests
 //! call [`start`] and [`Running::stop`], and may have several servers in one process.
 //!
 //! `docs/operations.md` describes what is built here from the operator's side.

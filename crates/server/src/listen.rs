@@ -116,7 +116,7 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
             accepted = listener.accept() => accepted,
             // Also when the sender is gone.
             _ = stop.changed() => break,
-            // Takes finished tasks away while the server runs, or the set would grow for ever.
+            // Takes finished tasks away while the server runs, or the set would only grow.
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
         };
         match accepted {

@@ -81,7 +81,7 @@ pub(crate) async fn open_door(
     };
     let door =
         Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
-    // On a full disk this has to wait for another start; it is no reason to refuse this one.
+    // On a full disk this has to wait for another start; this one serves what there is.
     if let Err(error) = door.mend().await {
         tracing::warn!(%error, "mend the offers of containers");
     }

@@ -111,7 +111,7 @@ impl Signals {
 }
 
 /// Raises the soft limit of descriptors to the hard one: thousands of idle connections need a
-/// descriptor each, and the usual soft limit is 1024. A failure is no reason not to start;
+/// descriptor each, and the usual soft limit is 1024. A server starts without it too;
 /// `listen.rs` counts connections by the limit that is in force.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -72,11 +72,12 @@ impl Running {
         self.ready.admin.as_deref()
     }
 
-    /// Stops accepting, lets requests under way finish, and closes the store. Takes about ten seconds
-    /// at most, beside what the store needs. Fails when the store could not write what it still held;
+    /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
+    /// about eight seconds, whatever their clients do (`listen.rs`). Fails when the store could not write what it still held;
     /// all that was acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { engine, stop, tasks, timekeeper, data_dir, .. } = self;
+        // Nobody listens any more if all tasks have ended by themselves.
         let _ = stop.send(true);
         for mut task in tasks {
             // A second more than `listen::DRAIN`, after which a listener ends by itself.
@@ -85,6 +86,7 @@ impl Running {
                 let _ = task.await;
             }
         }
+        // After the tasks: no request is under way that could still write.
         let closed = engine.store().close().await;
         // Commits that still wait in the store may need a new lease of the clock, so the clock goes
         // after the store and the engine.
@@ -105,8 +107,10 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     // directory last.
     let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
+    // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
+    // One account for both APIs: `--memory` bounds the process, not each of them.
     let (plan, memory, strangers) = open_accounts(config);
     let files = data_dir.as_ref().map(temporary_area).transpose().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);

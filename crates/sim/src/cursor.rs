@@ -88,15 +88,15 @@ impl OpenCursor {
         let id = id_of(body);
         if self.buffered {
             // It may have been removed or written since, but it must not have expired.
-            let dead = |(life, _): &(u32, u32)| model.has_expired(*life);
-            if self.start.get(&id).is_none_or(dead) {
-                return Err(format!("a cursor returned the dead document {body:?}"));
+            let has_expired = |(life, _): &(u32, u32)| model.has_expired(*life);
+            if self.start.get(&id).is_none_or(has_expired) {
+                return Err(format!("a cursor returned the expired document {body:?}"));
             }
             self.returned.push(id);
             return Ok(());
         }
         let Some(doc) = model.live_document(id) else {
-            return Err(format!("a cursor returned the dead or absent document {body:?}"));
+            return Err(format!("a cursor returned the expired or absent document {body:?}"));
         };
         if doc.body != *body {
             return Err(format!("a cursor returned {body:?} instead of {:?}", doc.body));

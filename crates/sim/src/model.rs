@@ -50,7 +50,7 @@ pub(crate) struct Model {
     /// By name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Lives that ended by themselves.
-    dead: BTreeSet<u32>,
+    expired: BTreeSet<u32>,
     /// How many lives there were, which numbers the next one.
     lives: u32,
     /// How many writes there were.
@@ -121,7 +121,7 @@ impl Model {
             default: None,
             docs: BTreeMap::new(),
             indexes: BTreeMap::new(),
-            dead: BTreeSet::new(),
+            expired: BTreeSet::new(),
             lives: 0,
             versions: 0,
         }
@@ -135,16 +135,16 @@ impl Model {
         let due =
             |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
         let live = self.docs.values().filter(|doc| !doc.died);
-        let dead: Vec<u32> = live.filter(|doc| due(doc)).map(|doc| doc.life).collect();
-        for doc in self.docs.values_mut().filter(|doc| dead.contains(&doc.life)) {
+        let expired: Vec<u32> = live.filter(|doc| due(doc)).map(|doc| doc.life).collect();
+        for doc in self.docs.values_mut().filter(|doc| expired.contains(&doc.life)) {
             doc.died = true;
         }
-        self.dead.extend(dead);
+        self.expired.extend(expired);
     }
 
     /// Whether this life ended by itself.
     pub(crate) fn has_expired(&self, life: u32) -> bool {
-        self.dead.contains(&life)
+        self.expired.contains(&life)
     }
 
     /// Moves time. Asked on both sides: what is due now expires by the settings of now.

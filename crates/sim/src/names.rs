@@ -311,12 +311,12 @@ impl NamesWorld {
     fn check_world(&self) -> Result<(), String> {
         let names = self.names_and_ids();
         // Two names with one id would be one collection under both.
-        let alive: BTreeSet<u32> = names.values().copied().collect();
-        if alive.len() != names.len() {
+        let there: BTreeSet<u32> = names.values().copied().collect();
+        if there.len() != names.len() {
             return Err(format!("a collection has two names: {names:?}"));
         }
         // Who took which one away is not known, since names moved meanwhile; the number is.
-        let lost = self.known.keys().filter(|id| !alive.contains(id)).count();
+        let lost = self.known.keys().filter(|id| !there.contains(id)).count();
         if self.takers < lost {
             let takers = self.takers;
             return Err(format!(
@@ -353,7 +353,7 @@ impl NamesWorld {
                 // A client that left in the middle of a creation leaves spaces, which the next
                 // start removes.
                 && !self.left
-                && !alive.contains(&id)
+                && !there.contains(&id)
             {
                 return Err(format!("space {} belongs to nobody", space.name()));
             }

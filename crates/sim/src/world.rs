@@ -308,7 +308,7 @@ impl World {
     /// What is seen as expired now must not live in what is ordered already.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
-            Some(id) => Err(format!("{what:?} saw {id} dead, which is renewed already")),
+            Some(id) => Err(format!("{what:?} saw {id} expired, which is renewed already")),
             None => Ok(()),
         }
     }

@@ -1,12 +1,9 @@
 //! What the compactor is told: which spaces were written, which keyspaces are left over.
 
-use std::{
-    collections::HashSet,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use fjall::Keyspace;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use store::{Error, Space};
 
 /// How often keyspaces that were written lately are looked at.
@@ -37,7 +34,7 @@ struct Mail {
 impl CompactorMailbox {
     /// Also after a panic of another holder: mail is whole after each of its statements.
     fn lock(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mail.lock()
     }
 
     /// These spaces were written. A thread that only pauses is left alone: this happens with every
@@ -83,17 +80,13 @@ impl CompactorMailbox {
         if idle {
             mail.asleep = true;
             while mail.written.is_empty() && mail.leftovers.is_empty() && !mail.closed {
-                mail = self.wake.wait(mail).unwrap_or_else(PoisonError::into_inner);
+                self.wake.wait(&mut mail);
             }
             mail.asleep = false;
         } else if !mail.closed {
             // What is written meanwhile waits: compaction is in no hurry.
             let until = |mail: &mut Mail| !mail.closed;
-            mail = self
-                .wake
-                .wait_timeout_while(mail, PAUSE, until)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            self.wake.wait_while_for(&mut mail, until, PAUSE);
         }
         (!mail.closed).then(|| std::mem::take(&mut mail.written))
     }

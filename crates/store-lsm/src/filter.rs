@@ -7,14 +7,12 @@
 //!  this use           → the predicate decides by key and value
 //! ```
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
+use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
 
 use crate::spaces::{Slots, slot_of};
@@ -26,12 +24,12 @@ pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 impl PredicateInForce {
     /// In force for compactions that begin from now on.
     pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(predicate);
+        *self.0.lock() = Some(predicate);
     }
 
     /// The filter for one compaction of a space; `None` before a predicate was set.
     fn filter_for(&self, space: Space) -> Option<DropFilter> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = self.0.lock().clone();
         held.map(|predicate| predicate.filter_for(space))
     }
 }

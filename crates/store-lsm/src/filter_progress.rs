@@ -10,9 +10,9 @@
 use std::{
     collections::{HashMap, VecDeque},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use store::Space;
 
 /// What is known of one space.
@@ -31,7 +31,7 @@ pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 impl FilterProgress {
     /// By space; a start knows nothing.
     fn lock(&self) -> MutexGuard<'_, HashMap<Space, SpaceProgress>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Every table that held commits up to `seq` was rewritten; they lie in journals up to this

@@ -11,7 +11,7 @@
 use std::{
     path::Path,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
@@ -20,6 +20,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use fjall::{Database, Keyspace, PersistMode};
+use parking_lot::Mutex;
 use store::{Error, Kind, Space};
 
 use crate::{
@@ -150,8 +151,8 @@ impl Generation {
     }
 
     /// The threads that were not joined yet.
-    fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_threads(&self) -> parking_lot::MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock()
     }
 
     /// Whether this is one of its own threads, which cannot wait for itself.

@@ -4,7 +4,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use fjall::{AbstractTree as _, Database, Keyspace, PersistMode};
+use parking_lot::Mutex;
 use store::{Error, InFlight};
 
 use crate::{
@@ -131,7 +132,7 @@ impl OpenTree {
     /// Moves the watermark to what is durable now.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
         let batch = self.durable_batch.load(Ordering::SeqCst);
-        let mut watermark = self.watermark.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watermark = self.watermark.lock();
         watermark.move_to(batch).map_err(|error| from_io("write the mark", &error))
     }
 }

@@ -6,14 +6,10 @@
 //! it, nothing is freed yet; the thread finds that nobody else holds it, and frees it beside
 //! everybody.
 
-use std::{
-    any::Any,
-    collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{any::Any, collections::HashMap, sync::Arc, time::Duration};
 
 use fjall::{AbstractTree as _, Keyspace};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Memory that is freed so fast that nobody notices, bytes.
 const SMALL_BYTES: u64 = 4 * 1024 * 1024;
@@ -50,7 +46,7 @@ impl Default for ReclaimerMailbox {
 impl MemtableReclaimer {
     /// Held for a moment only: commits come by here.
     fn lock(&self) -> MutexGuard<'_, ReclaimerMailbox> {
-        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mailbox.lock()
     }
 
     /// This keyspace was written.
@@ -82,14 +78,13 @@ impl MemtableReclaimer {
     /// Waits a while; returns what nobody else uses any more, or `None` when it is time to end.
     fn wait_for_unused(&self) -> Option<Vec<HeldMemtable>> {
         let until = |news: &mut ReclaimerMailbox| news.held.is_empty() && !news.closed;
-        let waited = self.wake.wait_while(self.lock(), until);
-        let news = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut news = self.lock();
+        self.wake.wait_while(&mut news, until);
         if news.closed {
             return None;
         }
         let pause = news.pause;
-        let waited = self.wake.wait_timeout(news, pause);
-        let mut news = waited.unwrap_or_else(PoisonError::into_inner).0;
+        self.wake.wait_for(&mut news, pause);
         // Only this list holds it: the tree has flushed it, and no snapshot reads it.
         let unused = news.held.extract_if(|_, memory| Arc::strong_count(memory) == 1);
         let unused: Vec<HeldMemtable> = unused.map(|(_, memory)| memory).collect();

@@ -3,13 +3,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
 };
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use store::{Error, Timepiece};
 use tokio::sync::Notify;
 
@@ -79,7 +80,7 @@ impl Drop for LsmStore {
         let live = self.shared.generation.load_full();
         let own = live.is_some_and(|live| live.is_on_own_thread());
         self.shared.closed.store(true, Ordering::SeqCst);
-        let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let keeper = self.keeper.get_mut().take();
         let Some(keeper) = keeper else { return };
         keeper.thread().unpark();
         if !own {

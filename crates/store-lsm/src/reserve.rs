@@ -5,9 +5,9 @@ use std::{
     fs::File,
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use rustix::fs::FallocateFlags;
 
 /// Name of the file in the store's folder.
@@ -29,12 +29,12 @@ impl Reserve {
 
     /// Bytes that it takes.
     pub(crate) fn held_bytes(&self) -> u64 {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.held.lock()
     }
 
     /// Takes this many bytes, if the device has them.
     pub(crate) fn hold_bytes(&self, bytes: u64) -> io::Result<()> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if bytes <= *held {
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Reserve {
 
     /// Gives the bytes back to the device; false when it had none.
     pub(crate) fn release(&self) -> bool {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         let emptied = 0 < *held && File::create(&self.path).is_ok();
         if emptied {
             *held = 0;

@@ -2,11 +2,12 @@
 //! this and not an opening, so that they go on when the tree is opened again.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicBool, Ordering},
 };
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use store::{Error, Health, Kind};
 use tokio::sync::Notify;
 
@@ -41,12 +42,12 @@ impl StoreShared {
 
     /// Why the last attempt to open the tree again failed.
     pub(crate) fn last_failure(&self) -> Option<Error> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     /// Tells who waits for the tree that it is open, or why it could not be opened.
     pub(crate) fn notify_waiting(&self, failure: Option<Error>) {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        *self.failure.lock() = failure;
         self.opened.notify_waiters();
     }
 

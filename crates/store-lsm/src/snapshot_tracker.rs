@@ -1,12 +1,10 @@
 //! Which snapshots are open, as the tree numbers them: compaction may forget what none of them
 //! sees. The tree keeps such a list too but tells nobody, and looks at it rarely.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use fjall::Database;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Open snapshots by the number they read up to, and how many share it.
 #[derive(Default)]
@@ -15,7 +13,7 @@ pub(crate) struct SnapshotTracker(Mutex<BTreeMap<u64, usize>>);
 impl SnapshotTracker {
     /// By number; few at a time, since readers share the published snapshot.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Pins what is visible now, before a snapshot of it is taken.

@@ -13,7 +13,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use arc_swap::ArcSwap;
@@ -22,6 +22,7 @@ use fjall::{
     AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode, compaction::Leveled,
     config::BlockSizePolicy,
 };
+use parking_lot::{Mutex, MutexGuard};
 use store::{Error, Kind, Space};
 
 use crate::errors::from_fjall;
@@ -83,7 +84,7 @@ pub(crate) struct Slots(Arc<Mutex<HashMap<u32, (Space, u32)>>>);
 impl Slots {
     /// By slot: the space and the number of the use.
     fn lock(&self) -> MutexGuard<'_, HashMap<u32, (Space, u32)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// The space in a slot, and the number of its use.
@@ -214,7 +215,7 @@ impl Spaces {
 
     /// Held by whoever makes or removes a space.
     fn lock_unused(&self) -> MutexGuard<'_, UnusedSlots> {
-        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unused.lock()
     }
 
     /// Where a space's keys are; `None` when it does not exist.

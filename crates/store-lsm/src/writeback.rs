@@ -6,11 +6,11 @@ use std::{
     collections::{HashMap, HashSet},
     fs::File,
     path::{Path, PathBuf},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use fjall::{AbstractTree, Keyspace};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// How often tables under way are looked at.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -68,7 +68,7 @@ impl Drop for Compacting<'_> {
 impl Writeback {
     /// Held for a moment only: commits come by here.
     fn lock(&self) -> MutexGuard<'_, WritebackMailbox> {
-        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.mailbox.lock()
     }
 
     /// This keyspace was written: a flush of it may be under way.
@@ -110,14 +110,14 @@ impl Writeback {
             if !folders.is_empty() {
                 return Some(folders);
             }
-            news = self.wake.wait(news).unwrap_or_else(PoisonError::into_inner);
+            self.wake.wait(&mut news);
         }
     }
 
     /// Waits before the next look, unless the thread is to end.
     fn pause_briefly(&self) {
         let open = |news: &mut WritebackMailbox| !news.closed;
-        let _ended = self.wake.wait_timeout_while(self.lock(), PAUSE, open);
+        self.wake.wait_while_for(&mut self.lock(), open, PAUSE);
     }
 }
 

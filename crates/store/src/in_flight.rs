@@ -14,12 +14,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// In place of an instant while the table is empty.
@@ -58,7 +56,7 @@ impl Default for InFlight {
 impl InFlight {
     /// Held for a moment only, by the threads that order and publish.
     fn lock(&self) -> MutexGuard<'_, VecDeque<i64>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        self.under_way.lock()
     }
 
     /// A batch is about to be stamped, at this instant or later.

@@ -71,7 +71,7 @@ mod tests {
     fn what_was_typed() {
         let words = ["--url", "http://h:1", "--connections", "8", "--seconds", "0.5", "--json"];
         let typed = parse(&words).unwrap();
-        let settings = typed.one.load.settings(1);
+        let settings = typed.one.load.round_settings(1);
         assert_eq!(typed.one.url.to_string(), "http://h:1");
         assert_eq!((settings.connections, settings.seed), (Some(8), 2));
         assert_eq!(settings.duration, Duration::from_millis(500));
@@ -94,7 +94,7 @@ mod tests {
             ("scan", true, None),
         ] {
             let load = parse(&["--work", work]).unwrap().one.load;
-            assert_eq!(load.works(known).ok().map(|works| works.len()), want, "{work}");
+            assert_eq!(load.named_works(known).ok().map(|works| works.len()), want, "{work}");
         }
     }
 

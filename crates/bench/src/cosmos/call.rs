@@ -17,7 +17,7 @@ pub(crate) enum Verb {
 
 impl Verb {
     /// As it stands in the request line.
-    fn name(self) -> &'static str {
+    fn method_name(self) -> &'static str {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
@@ -26,7 +26,8 @@ impl Verb {
     }
 
     /// As it is signed.
-    fn signed(self) -> &'static str {
+    /// The signature has it in lower case.
+    fn signed_name(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::Post => "post",
@@ -70,6 +71,7 @@ impl Call<'_> {
 /// What the requests of one connection have in common; most of it is made into text once.
 #[derive(Debug)]
 pub(crate) struct Envelope {
+    /// Signs every request.
     key: Key,
     /// Headers that are the same in each request.
     fixed: String,
@@ -94,24 +96,24 @@ impl Envelope {
              x-ms-documentdb-query-iscontinuationexpected: False\r\n\
              x-ms-client-id: {}\r\n",
             env!("CARGO_PKG_VERSION"),
-            uuid(rng),
+            random_uuid(rng),
         );
         // The end of the id counts requests.
-        let activity = uuid(rng)[..28].to_owned();
+        let activity = random_uuid(rng)[..28].to_owned();
         Self { key, fixed, activity, serial: 0 }
     }
 
     /// Writes a request over what was in the buffer. The signature covers verb, kind, link and date.
-    pub(crate) fn encode(&mut self, call: &Call<'_>, date: &Date, out: &mut Vec<u8>) {
+    pub(crate) fn encode_request(&mut self, call: &Call<'_>, date: &Date, out: &mut Vec<u8>) {
         out.clear();
         self.serial = self.serial.wrapping_add(1);
         let put = |out: &mut Vec<u8>, parts: &[&str]| {
             parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
         };
-        let path = [call.verb.name(), " /", call.link, call.under, " HTTP/1.1\r\n"];
+        let path = [call.verb.method_name(), " /", call.link, call.under, " HTTP/1.1\r\n"];
         put(out, &path);
         put(out, &[&self.fixed, "authorization: "]);
-        self.key.sign(call.verb.signed(), call.kind, call.link, &date.signed, out);
+        self.key.sign_request(call.verb.signed_name(), call.kind, call.link, &date.signed, out);
         put(out, &["\r\nx-ms-date: ", &date.header, "\r\nx-ms-activity-id: ", &self.activity]);
         // Writing into memory cannot fail.
         let _ = write!(out, "{:08x}", self.serial);
@@ -130,7 +132,7 @@ impl Envelope {
 }
 
 /// Returns a random UUID, version 4.
-pub(crate) fn uuid(rng: &mut Rng) -> String {
+pub(crate) fn random_uuid(rng: &mut Rng) -> String {
     let bits = rng.u128(..) & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{bits:032x}");
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &digits[range]);
@@ -171,7 +173,7 @@ mod tests {
             (Call::ROOT, "GET / HTTP/1.1", "-resource-type: databaseaccount\r\n", "\r\n\r\n"),
         ] {
             let mut out = b"what was there".to_vec();
-            envelope.encode(&call, &date, &mut out);
+            envelope.encode_request(&call, &date, &mut out);
             let text = String::from_utf8(out).unwrap();
             assert!(text.starts_with(first), "{text}");
             assert!(text.contains(has), "{has}: {text}");
@@ -189,7 +191,7 @@ mod tests {
         let mut activities = Vec::new();
         for _ in 0..2 {
             let mut out = Vec::new();
-            envelope.encode(&Call::ROOT, &Date::from_ms(0), &mut out);
+            envelope.encode_request(&Call::ROOT, &Date::from_ms(0), &mut out);
             let text = String::from_utf8(out).unwrap();
             let line = text.lines().find(|line| line.starts_with("x-ms-activity-id: "));
             activities.push(line.unwrap().to_owned());
@@ -202,7 +204,7 @@ mod tests {
     fn ids_are_of_version_four() {
         let mut rng = Rng::with_seed(7);
         for _ in 0..20 {
-            let id = uuid(&mut rng);
+            let id = random_uuid(&mut rng);
             assert_eq!((id.len(), id.matches('-').count(), &id[14..15]), (36, 4, "4"), "{id}");
             assert!("89ab".contains(&id[19..20]), "{id}");
         }

@@ -29,7 +29,11 @@ pub(crate) struct Container {
 impl Container {
     /// Makes an empty container of this name in place of any that was there, with a default time to live in
     /// seconds or without. Its partition key is `/pk`.
-    pub(crate) async fn create(link: &mut Link, name: &str, ttl: Option<i64>) -> Result<Self> {
+    pub(crate) async fn create_container(
+        link: &mut Link,
+        name: &str,
+        ttl: Option<i64>,
+    ) -> Result<Self> {
         let database = json!({ "id": DATABASE }).to_string();
         let call = Call {
             verb: Verb::Post,
@@ -40,8 +44,8 @@ impl Container {
             headers: &[JSON],
             body: database.as_bytes(),
         };
-        unless(CONFLICT, link.call(&call).await.map(|_| ()))?;
-        Self::delete(link, name).await?;
+        accept_status(CONFLICT, link.call_accepted(&call).await.map(|_| ()))?;
+        Self::delete_container(link, name).await?;
         let mut body = json!({
             "id": name,
             "partitionKey": { "paths": ["/pk"], "kind": "Hash", "version": 2 },
@@ -59,7 +63,7 @@ impl Container {
             headers: &[JSON, ("x-ms-offer-throughput", "400")],
             body: body.as_bytes(),
         };
-        let made = link.call(&call).await?.json()?;
+        let made = link.call_accepted(&call).await?.parse_json()?;
         let rid = made.get("_rid").and_then(Value::as_str);
         let rid = rid.ok_or_else(|| Error::Answer("a container without _rid".to_owned()))?;
         // It becomes part of headers.
@@ -70,25 +74,25 @@ impl Container {
     }
 
     /// Deletes a container, if it is there.
-    pub(crate) async fn delete(link: &mut Link, name: &str) -> Result<()> {
-        delete(link, "colls", &format!("dbs/{DATABASE}/colls/{name}")).await
+    pub(crate) async fn delete_container(link: &mut Link, name: &str) -> Result<()> {
+        delete_resource(link, "colls", &format!("dbs/{DATABASE}/colls/{name}")).await
     }
 
     /// Deletes everything, if it is there.
     pub(crate) async fn delete_all(link: &mut Link) -> Result<()> {
-        delete(link, "dbs", &format!("dbs/{DATABASE}")).await
+        delete_resource(link, "dbs", &format!("dbs/{DATABASE}")).await
     }
 }
 
 /// Deletes a resource, if it is there.
-async fn delete(link: &mut Link, kind: &'static str, of: &str) -> Result<()> {
+async fn delete_resource(link: &mut Link, kind: &'static str, of: &str) -> Result<()> {
     let operation = "Delete";
     let call = Call { verb: Verb::Delete, kind, operation, link: of, under: "/", ..Call::ROOT };
-    unless(NOT_FOUND, link.call(&call).await.map(|_| ()))
+    accept_status(NOT_FOUND, link.call_accepted(&call).await.map(|_| ()))
 }
 
 /// Counts a refusal with this status as success.
-fn unless(status: i32, outcome: Result<()>) -> Result<()> {
+fn accept_status(status: i32, outcome: Result<()>) -> Result<()> {
     match outcome {
         Err(Error::Server { code, .. }) if code == status => Ok(()),
         other => other,

@@ -1,4 +1,5 @@
-//! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself.
+//! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself. Written
+//! by hand since it is made every other second on each connection and has to be in lower case too.
 
 /// Days of the week from 1970-01-01 on, which was a Thursday.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
@@ -20,7 +21,7 @@ impl Date {
     pub(crate) fn from_ms(ms: i64) -> Self {
         let seconds = ms.div_euclid(1000).max(0);
         let (days, second) = (seconds / 86_400, seconds % 86_400);
-        let (year, month, day) = civil(days);
+        let (year, month, day) = civil_date(days);
         let name = |names: &[&'static str], index: i64| {
             usize::try_from(index).ok().and_then(|index| names.get(index).copied()).unwrap_or("")
         };
@@ -35,7 +36,7 @@ impl Date {
 
 /// Returns year, month from 0 and day from 1 of a day counted from 1970-01-01, by eras of 400 years
 /// that begin in March: then the leap day is the last one of its year.
-fn civil(days: i64) -> (i64, i64, i64) {
+fn civil_date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

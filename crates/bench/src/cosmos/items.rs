@@ -15,12 +15,13 @@ pub(crate) enum Life {
     /// Never: `ttl` -1.
     Endless,
     /// When this second since 1970 begins.
+    /// Its `ttl` follows from the second in which it is written.
     Until(i64),
 }
 
 impl Life {
     /// Returns the `ttl` of an item that is written in this second since 1970.
-    pub(crate) fn ttl(self, now: i64) -> Option<i64> {
+    pub(crate) fn ttl_at(self, now: i64) -> Option<i64> {
         match self {
             Self::Default => None,
             Self::Endless => Some(-1),
@@ -30,33 +31,39 @@ impl Life {
 }
 
 /// Returns the `id` of an item.
-pub(crate) fn id(number: u64) -> String {
+pub(crate) fn item_id(number: u64) -> String {
     format!("user{number}")
 }
 
 /// Returns the partition key of an item: neighbours share it.
-pub(crate) fn partition(number: u64) -> String {
+pub(crate) fn partition_key(number: u64) -> String {
     format!("p{}", number / PARTITION_ITEMS)
 }
 
-/// Returns how many partition keys so many items have.
-pub(crate) fn partitions(count: u64) -> u64 {
+/// Returns how many partition keys `count` items have.
+pub(crate) fn count_partitions(count: u64) -> u64 {
     count.div_ceil(PARTITION_ITEMS)
 }
 
 /// Returns a partition key as its header has it: a JSON array.
-pub(crate) fn header(partition: &str) -> String {
+pub(crate) fn partition_header(partition: &str) -> String {
     format!("[\"{partition}\"]")
 }
 
 /// Appends an item of 1 KB: a number to order by and ten texts. It is written by hand, since no text in
 /// it needs escaping.
-pub(crate) fn write(out: &mut String, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
+pub(crate) fn write_item(
+    out: &mut String,
+    id: &str,
+    partition: &str,
+    ttl: Option<i64>,
+    rng: &mut Rng,
+) {
     let order = rng.u32(..ORDER);
     // Writing into memory cannot fail.
     let _ = write!(out, r#"{{"id":"{id}","pk":"{partition}","n":{order}"#);
     for name in records::FIELD_NAMES {
-        let _ = write!(out, r#","{name}":"{}""#, records::text(FIELD_BYTES, rng));
+        let _ = write!(out, r#","{name}":"{}""#, records::random_text(FIELD_BYTES, rng));
     }
     let _ = match ttl {
         None => write!(out, "}}"),
@@ -79,7 +86,13 @@ mod tests {
             (Life::Until(90), Value::from(1)),
         ] {
             let mut text = String::new();
-            write(&mut text, &id(1999), &partition(1999), life.ttl(100), &mut Rng::with_seed(1));
+            write_item(
+                &mut text,
+                &item_id(1999),
+                &partition_key(1999),
+                life.ttl_at(100),
+                &mut Rng::with_seed(1),
+            );
             let item: Value = serde_json::from_str(&text).unwrap();
             assert_eq!((&item["id"], &item["pk"]), (&"user1999".into(), &"p1".into()));
             assert_eq!(item["ttl"], ttl);
@@ -91,9 +104,9 @@ mod tests {
     #[test]
     fn partitions_are_counted() {
         for (count, want) in [(1, 1), (1000, 1), (1001, 2), (100_000, 100)] {
-            assert_eq!(partitions(count), want);
-            assert_eq!(partition(count - 1), format!("p{}", want - 1));
+            assert_eq!(count_partitions(count), want);
+            assert_eq!(partition_key(count - 1), format!("p{}", want - 1));
         }
-        assert_eq!(header("p1"), "[\"p1\"]");
+        assert_eq!(partition_header("p1"), "[\"p1\"]");
     }
 }

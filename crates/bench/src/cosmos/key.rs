@@ -10,14 +10,22 @@ use sha2::Sha256;
 pub(crate) const EMULATOR: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/// A key that is ready to sign: its own blocks are hashed already.
+/// A key that is ready to sign: its own blocks are hashed already, so that a signature costs only the
+/// text that is signed.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
     /// Appends the value of the header `authorization`, percent-encoded as SDKs send it. `link` is the one
     /// that is signed; the date has to be in lower case.
-    pub(crate) fn sign(&self, verb: &str, kind: &str, link: &str, date: &str, out: &mut Vec<u8>) {
+    pub(crate) fn sign_request(
+        &self,
+        verb: &str,
+        kind: &str,
+        link: &str,
+        date: &str,
+        out: &mut Vec<u8>,
+    ) {
         let mut mac = self.0.clone();
         for part in [verb, "\n", kind, "\n", link, "\n", date, "\n\n"] {
             mac.update(part.as_bytes());
@@ -92,7 +100,7 @@ mod tests {
             ),
         ] {
             let mut out = Vec::new();
-            key.parse::<Key>().unwrap().sign(verb, kind, link, date, &mut out);
+            key.parse::<Key>().unwrap().sign_request(verb, kind, link, date, &mut out);
             let want = format!("type%3Dmaster%26ver%3D1.0%26sig%3D{want}");
             assert_eq!(String::from_utf8(out).unwrap(), want, "{verb} {link}");
         }

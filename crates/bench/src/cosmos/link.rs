@@ -31,6 +31,7 @@ pub(crate) struct Link {
     stream: Option<TcpStream>,
     /// When the last request was sent, by the monotonic clock.
     used: Duration,
+    /// The date that requests carry, in both spellings.
     date: Date,
     /// When that was taken, by the monotonic clock.
     dated: Duration,
@@ -54,9 +55,9 @@ pub(crate) struct Answer<'a> {
 
 impl Link {
     /// Opens a connection.
-    pub(crate) async fn open(url: &Url, key: &Key) -> Result<Self> {
+    pub(crate) async fn open_connection(url: &Url, key: &Key) -> Result<Self> {
         let now = clock::monotonic_time();
-        let authority = url.authority();
+        let authority = url.host_and_port();
         let mut link = Self {
             envelope: Envelope::new(&authority, key.clone(), &mut fastrand::Rng::new()),
             authority,
@@ -68,82 +69,83 @@ impl Link {
             incoming: Vec::with_capacity(64 * 1024),
             parser: Parser::default(),
         };
-        link.stream = Some(link.connect().await?);
+        link.stream = Some(link.connect_socket().await?);
         Ok(link)
     }
 
     /// Sends a request and returns its answer, whatever its status. Where the server has closed the
     /// connection a new one is opened first, and its time counts: a server that closes pays for it.
-    pub(crate) async fn send(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
+    pub(crate) async fn send_call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         let now = clock::monotonic_time();
         if DATE_LIFE < now.saturating_sub(self.dated) {
             (self.date, self.dated) = (Date::from_ms(clock::wall_ms()), now);
         }
-        self.envelope.encode(call, &self.date, &mut self.outgoing);
+        self.envelope.encode_request(call, &self.date, &mut self.outgoing);
         let idle = now.saturating_sub(self.used);
         // Taken out, so that a failure in the middle leaves no connection behind.
         let kept = self.stream.take().filter(|_| idle < IDLE);
         let mut stream = match kept {
             Some(stream) => stream,
-            None => self.connect().await?,
+            None => self.connect_socket().await?,
         };
         stream.write_all(&self.outgoing).await?;
-        self.receive(&mut stream).await?;
+        self.receive_answer(&mut stream).await?;
         self.used = now;
-        let head = self.parser.head();
+        let head = self.parser.answer_head();
         if !head.closes {
             self.stream = Some(stream);
         }
-        let body = self.parser.body(&self.incoming);
+        let body = self.parser.answer_body(&self.incoming);
         Ok(Answer { status: head.status, body, continuation: head.continuation.as_deref() })
     }
 
     /// Sends a request that must succeed; any other status is an error.
-    pub(crate) async fn call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
-        self.send(call).await?.accepted()
+    pub(crate) async fn call_accepted(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
+        self.send_call(call).await?.require_success()
     }
 
     /// Opens the socket.
-    async fn connect(&self) -> Result<TcpStream> {
+    async fn connect_socket(&self) -> Result<TcpStream> {
         let stream = TcpStream::connect(&self.authority).await;
-        let stream = stream.map_err(Error::io(format_args!("connecting to {}", self.authority)))?;
+        let stream =
+            stream.map_err(Error::io_error(format_args!("connecting to {}", self.authority)))?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }
 
     /// Reads until the parser says that the answer is whole.
-    async fn receive(&mut self, stream: &mut TcpStream) -> Result<()> {
+    async fn receive_answer(&mut self, stream: &mut TcpStream) -> Result<()> {
         self.incoming.clear();
-        self.parser.clear();
+        self.parser.clear_answer();
         loop {
             if stream.read_buf(&mut self.incoming).await? == 0 {
-                return self.parser.end(&self.incoming);
+                return self.parser.end_stream(&self.incoming);
             }
-            if self.parser.feed(&self.incoming)? {
+            if self.parser.feed_bytes(&self.incoming)? {
                 return Ok(());
             }
-            self.incoming.reserve(self.parser.missing(&self.incoming));
+            self.incoming.reserve(self.parser.missing_bytes(&self.incoming));
         }
     }
 }
 
 impl<'a> Answer<'a> {
     /// Returns the answer if its status is a success, else an error with the server's message.
-    pub(crate) fn accepted(self) -> Result<Self> {
+    pub(crate) fn require_success(self) -> Result<Self> {
         if (200..300).contains(&self.status) {
             return Ok(self);
         }
-        Err(Error::Server { code: i32::from(self.status), message: self.message() })
+        Err(Error::Server { code: i32::from(self.status), message: self.error_message() })
     }
 
     /// Returns the body as JSON.
-    pub(crate) fn json(&self) -> Result<Value> {
+    pub(crate) fn parse_json(&self) -> Result<Value> {
         serde_json::from_slice(self.body)
             .map_err(|error| Error::Answer(format!("a body that is not JSON: {error}")))
     }
 
     /// Returns why the server refuses, in one line.
-    fn message(&self) -> String {
+    fn error_message(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(self.body).ok();
         let said = body.as_ref().and_then(|body| body.get("message")).and_then(Value::as_str);
         let text = said.map_or_else(|| String::from_utf8_lossy(self.body), Into::into);
@@ -153,7 +155,7 @@ impl<'a> Answer<'a> {
 }
 
 /// Returns the beginning of an unexpected value, for an error.
-pub(crate) fn brief(value: &Value) -> String {
+pub(crate) fn brief_text(value: &Value) -> String {
     value.to_string().chars().take(SHOWN).collect()
 }
 
@@ -187,10 +189,11 @@ mod tests {
                 }
             };
             let client = async {
-                let mut link = Link::open(&url, &EMULATOR.parse().unwrap()).await.unwrap();
+                let mut link =
+                    Link::open_connection(&url, &EMULATOR.parse().unwrap()).await.unwrap();
                 let mut got = Vec::new();
                 for _ in 0..2 {
-                    got.push(link.call(&Call::ROOT).await.map(|answer| {
+                    got.push(link.call_accepted(&Call::ROOT).await.map(|answer| {
                         (answer.status, String::from_utf8(answer.body.to_vec()).unwrap())
                     }));
                 }

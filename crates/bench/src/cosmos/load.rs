@@ -11,7 +11,7 @@ use super::{
     container::Container,
     items::{self, Life},
     limits::{BATCH, REWRITES},
-    link::{Answer, Link, brief},
+    link::{Answer, Link, brief_text},
     target::Target,
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) struct Stock {
     pub(crate) count: u64,
     /// The first.
     pub(crate) first: u64,
-    /// The distance to the next.
+    /// The distance to the next; it divides the items of a partition.
     pub(crate) step: u64,
     /// When they expire.
     pub(crate) life: Life,
@@ -39,48 +39,61 @@ pub(crate) struct Stock {
 /// What loads a stock into a container.
 #[derive(Clone)]
 struct Batches {
+    /// Where they go.
     container: Container,
     stock: Stock,
 }
 
 impl Loader<Link> for Batches {
+    /// A transactional batch; all its items have one partition key, as it has to be.
     const BATCH: u64 = BATCH as u64;
 
-    async fn store(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
+    async fn store_batch(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
         let Stock { first, step, life, .. } = self.stock;
         let numbers: Vec<u64> = indexes.map(|index| first + index * step).collect();
-        store(link, &self.container, &numbers, life).await
+        store_items(link, &self.container, &numbers, life).await
     }
 }
 
 /// Stores the items of a stock, over several connections.
-pub(crate) async fn load(target: &Target, container: &Container, stock: Stock) -> Result<()> {
+pub(crate) async fn load_stock(target: &Target, container: &Container, stock: Stock) -> Result<()> {
     let batches = Batches { container: container.clone(), stock };
-    load::load(target, &container.link, stock.count, batches).await
+    load::load_documents(target, &container.link, stock.count, batches).await
 }
 
 /// Stores items of one partition in one batch, and writes again those that would expire in another
 /// second than they should.
-async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Life) -> Result<()> {
+async fn store_items(
+    link: &mut Link,
+    container: &Container,
+    numbers: &[u64],
+    life: Life,
+) -> Result<()> {
     let Some(first) = numbers.first() else { return Ok(()) };
+    // Of the first number, so that an item is the same whichever connection stores it.
     let rng = &mut Rng::with_seed(*first);
-    let partition = items::partition(*first);
+    let partition = items::partition_key(*first);
     let mut batch = Batch::default();
     for number in numbers {
-        batch.create(&items::id(*number), &partition, life.ttl(now()), rng);
+        batch.add_creation(
+            &items::item_id(*number),
+            &partition,
+            life.ttl_at(current_second()),
+            rng,
+        );
     }
-    let answer = batch.send(link, container, &partition).await?.json()?;
+    let answer = batch.send_batch(link, container, &partition).await?.parse_json()?;
     let results = answer.as_array().map(Vec::as_slice).unwrap_or_default();
     if results.len() != numbers.len() {
-        return Err(Error::Answer(format!("a batch answered by {}", brief(&answer))));
+        return Err(Error::Answer(format!("a batch answered by {}", brief_text(&answer))));
     }
     for (number, result) in numbers.iter().zip(results) {
         if result.get("statusCode").and_then(Value::as_u64) != Some(CREATED) {
-            return Err(Error::Answer(format!("an item of a batch: {}", brief(result))));
+            return Err(Error::Answer(format!("an item of a batch: {}", brief_text(result))));
         }
         let stored = result.get("resourceBody").unwrap_or(&Value::Null);
         if !dies_in_time(stored, life)? {
-            rewrite(link, container, *number, life).await?;
+            rewrite_item(link, container, *number, life).await?;
         }
     }
     Ok(())
@@ -88,13 +101,24 @@ async fn store(link: &mut Link, container: &Container, numbers: &[u64], life: Li
 
 /// Writes an item again whose second turned between the choice of its `ttl` and the write. It fails
 /// after [`REWRITES`] attempts: then the server's clock is another one.
-async fn rewrite(link: &mut Link, container: &Container, number: u64, life: Life) -> Result<()> {
+async fn rewrite_item(
+    link: &mut Link,
+    container: &Container,
+    number: u64,
+    life: Life,
+) -> Result<()> {
     let rng = &mut Rng::with_seed(number);
-    let partition = items::partition(number);
+    let partition = items::partition_key(number);
     for _ in 0..REWRITES {
         let mut body = String::new();
-        items::write(&mut body, &items::id(number), &partition, life.ttl(now()), rng);
-        let stored = upsert(link, container, &partition, &body).await?.json()?;
+        items::write_item(
+            &mut body,
+            &items::item_id(number),
+            &partition,
+            life.ttl_at(current_second()),
+            rng,
+        );
+        let stored = upsert_item(link, container, &partition, &body).await?.parse_json()?;
         if dies_in_time(&stored, life)? {
             return Ok(());
         }
@@ -104,7 +128,7 @@ async fn rewrite(link: &mut Link, container: &Container, number: u64, life: Life
 }
 
 /// Returns the second of the wall clock, since 1970.
-fn now() -> i64 {
+fn current_second() -> i64 {
     clock::wall_ms().div_euclid(1000)
 }
 
@@ -119,7 +143,7 @@ fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
 }
 
 /// Creates or replaces an item, and returns what the server stored.
-pub(crate) async fn upsert<'a>(
+pub(crate) async fn upsert_item<'a>(
     link: &'a mut Link,
     container: &Container,
     partition: &str,
@@ -135,11 +159,11 @@ pub(crate) async fn upsert<'a>(
             ("content-type", "application/json"),
             ("x-ms-documentdb-is-upsert", "True"),
             ("x-ms-cosmos-intended-collection-rid", &container.rid),
-            ("x-ms-documentdb-partitionkey", &items::header(partition)),
+            ("x-ms-documentdb-partitionkey", &items::partition_header(partition)),
         ],
         body: body.as_bytes(),
     };
-    link.call(&call).await
+    link.call_accepted(&call).await
 }
 
 /// Creations that happen together or not at all, as the JSON text of their request.
@@ -148,15 +172,21 @@ pub(crate) struct Batch(String);
 
 impl Batch {
     /// Adds a creation.
-    pub(crate) fn create(&mut self, id: &str, partition: &str, ttl: Option<i64>, rng: &mut Rng) {
+    pub(crate) fn add_creation(
+        &mut self,
+        id: &str,
+        partition: &str,
+        ttl: Option<i64>,
+        rng: &mut Rng,
+    ) {
         self.0.push(if self.0.is_empty() { '[' } else { ',' });
         self.0.push_str(r#"{"operationType":"Create","resourceBody":"#);
-        items::write(&mut self.0, id, partition, ttl, rng);
+        items::write_item(&mut self.0, id, partition, ttl, rng);
         self.0.push('}');
     }
 
     /// Sends them and empties the batch, whatever comes of it.
-    pub(crate) async fn send<'a>(
+    pub(crate) async fn send_batch<'a>(
         &mut self,
         link: &'a mut Link,
         container: &Container,
@@ -175,11 +205,11 @@ impl Batch {
                 ("x-ms-cosmos-batch-atomic", "True"),
                 ("x-ms-cosmos-batch-continue-on-error", "False"),
                 ("x-ms-cosmos-intended-collection-rid", &container.rid),
-                ("x-ms-documentdb-partitionkey", &items::header(partition)),
+                ("x-ms-documentdb-partitionkey", &items::partition_header(partition)),
             ],
             body: self.0.as_bytes(),
         };
-        let outcome = link.call(&call).await;
+        let outcome = link.call_accepted(&call).await;
         self.0.clear();
         outcome
     }
@@ -195,8 +225,8 @@ mod tests {
     fn a_batch_is_json() {
         let rng = &mut Rng::with_seed(1);
         let mut batch = Batch::default();
-        batch.create("a", "p0", None, rng);
-        batch.create("b", "p0", Some(-1), rng);
+        batch.add_creation("a", "p0", None, rng);
+        batch.add_creation("b", "p0", Some(-1), rng);
         batch.0.push(']');
         let value: Value = serde_json::from_str(&batch.0).unwrap();
         assert_eq!(value[0]["operationType"], "Create");

@@ -1,5 +1,5 @@
 //! The load for the NoSQL REST API: signed requests over HTTP/1.1 connections that are kept, as the
-//! Python SDK sends them. It shares nothing with the server and is no SDK: one answer at a time, and no
+//! Python SDK sends them. It shares nothing with the server and is not an SDK: one answer at a time, and no
 //! more of it is parsed than a figure needs.
 
 mod args;

@@ -1,4 +1,5 @@
-//! The REST API as a load: what is typed about it, its workloads and its servers.
+//! The REST API as a load: what is typed about it, its workloads and its servers. The doc comments of
+//! the option structures are the texts of `--help`.
 
 use clap::Args;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{closed_loop::Plan, entry::Entry, error::Result, figures::Figures, protocol::Protocol};
 
-/// The protocol.
+/// The protocol, as a type parameter; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rest {}
 
@@ -63,20 +64,20 @@ impl Protocol for Rest {
         known || work != Work::Memory
     }
 
-    async fn reach(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Target> {
-        Target::reach(label, url, key, pid).await
+    async fn reach_server(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Target> {
+        Target::reach_server(label, url, key, pid).await
     }
 
-    async fn work(
+    async fn run_work(
         work: Work,
         target: &mut Target,
         plan: Plan,
         settings: &Settings,
     ) -> Result<Figures> {
-        work::run(work, target, plan, settings).await
+        work::run_work(work, target, plan, settings).await
     }
 
-    async fn forget(target: &mut Target) -> Result<()> {
-        target.forget().await
+    async fn remove_data(target: &mut Target) -> Result<()> {
+        target.remove_data().await
     }
 }

@@ -56,7 +56,7 @@ enum Stage {
 
 impl Parser {
     /// Makes ready for the next answer and keeps the buffer of chunks.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear_answer(&mut self) {
         self.chunks.clear();
         let chunks = std::mem::take(&mut self.chunks);
         *self = Self { chunks, ..Self::default() };
@@ -64,22 +64,22 @@ impl Parser {
 
     /// Looks at all bytes that have come, and returns whether the answer is whole. Bytes after it are an
     /// error: nothing else was asked for.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
+    pub(crate) fn feed_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         if 2 * BODY_MAX < bytes.len() {
             return Err(too_large());
         }
-        while self.step(bytes)? {}
+        while self.take_step(bytes)? {}
         if self.stage == Stage::Done && self.at < bytes.len() {
-            return Err(broken("more than one answer"));
+            return Err(protocol_error("more than one answer"));
         }
         Ok(self.stage == Stage::Done)
     }
 
     /// Notes that no more bytes will come; an error, unless that is how the answer ends.
-    pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn end_stream(&mut self, bytes: &[u8]) -> Result<()> {
         if self.stage != Stage::UntilEnd {
             let source = std::io::ErrorKind::UnexpectedEof.into();
-            return Err(Error::io("the server closed the connection")(source));
+            return Err(Error::io_error("the server closed the connection")(source));
         }
         self.whole = self.at..bytes.len();
         self.head.closes = true;
@@ -87,8 +87,9 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns how many bytes are still missing, as far as is known.
-    pub(crate) fn missing(&self, bytes: &[u8]) -> usize {
+    /// Returns how many bytes are still missing, as far as is known, so that the buffer grows once; 0 where
+    /// that is not known.
+    pub(crate) fn missing_bytes(&self, bytes: &[u8]) -> usize {
         match self.stage {
             Stage::Whole => self.whole.end.saturating_sub(bytes.len()),
             _ => 0,
@@ -96,18 +97,18 @@ impl Parser {
     }
 
     /// Returns status and headers, once the answer is whole.
-    pub(crate) fn head(&self) -> &Head {
+    pub(crate) fn answer_head(&self) -> &Head {
         &self.head
     }
 
     /// Returns the body of a whole answer.
-    pub(crate) fn body<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn answer_body<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
         if self.head.chunked { &self.chunks } else { bytes.get(self.whole.clone()).unwrap_or(&[]) }
     }
 
     /// Takes one step and returns whether there was something to do; `false`: more bytes are needed, or
     /// none are.
-    fn step(&mut self, bytes: &[u8]) -> Result<bool> {
+    fn take_step(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.stage {
             Stage::Head => self.read_head(bytes),
             Stage::Whole if self.whole.end <= bytes.len() => {
@@ -117,8 +118,8 @@ impl Parser {
             }
             Stage::UntilEnd if BODY_MAX < bytes.len() - self.at => Err(too_large()),
             Stage::ChunkSize => {
-                let Some(line) = self.line(bytes)? else { return Ok(false) };
-                let size = chunk_size(line).ok_or_else(|| broken("a chunk has no size"))?;
+                let Some(line) = self.next_line(bytes)? else { return Ok(false) };
+                let size = chunk_size(line).ok_or_else(|| protocol_error("a chunk has no size"))?;
                 if BODY_MAX - self.chunks.len() < size {
                     return Err(too_large());
                 }
@@ -128,7 +129,7 @@ impl Parser {
             Stage::Chunk(size) => {
                 let Some(chunk) = bytes.get(self.at..self.at + size + 2) else { return Ok(false) };
                 let Some(data) = chunk.strip_suffix(b"\r\n") else {
-                    return Err(broken("a chunk is longer than its size"));
+                    return Err(protocol_error("a chunk is longer than its size"));
                 };
                 self.chunks.extend_from_slice(data);
                 self.at += chunk.len();
@@ -136,7 +137,7 @@ impl Parser {
                 Ok(true)
             }
             Stage::Trailer => {
-                let Some(line) = self.line(bytes)? else { return Ok(false) };
+                let Some(line) = self.next_line(bytes)? else { return Ok(false) };
                 if line.is_empty() {
                     self.stage = Stage::Done;
                 }
@@ -149,13 +150,17 @@ impl Parser {
     /// Reads status line and headers once they are whole, and decides how the body comes.
     fn read_head(&mut self, bytes: &[u8]) -> Result<bool> {
         if !b"HTTP/1.".starts_with(bytes.get(..7).unwrap_or(bytes)) {
-            return Err(broken("it does not speak HTTP/1.1"));
+            return Err(protocol_error("it does not speak HTTP/1.1"));
         }
         // The end of the headers may have begun in the bytes that were looked at before.
         let from = self.at.saturating_sub(3);
-        let Some(end) = position(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
+        let Some(end) = find_pattern(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
             self.at = bytes.len();
-            return if HEAD_MAX < self.at { Err(broken("endless headers")) } else { Ok(false) };
+            return if HEAD_MAX < self.at {
+                Err(protocol_error("endless headers"))
+            } else {
+                Ok(false)
+            };
         };
         self.head = parse_head(&bytes[..end])?;
         self.at = end + 4;
@@ -173,10 +178,14 @@ impl Parser {
     }
 
     /// Returns the next line, without its end, once it is whole.
-    fn line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>> {
+    fn next_line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>> {
         let rest = bytes.get(self.at..).unwrap_or(&[]);
-        let Some(end) = position(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
-            return if HEAD_MAX <= rest.len() { Err(broken("an endless line")) } else { Ok(None) };
+        let Some(end) = find_pattern(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
+            return if HEAD_MAX <= rest.len() {
+                Err(protocol_error("an endless line"))
+            } else {
+                Ok(None)
+            };
         };
         self.at += end + 2;
         Ok(rest.get(..end))
@@ -185,24 +194,29 @@ impl Parser {
 
 /// Returns the headers that matter here; the others are only looked at for their form.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
-    let text = std::str::from_utf8(bytes).map_err(|_| broken("headers that are not text"))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| protocol_error("headers that are not text"))?;
     let mut lines = text.split("\r\n");
     let mut words = lines.next().unwrap_or("").split(' ');
     let version = words.next().unwrap_or("");
     let status = words.next().and_then(|status| status.parse().ok());
     let status = status.filter(|status| (200..600).contains(status));
-    let status = status.ok_or_else(|| broken("an answer has no final status"))?;
+    let status = status.ok_or_else(|| protocol_error("an answer has no final status"))?;
     let mut head = Head { status, closes: version != "HTTP/1.1", ..Head::default() };
     for line in lines {
-        let (name, value) = line.split_once(':').ok_or_else(|| broken("a header has no name"))?;
+        let (name, value) =
+            line.split_once(':').ok_or_else(|| protocol_error("a header has no name"))?;
         let value = value.trim_matches([' ', '\t']);
         if name.eq_ignore_ascii_case("content-length") {
-            let length = value.parse().map_err(|_| broken("content-length is no number"))?;
+            let length =
+                value.parse().map_err(|_| protocol_error("content-length is no number"))?;
             head.length = Some(length);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
             head.chunked = value.eq_ignore_ascii_case("chunked");
             if !head.chunked {
-                return Err(broken(&format!("transfer-encoding {value:?} was not asked for")));
+                return Err(protocol_error(&format!(
+                    "transfer-encoding {value:?} was not asked for"
+                )));
             }
         } else if name.eq_ignore_ascii_case("connection") {
             head.closes |= value.eq_ignore_ascii_case("close");
@@ -222,17 +236,17 @@ fn chunk_size(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns where a short pattern begins.
-fn position<const N: usize>(bytes: &[u8], pattern: &[u8; N]) -> Option<usize> {
+fn find_pattern<const N: usize>(bytes: &[u8], pattern: &[u8; N]) -> Option<usize> {
     bytes.windows(N).position(|window| window == pattern)
 }
 
 /// Returns the error of a server that does not speak HTTP as it should.
-fn broken(what: &str) -> Error {
+fn protocol_error(what: &str) -> Error {
     Error::Protocol(what.to_owned())
 }
 
 fn too_large() -> Error {
-    broken("an answer is too large")
+    protocol_error("an answer is too large")
 }
 
 #[cfg(test)]
@@ -246,14 +260,14 @@ mod tests {
         let mut upto = 0;
         while upto < bytes.len() {
             upto = bytes.len().min(upto + step);
-            if parser.feed(&bytes[..upto])? && upto < bytes.len() {
-                return Err(broken("done too early"));
+            if parser.feed_bytes(&bytes[..upto])? && upto < bytes.len() {
+                return Err(protocol_error("done too early"));
             }
         }
         if parser.stage != Stage::Done {
-            parser.end(bytes)?;
+            parser.end_stream(bytes)?;
         }
-        let body = String::from_utf8(parser.body(bytes).to_vec()).unwrap();
+        let body = String::from_utf8(parser.answer_body(bytes).to_vec()).unwrap();
         Ok((parser.head.status, body, parser.head.closes))
     }
 
@@ -327,13 +341,13 @@ mod tests {
         let first =
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nx-ms-continuation: t\r\n\r\n\
                       1\r\na\r\n0\r\n\r\n";
-        assert!(parser.feed(first).unwrap());
-        assert_eq!(parser.body(first), b"a");
-        assert_eq!(parser.head().continuation.as_deref(), Some("t"));
-        parser.clear();
+        assert!(parser.feed_bytes(first).unwrap());
+        assert_eq!(parser.answer_body(first), b"a");
+        assert_eq!(parser.answer_head().continuation.as_deref(), Some("t"));
+        parser.clear_answer();
         let second = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nb";
-        assert!(!parser.feed(second).unwrap());
-        assert_eq!(parser.missing(second), 9);
-        assert_eq!(parser.head().continuation, None);
+        assert!(!parser.feed_bytes(second).unwrap());
+        assert_eq!(parser.missing_bytes(second), 9);
+        assert_eq!(parser.answer_head().continuation, None);
     }
 }

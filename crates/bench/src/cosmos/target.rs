@@ -33,7 +33,9 @@ pub(crate) struct Target {
     pub(crate) pid: Option<u32>,
     /// Bytes it had resident before anything was asked of it but its name.
     pub(crate) at_rest: Option<u64>,
+    /// Where it listens.
     url: Url,
+    /// Signs every request.
     key: Key,
     /// The shared container, once it is filled.
     items: Option<Container>,
@@ -42,29 +44,34 @@ pub(crate) struct Target {
 impl Target {
     /// Returns a server that answers and accepts the key. It fails after [`FIRST_ANSWER`]. Its memory at
     /// rest is read here, before any data is loaded.
-    pub(crate) async fn reach(label: &str, url: Url, key: Key, pid: Option<u32>) -> Result<Self> {
+    pub(crate) async fn reach_server(
+        label: &str,
+        url: Url,
+        key: Key,
+        pid: Option<u32>,
+    ) -> Result<Self> {
         let label = label.to_owned();
         let mut target = Self { label, pid, at_rest: None, url, key, items: None };
-        let greeting = tokio::time::timeout(FIRST_ANSWER, target.greet()).await;
+        let greeting = tokio::time::timeout(FIRST_ANSWER, target.greet_server()).await;
         greeting.unwrap_or_else(|_| {
             let doing = format!("waiting {} s for {}", FIRST_ANSWER.as_secs(), target.url);
-            Err(Error::io(doing)(std::io::ErrorKind::TimedOut.into()))
+            Err(Error::io_error(doing)(std::io::ErrorKind::TimedOut.into()))
         })?;
         if let Some(pid) = pid {
-            pause::pause(REST).await;
-            target.at_rest = Some(process::resident(pid)?);
+            pause::pause_for(REST).await;
+            target.at_rest = Some(process::resident_memory(pid)?);
         }
         Ok(target)
     }
 
     /// Reads the account and the list of databases, as an SDK does first. A refusal means that the key is
     /// wrong, which is the user's to mend.
-    async fn greet(&self) -> Result<()> {
-        let mut link = self.connect().await?;
+    async fn greet_server(&self) -> Result<()> {
+        let mut link = self.connect_link().await?;
         let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
         for call in [Call::ROOT, databases] {
-            match link.call(&call).await {
-                Ok(answer) => answer.json().map(|_| ()),
+            match link.call_accepted(&call).await {
+                Ok(answer) => answer.parse_json().map(|_| ()),
                 Err(Error::Server { code: UNAUTHORIZED | FORBIDDEN, message }) => {
                     Err(Error::Usage(format!("{} does not accept the key: {message}", self.url)))
                 }
@@ -75,43 +82,44 @@ impl Target {
     }
 
     /// Opens a connection of its own.
-    pub(crate) async fn connect(&self) -> Result<Link> {
-        Link::open(&self.url, &self.key).await
+    pub(crate) async fn connect_link(&self) -> Result<Link> {
+        Link::open_connection(&self.url, &self.key).await
     }
 
     /// Returns the container of 1 KB items that most workloads share; the first that needs it has it
     /// filled.
-    pub(crate) async fn need(&mut self, count: u64) -> Result<Container> {
+    pub(crate) async fn need_items(&mut self, count: u64) -> Result<Container> {
         if let Some(items) = &self.items {
             return Ok(items.clone());
         }
-        let items = self.create(ITEMS, None).await?;
-        load::load(self, &items, Stock { count, first: 0, step: 1, life: Life::Default }).await?;
-        self.rest().await;
+        let items = self.create_container(ITEMS, None).await?;
+        load::load_stock(self, &items, Stock { count, first: 0, step: 1, life: Life::Default })
+            .await?;
+        self.rest_machine().await;
         self.items = Some(items.clone());
         Ok(items)
     }
 
     /// Makes an empty container in place of any of that name.
-    pub(crate) async fn create(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
-        Container::create(&mut self.connect().await?, name, ttl).await
+    pub(crate) async fn create_container(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
+        Container::create_container(&mut self.connect_link().await?, name, ttl).await
     }
 
     /// Deletes a container.
-    pub(crate) async fn delete(&self, name: &str) -> Result<()> {
-        Container::delete(&mut self.connect().await?, name).await
+    pub(crate) async fn delete_container(&self, name: &str) -> Result<()> {
+        Container::delete_container(&mut self.connect_link().await?, name).await
     }
 
     /// Deletes all data.
-    pub(crate) async fn forget(&mut self) -> Result<()> {
+    pub(crate) async fn remove_data(&mut self) -> Result<()> {
         self.items = None;
-        Container::delete_all(&mut self.connect().await?).await
+        Container::delete_all(&mut self.connect_link().await?).await
     }
 
     /// Leaves the machine alone for a moment: what the server still does by itself shall not be
     /// measured with the next work.
-    pub(crate) async fn rest(&self) {
-        pause::pause(REST_BETWEEN).await;
+    pub(crate) async fn rest_machine(&self) {
+        pause::pause_for(REST_BETWEEN).await;
     }
 }
 
@@ -126,7 +134,7 @@ impl Subject for Target {
         self.pid
     }
 
-    fn open(&self) -> impl Future<Output = Result<Link>> {
-        self.connect()
+    fn open_link(&self) -> impl Future<Output = Result<Link>> {
+        self.connect_link()
     }
 }

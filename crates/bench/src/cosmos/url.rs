@@ -13,7 +13,7 @@ const DEFAULT_PORT: u16 = 80;
 
 impl Url {
     /// Returns host and port, as a socket and the header `host` take them.
-    pub(crate) fn authority(&self) -> String {
+    pub(crate) fn host_and_port(&self) -> String {
         self.0.to_string()
     }
 }
@@ -29,7 +29,7 @@ impl FromStr for Url {
         if text.contains('@') {
             return Err("credentials in the address are not supported: use --key".to_owned());
         }
-        match Address::read(text, "http://", DEFAULT_PORT)? {
+        match Address::read_address(text, "http://", DEFAULT_PORT)? {
             (address, "" | "/") => Ok(Self(address)),
             _ => Err(format!("{text:?} has a path: name the server alone")),
         }

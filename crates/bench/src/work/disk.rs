@@ -24,38 +24,41 @@ const MEGABYTE: f64 = 1e6;
 
 /// Loads, lets everything expire and watches the directory. A goal that is not reached within the
 /// user's patience is reported as infinite, not as an error.
-pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figures> {
+pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let directory = target.data_dir.clone().ok_or_else(|| {
         Error::Usage("this workload reads the data directory: say where it is".to_owned())
     })?;
-    target.forget().await?;
-    let mortality = Mortality::prepare(target, COLLECTION).await?;
-    let make = move |number, rng: &mut fastrand::Rng| mortality.document(number, true, rng);
+    // The directory is to hold nothing but the documents that expire.
+    target.remove_data().await?;
+    let mortality = Mortality::prepare_collection(target, COLLECTION).await?;
+    let make = move |number, rng: &mut fastrand::Rng| mortality.make_document(number, true, rng);
     let begin = clock::monotonic_time();
-    inserts::insert(target, COLLECTION, settings.sizes.disk_records, make).await?;
-    target.settle().await?;
+    inserts::insert_documents(target, COLLECTION, settings.sizes.disk_records, make).await?;
+    // What the load left to be written out belongs to the size before.
+    target.settle_server().await?;
     let loaded = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
-    let at = mortality.arm(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
-    let mut link = target.connect().await?;
-    pause::until(at.saturating_sub(DISK_POLL)).await;
+    let at = mortality.fix_instant(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
+    let mut link = target.connect_link().await?;
+    pause::pause_until(at.saturating_sub(DISK_POLL)).await;
     // At the last moment: the server may still have compacted after the load.
-    let before = size(&directory)?;
-    let strike = mortality.strike(&mut link, at).await?;
+    let before = directory_size(&directory)?;
+    let strike = mortality.wait_for_strike(&mut link, at).await?;
 
-    let mut bar = load::bar(&format!("{}: waiting for the disk", target.label), 100);
+    let mut bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
     let watch =
-        watch(&directory, before, strike.dead_from, settings.sizes.patience, &mut bar).await?;
+        watch_directory(&directory, before, strike.dead_from, settings.sizes.patience, &mut bar)
+            .await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
-    figures.extra("before, MB", before / MEGABYTE);
-    figures.extra("after, MB", watch.size / MEGABYTE);
-    figures.extra("share left", watch.size / before.max(1.0));
-    figures.extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
-    figures.extra("load, documents per second", count(settings.sizes.disk_records) / loaded);
+    figures.add_extra("before, MB", before / MEGABYTE);
+    figures.add_extra("after, MB", watch.size / MEGABYTE);
+    figures.add_extra("share left", watch.size / before.max(1.0));
+    figures.add_extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
+    figures.add_extra("load, documents per second", to_float(settings.sizes.disk_records) / loaded);
     if let Some(pid) = target.pid {
-        figures.extra("resident, MB", count(process::resident(pid)?) / MEGABYTE);
+        figures.add_extra("resident, MB", to_float(process::resident_memory(pid)?) / MEGABYTE);
     }
-    target.drop(COLLECTION).await?;
+    target.drop_collection(COLLECTION).await?;
     Ok(figures)
 }
 
@@ -68,7 +71,7 @@ struct Watch {
 }
 
 /// Watches the directory until it has shrunk below the goal, or `patience` has gone by since `from`.
-async fn watch(
+async fn watch_directory(
     directory: &Path,
     before: f64,
     from: Duration,
@@ -76,7 +79,7 @@ async fn watch(
     bar: &mut indicatif::ProgressBar,
 ) -> Result<Watch> {
     loop {
-        let size = size(directory)?;
+        let size = directory_size(directory)?;
         let waited = clock::monotonic_time().saturating_sub(from);
         if size < before * GOAL {
             return Ok(Watch { size, seconds: Some(waited.as_secs_f64()) });
@@ -90,17 +93,17 @@ async fn watch(
             reason = "a percentage"
         )]
         bar.set_position((size / before.max(1.0) * 100.0) as u64);
-        pause::pause(DISK_POLL).await;
+        pause::pause_for(DISK_POLL).await;
     }
 }
 
 /// Returns the bytes that a directory occupies.
-fn size(directory: &Path) -> Result<f64> {
-    Ok(count(process::disk_usage(directory)?))
+fn directory_size(directory: &Path) -> Result<f64> {
+    Ok(to_float(process::disk_usage(directory)?))
 }
 
 /// Returns a count as the figures have it.
 #[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
-fn count(number: u64) -> f64 {
+fn to_float(number: u64) -> f64 {
     number as f64
 }

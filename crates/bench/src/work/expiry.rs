@@ -23,9 +23,9 @@ use crate::{
     inserts,
     limits::{CHECK_PAUSE, RANGE_MAX},
     pause,
-    reply::integer,
+    reply::whole_number,
     target::Target,
-    witness::{BLUR, Witness, mortal},
+    witness::{BLUR, Witness, is_mortal},
 };
 
 /// The collection whose odd documents expire.
@@ -35,83 +35,101 @@ const MARGIN: Duration = Duration::from_secs(5);
 
 /// Reads single documents.
 struct Reader {
+    /// What the readers and the looker have seen.
     witness: Arc<Witness>,
     records: u64,
     rng: Rng,
 }
 
 impl Worker for Reader {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let number = self.rng.u64(..self.records);
         let id = ValueRef::Int64(number.cast_signed());
         let sent = clock::monotonic_time();
-        let there = !link.call(commands::find_id(COLLECTION, id)).await?.batch()?.is_empty();
-        self.witness.read(sent, number, there)
+        let there =
+            !link.call_command(commands::find_id(COLLECTION, id)).await?.read_batch()?.is_empty();
+        self.witness.judge_read(sent, number, there)
     }
 }
 
 /// Looks by ranges and by count, beside the readers, until it is over.
-async fn look(mut link: Connection, witness: Arc<Witness>, records: u64, seed: u64) -> Result<()> {
+async fn look_by_ranges(
+    mut link: Connection,
+    witness: Arc<Witness>,
+    records: u64,
+    seed: u64,
+) -> Result<()> {
     let mut rng = Rng::with_seed(seed);
     while !witness.is_over() {
         let from = rng.u64(..records);
         let wanted = RANGE_MAX.min(records - from);
         let id = ValueRef::Int64(from.cast_signed());
         let sent = clock::monotonic_time();
-        let batch = link.call(commands::find_range(COLLECTION, id, wanted)).await?.batch()?;
-        let ids = batch.documents().filter_map(|document| integer(document.get("_id")));
-        let odd = ids.filter(|id| mortal(id.cast_unsigned())).count() as u64;
-        let there = (from..from + wanted).filter(|number| mortal(*number)).count() as u64;
-        witness.judge(sent, clock::monotonic_time(), odd, there.saturating_sub(odd));
+        let batch =
+            link.call_command(commands::find_range(COLLECTION, id, wanted)).await?.read_batch()?;
+        let ids = batch.iter_documents().filter_map(|document| whole_number(document.get("_id")));
+        let odd = ids.filter(|id| is_mortal(id.cast_unsigned())).count() as u64;
+        let there = (from..from + wanted).filter(|number| is_mortal(*number)).count() as u64;
+        witness.judge_request(sent, clock::monotonic_time(), odd, there.saturating_sub(odd));
 
         let sent = clock::monotonic_time();
-        let count = link.call(commands::on("count", COLLECTION)).await?.integer("n");
+        let count = link
+            .call_command(commands::collection_command("count", COLLECTION))
+            .await?
+            .integer_field("n");
         // A count tells only that something is wrong, not which documents: it counts as one.
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
-        witness.judge(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
-        pause::pause(CHECK_PAUSE).await;
+        witness.judge_request(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
+        pause::pause_for(CHECK_PAUSE).await;
     }
     Ok(())
 }
 
 /// Measures quiet reads, then reads while half of the documents expire. The figures are those of the
 /// second window, with what the witness saw and the quiet ones as extras.
-pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+pub(super) async fn run_expiry(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
     let records = settings.sizes.expiry_records;
-    let mortality = Mortality::prepare(target, COLLECTION).await?;
-    let make = move |number, rng: &mut Rng| mortality.document(number, mortal(number), rng);
-    inserts::insert(target, COLLECTION, records, make).await?;
-    target.settle().await?;
+    let mortality = Mortality::prepare_collection(target, COLLECTION).await?;
+    let make = move |number, rng: &mut Rng| mortality.make_document(number, is_mortal(number), rng);
+    inserts::insert_documents(target, COLLECTION, records, make).await?;
+    target.settle_server().await?;
     let at = clock::monotonic_time() + plan.warmup + plan.duration + plan.warmup + MARGIN;
-    let at = mortality.arm(target, COLLECTION, at).await?;
+    let at = mortality.fix_instant(target, COLLECTION, at).await?;
 
     let witness = Arc::new(Witness::default());
-    let reader =
-        |worker| Reader { witness: Arc::clone(&witness), records, rng: settings.rng(worker) };
-    let link = target.connect().await?;
-    let looker = tokio::spawn(look(link, Arc::clone(&witness), records, settings.seed));
+    let reader = |worker| Reader {
+        witness: Arc::clone(&witness),
+        records,
+        rng: settings.worker_rng(worker),
+    };
+    let link = target.connect_link().await?;
+    let looker = tokio::spawn(look_by_ranges(link, Arc::clone(&witness), records, settings.seed));
     witness.all_live_until(at.saturating_sub(BLUR));
-    let quiet = closed_loop::run(target, plan, reader).await?;
+    let quiet = closed_loop::run_workers(target, plan, reader).await?;
 
-    let mut link = target.connect().await?;
+    let mut link = target.connect_link().await?;
     // The second window begins when the documents expire.
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let told = Arc::clone(&witness);
     let striker = tokio::spawn(async move {
-        let strike = mortality.strike(&mut link, at).await?;
+        let strike = mortality.wait_for_strike(&mut link, at).await?;
         told.all_live_until(strike.alive_until);
         told.dead_from(strike.dead_from);
         Ok::<_, Error>(strike)
     });
-    let mut figures = closed_loop::run(target, during, reader).await?;
+    let mut figures = closed_loop::run_workers(target, during, reader).await?;
     let joined = |error: tokio::task::JoinError| Error::Usage(error.to_string());
     let strike = striker.await.map_err(joined)??;
-    witness.end();
+    witness.end_looking();
     looker.await.map_err(joined)??;
-    witness.report(&mut figures, &quiet);
+    witness.add_to_figures(&mut figures, &quiet);
     let took = strike.dead_from.saturating_sub(strike.alive_until);
-    figures.extra("from alive to dead, ms", took.as_secs_f64() * 1e3);
-    target.drop(COLLECTION).await?;
+    figures.add_extra("from alive to dead, ms", took.as_secs_f64() * 1e3);
+    target.drop_collection(COLLECTION).await?;
     Ok(figures)
 }

@@ -1,5 +1,5 @@
-//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm of
-//! [`run`] and of [`dataset`], and a file.
+//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm in
+//! each `match` below, and a file.
 
 mod disk;
 mod expiry;
@@ -10,7 +10,7 @@ mod ycsb;
 
 use crate::{
     closed_loop::Plan,
-    entry::{Entry, row},
+    entry::{Entry, entry_row},
     error::Result,
     figures::Figures,
     mongo::Sizes,
@@ -18,7 +18,8 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// Something that a server is asked to do; the table says what each is.
+/// Something that a server is asked to do; the table says what each is. Two rows may mean the same work
+/// with different numbers of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,
@@ -29,62 +30,65 @@ pub(crate) enum Work {
     IndexedFind,
     Scan,
     Group,
+    /// One of YCSB's mixes, over records that all of them share.
     Ycsb(ycsb::Mix),
+    /// Needs either a clock that can be moved or the patience to wait for the wall clock.
     Expiry,
+    /// Needs the data directory; `all` leaves it out.
     Disk,
 }
 
 /// Every workload, in the order of reports.
 pub(crate) const WORKS: &[Entry<Work>] = &[
-    row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
-    row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
-    row("insert", "one new document of 1 KB", 32, Work::Insert),
-    row("update", "$set of one field of one document by _id", 32, Work::Update),
-    row("insert-many", "insertMany of 100 documents of 1 KB", 8, Work::InsertMany),
-    row("find-and-modify", "findAndModify of one document by _id", 32, Work::FindAndModify),
-    row("indexed-find", "find by a compound index, sorted, limit 20", 8, Work::IndexedFind),
-    row("scan", "1,000 documents from a random _id on, with getMore", 8, Work::Scan),
-    row("group", "$match and $group of 5,000 documents", 8, Work::Group),
-    row("ycsb-a", "50 % reads, 50 % updates, zipfian", 32, Work::Ycsb(ycsb::A)),
-    row("ycsb-b", "95 % reads, 5 % updates, zipfian", 32, Work::Ycsb(ycsb::B)),
-    row("ycsb-c", "reads, zipfian", 32, Work::Ycsb(ycsb::C)),
-    row("ycsb-d", "95 % reads of the latest, 5 % inserts", 32, Work::Ycsb(ycsb::D)),
-    row("ycsb-e", "95 % ranges of 1 to 100, 5 % inserts", 32, Work::Ycsb(ycsb::E)),
-    row("ycsb-f", "50 % reads, 50 % read-modify-writes, zipfian", 32, Work::Ycsb(ycsb::F)),
-    row("expiry", "point reads while half of the documents expire at once", 8, Work::Expiry),
-    row("disk", "the data directory after every document has expired", 1, Work::Disk),
+    entry_row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
+    entry_row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
+    entry_row("insert", "one new document of 1 KB", 32, Work::Insert),
+    entry_row("update", "$set of one field of one document by _id", 32, Work::Update),
+    entry_row("insert-many", "insertMany of 100 documents of 1 KB", 8, Work::InsertMany),
+    entry_row("find-and-modify", "findAndModify of one document by _id", 32, Work::FindAndModify),
+    entry_row("indexed-find", "find by a compound index, sorted, limit 20", 8, Work::IndexedFind),
+    entry_row("scan", "1,000 documents from a random _id on, with getMore", 8, Work::Scan),
+    entry_row("group", "$match and $group of 5,000 documents", 8, Work::Group),
+    entry_row("ycsb-a", "50 % reads, 50 % updates, zipfian", 32, Work::Ycsb(ycsb::A)),
+    entry_row("ycsb-b", "95 % reads, 5 % updates, zipfian", 32, Work::Ycsb(ycsb::B)),
+    entry_row("ycsb-c", "reads, zipfian", 32, Work::Ycsb(ycsb::C)),
+    entry_row("ycsb-d", "95 % reads of the latest, 5 % inserts", 32, Work::Ycsb(ycsb::D)),
+    entry_row("ycsb-e", "95 % ranges of 1 to 100, 5 % inserts", 32, Work::Ycsb(ycsb::E)),
+    entry_row("ycsb-f", "50 % reads, 50 % read-modify-writes, zipfian", 32, Work::Ycsb(ycsb::F)),
+    entry_row("expiry", "point reads while half of the documents expire at once", 8, Work::Expiry),
+    entry_row("disk", "the data directory after every document has expired", 1, Work::Disk),
 ];
 
 /// What the user has said, with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
 /// Gives the server the data that the workload needs and runs it once.
-pub(crate) async fn run(
+pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    if let Some(dataset) = dataset(work) {
-        target.need(dataset, settings.sizes.records).await?;
+    if let Some(dataset) = needed_dataset(work) {
+        target.need_dataset(dataset, settings.sizes.records).await?;
     }
     match work {
         Work::PointRead => single::point_read(target, plan, settings).await,
-        Work::Insert => single::insert(target, plan, settings, 1).await,
-        Work::InsertMany => single::insert(target, plan, settings, crate::limits::MANY).await,
-        Work::Update => single::update(target, plan, settings).await,
+        Work::Insert => single::run_inserts(target, plan, settings, 1).await,
+        Work::InsertMany => single::run_inserts(target, plan, settings, crate::limits::MANY).await,
+        Work::Update => single::run_updates(target, plan, settings).await,
         Work::FindAndModify => single::find_and_modify(target, plan, settings).await,
         Work::IndexedFind => queries::indexed_find(target, plan, settings).await,
-        Work::Scan => queries::scan(target, plan, settings).await,
-        Work::Group => queries::group(target, plan, settings).await,
-        Work::Ycsb(mix) => ycsb::run(mix, target, plan, settings).await,
-        Work::Expiry => expiry::run(target, plan, settings).await,
-        Work::Disk => disk::run(target, settings).await,
+        Work::Scan => queries::run_scans(target, plan, settings).await,
+        Work::Group => queries::run_groups(target, plan, settings).await,
+        Work::Ycsb(mix) => ycsb::run_mix(mix, target, plan, settings).await,
+        Work::Expiry => expiry::run_expiry(target, plan, settings).await,
+        Work::Disk => disk::run_disk(target, settings).await,
     }
 }
 
 /// Returns the data that a workload works on; `None`: it makes its own.
-fn dataset(work: Work) -> Option<Dataset> {
+fn needed_dataset(work: Work) -> Option<Dataset> {
     match work {
         Work::PointRead | Work::Update | Work::FindAndModify | Work::Ycsb(_) => {
             Some(Dataset::Users)

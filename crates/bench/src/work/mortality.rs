@@ -38,23 +38,23 @@ pub(super) struct Strike {
 impl Mortality {
     /// Makes an empty collection in which documents can expire. Which way it is depends on whether the
     /// server has a clock that can be moved.
-    pub(super) async fn prepare(target: &Target, collection: &str) -> Result<Self> {
-        target.drop(collection).await?;
-        let mut link = target.connect().await?;
+    pub(super) async fn prepare_collection(target: &Target, collection: &str) -> Result<Self> {
+        target.drop_collection(collection).await?;
+        let mut link = target.connect_link().await?;
         if let Some(now) = manual_now(&mut link).await? {
             let index = commands::create_index(collection, &[("_ts", 1)], Some(-1));
-            link.call(index).await?;
+            link.call_command(index).await?;
             let second = now.div_euclid(1000);
             return Ok(Self::Moved { deadline: (second + LIFE_SECONDS) * 1000 });
         }
         // A mongod looks once a minute by itself; a server that does not know the setting is fine too.
         let often = [("ttlMonitorSleepSecs", ValueRef::Int32(1))];
-        refusable(link.call(commands::admin("setParameter", &often)).await)?;
+        allow_refusal(link.call_command(commands::admin_command("setParameter", &often)).await)?;
         Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
     }
 
     /// Returns a document that expires then, or one that does not.
-    pub(super) fn document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
+    pub(super) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
         match self {
@@ -65,13 +65,13 @@ impl Mortality {
             Self::Dated { written } if mortal => builder.append("at", ValueRef::DateTime(written)),
             _ => {}
         }
-        builder.append("text", ValueRef::String(&records::text(MORTAL_BYTES, rng)));
+        builder.append("text", ValueRef::String(&records::random_text(MORTAL_BYTES, rng)));
         builder.finish()
     }
 
     /// Fixes the instant, at this one of the monotonic clock or up to a second later (a TTL index counts
     /// whole seconds), and returns when it will be.
-    pub(super) async fn arm(
+    pub(super) async fn fix_instant(
         self,
         target: &Target,
         collection: &str,
@@ -80,21 +80,26 @@ impl Mortality {
         let Self::Dated { written } = self else { return Ok(at) };
         let left = at.saturating_sub(clock::monotonic_time());
         let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+        // As a TTL index has it: whole seconds after the date in the documents, rounded up.
         let seconds = (clock::wall_ms() + left - written).div_euclid(1000) + 1;
-        let mut link = target.connect().await?;
-        link.call(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;
+        let mut link = target.connect_link().await?;
+        link.call_command(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;
         let left = written + seconds * 1000 - clock::wall_ms();
         Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
     /// Waits for the instant; where the clock can be moved, it moves it. Returns when it was, as seen from
     /// outside.
-    pub(super) async fn strike(self, link: &mut Connection, at: Duration) -> Result<Strike> {
-        pause::until(at).await;
+    pub(super) async fn wait_for_strike(
+        self,
+        link: &mut Connection,
+        at: Duration,
+    ) -> Result<Strike> {
+        pause::pause_until(at).await;
         if let Self::Moved { deadline } = self {
             let alive_until = clock::monotonic_time();
             let set = [("set", ValueRef::DateTime(deadline))];
-            link.call(commands::admin("ebbClock", &set)).await?;
+            link.call_command(commands::admin_command("ebbClock", &set)).await?;
             return Ok(Strike { alive_until, dead_from: clock::monotonic_time() });
         }
         Ok(Strike { alive_until: at.saturating_sub(BLUR), dead_from: at })
@@ -104,8 +109,8 @@ impl Mortality {
 /// Returns the time of a database clock that can be moved, milliseconds since 1970; `None`: this server
 /// has none.
 async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
-    match link.call(commands::admin("ebbClock", &[])).await {
-        Ok(reply) => match (reply.get("mode"), reply.get("now")) {
+    match link.call_command(commands::admin_command("ebbClock", &[])).await {
+        Ok(reply) => match (reply.get_field("mode"), reply.get_field("now")) {
             (Some(ValueRef::String("manual")), Some(ValueRef::DateTime(now))) => Ok(Some(now)),
             _ => Ok(None),
         },
@@ -115,7 +120,7 @@ async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
 }
 
 /// Lets a refusal pass: the command was a wish.
-fn refusable<T>(outcome: Result<T>) -> Result<()> {
+fn allow_refusal<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if !error.is_refusal() => Err(error),
         _ => Ok(()),
@@ -136,7 +141,7 @@ mod tests {
             (dated, true, false, true),
             (dated, false, false, false),
         ] {
-            let document = mortality.document(9, mortal, &mut Rng::with_seed(1));
+            let document = mortality.make_document(9, mortal, &mut Rng::with_seed(1));
             document::validate(document.bytes()).unwrap();
             assert_eq!(document.get("ttl").is_some(), ttl, "{mortality:?} {mortal}");
             assert_eq!(document.get("at").is_some(), at, "{mortality:?} {mortal}");

@@ -15,18 +15,22 @@ use crate::{
     target::{Dataset, Target},
 };
 
-const ORDERS: &str = Dataset::Orders.name();
-const SALES: &str = Dataset::Sales.name();
+const ORDERS: &str = Dataset::Orders.collection_name();
+const SALES: &str = Dataset::Sales.collection_name();
 
 /// Lists orders.
 struct Lister(Rng);
 
 impl Worker for Lister {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let customer = self.0.i32(0..CUSTOMERS);
-        let batch = link.call(commands::find_orders(ORDERS, customer)).await?.batch()?;
-        if batch.cursor != 0 || batch.is_empty() || (PAGE as usize) < batch.len() {
-            return Err(Error::Answer(format!("{} orders of customer {customer}", batch.len())));
+        let batch =
+            link.call_command(commands::find_orders(ORDERS, customer)).await?.read_batch()?;
+        if batch.cursor != 0 || batch.is_empty() || (PAGE as usize) < batch.document_count() {
+            return Err(Error::Answer(format!(
+                "{} orders of customer {customer}",
+                batch.document_count()
+            )));
         }
         Ok(())
     }
@@ -38,27 +42,30 @@ pub(super) async fn indexed_find(
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    closed_loop::run(target, plan, |worker| Lister(settings.rng(worker))).await
+    closed_loop::run_workers(target, plan, |worker| Lister(settings.worker_rng(worker))).await
 }
 
 /// Reads long ranges of orders.
 struct Scanner {
+    /// How many orders there are.
     records: u64,
     rng: Rng,
 }
 
 impl Worker for Scanner {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+    /// One operation is the whole range, with all its batches.
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // So far from the end that each range is whole.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
         let from = self.rng.u64(..=self.records - wanted);
         let from = ValueRef::Int64(from.cast_signed());
-        let batch = link.call(commands::find_scan(ORDERS, from)).await?.batch()?;
-        let (mut cursor, mut count) = (batch.cursor, batch.len() as u64);
+        let batch = link.call_command(commands::find_scan(ORDERS, from)).await?.read_batch()?;
+        let (mut cursor, mut count) = (batch.cursor, batch.document_count() as u64);
         while cursor != 0 {
-            let batch = link.call(commands::get_more(ORDERS, cursor)).await?.batch()?;
+            let batch =
+                link.call_command(commands::get_more(ORDERS, cursor)).await?.read_batch()?;
             cursor = batch.cursor;
-            count += batch.len() as u64;
+            count += batch.document_count() as u64;
         }
         if count == wanted {
             return Ok(());
@@ -68,27 +75,37 @@ impl Worker for Scanner {
 }
 
 /// Measures long ranges by `_id`, read to their end with as many requests as that takes.
-pub(super) async fn scan(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let records = settings.sizes.records;
-    closed_loop::run(target, plan, |worker| Scanner { records, rng: settings.rng(worker) }).await
+    closed_loop::run_workers(target, plan, |worker| Scanner {
+        records,
+        rng: settings.worker_rng(worker),
+    })
+    .await
 }
 
 /// Adds up sales.
 struct Reporter(Rng);
 
 impl Worker for Reporter {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+    /// The number of groups is known: each category has sales.
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // A negative bound keeps every sale, and a new one each time keeps replies from being cached.
         let smallest = -self.0.f64();
-        let batch = link.call(commands::group(SALES, smallest)).await?.batch()?;
-        if batch.len() == CATEGORIES as usize {
+        let batch =
+            link.call_command(commands::group_command(SALES, smallest)).await?.read_batch()?;
+        if batch.document_count() == CATEGORIES as usize {
             return Ok(());
         }
-        Err(Error::Answer(format!("{} groups", batch.len())))
+        Err(Error::Answer(format!("{} groups", batch.document_count())))
     }
 }
 
 /// Measures sums and means by category over the whole collection.
-pub(super) async fn group(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    closed_loop::run(target, plan, |worker| Reporter(settings.rng(worker))).await
+pub(super) async fn run_groups(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    closed_loop::run_workers(target, plan, |worker| Reporter(settings.worker_rng(worker))).await
 }

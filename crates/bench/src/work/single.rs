@@ -1,4 +1,6 @@
-//! Operations on one document, or on one message of new ones.
+//! Operations on one document, or on one message of new ones. Every operation checks its outcome, so
+//! that a server which answers fast and does nothing shows failures and no rate. The YCSB mixes use
+//! the same operations.
 
 use std::sync::Arc;
 
@@ -20,58 +22,61 @@ use crate::{
 };
 
 /// The collection of YCSB's records.
-const USERS: &str = Dataset::Users.name();
+const USERS: &str = Dataset::Users.collection_name();
 /// The collection that new documents go to, which is dropped before and after.
 const INSERTS: &str = "inserts";
 
-/// Reads a record and expects it to be there.
-pub(super) async fn read(link: &mut Connection, number: u64) -> Result<()> {
-    let id = records::user(number);
-    let reply = link.call(commands::find_id(USERS, ValueRef::String(&id))).await?;
-    if reply.batch()?.is_empty() {
+/// Reads a record and expects it to be there. One request.
+pub(super) async fn read_user(link: &mut Connection, number: u64) -> Result<()> {
+    let id = records::user_id(number);
+    let reply = link.call_command(commands::find_id(USERS, ValueRef::String(&id))).await?;
+    if reply.read_batch()?.is_empty() {
         return Err(Error::Answer(format!("{id} is missing")));
     }
     Ok(())
 }
 
-/// Sets one field of a record and expects it to be there.
+/// Sets one field of a record to a new text and expects it to be there. One request.
 pub(super) async fn set_field(
     link: &mut Connection,
     number: u64,
     rng: &mut Rng,
     concern: Concern,
 ) -> Result<()> {
-    let id = records::user(number);
-    let text = records::text(FIELD_BYTES, rng);
+    let id = records::user_id(number);
+    let text = records::random_text(FIELD_BYTES, rng);
     let change = (records::FIELD_NAMES[rng.usize(..records::FIELD_NAMES.len())], text.as_str());
-    let reply = link.call(commands::update(USERS, ValueRef::String(&id), change, concern)).await?;
-    expect("n", reply.integer("n"), 1)
+    let reply = link
+        .call_command(commands::update_command(USERS, ValueRef::String(&id), change, concern))
+        .await?;
+    expect_number("n", reply.integer_field("n"), 1)
 }
 
-/// Inserts a record.
+/// Inserts the record of a number into the shared collection. One request.
 pub(super) async fn insert_user(
     link: &mut Connection,
     number: u64,
     rng: &mut Rng,
     concern: Concern,
 ) -> Result<()> {
-    put(link, USERS, &[records::record(number, rng)], concern).await
+    insert_all(link, USERS, &[records::user_record(number, rng)], concern).await
 }
 
 /// Inserts documents in one message and expects all of them to be counted.
-async fn put(
+async fn insert_all(
     link: &mut Connection,
     collection: &str,
     documents: &[DocBuf],
     concern: Concern,
 ) -> Result<()> {
     let sequence = Sequence { name: "documents", documents };
-    let reply = link.call_with(commands::insert(collection, concern), Some(sequence)).await?;
-    expect("n", reply.integer("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
+    let reply =
+        link.call_with(commands::insert_command(collection, concern), Some(sequence)).await?;
+    expect_number("n", reply.integer_field("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
 }
 
 /// Refuses a number that is not the expected one.
-fn expect(what: &str, got: i64, want: i64) -> Result<()> {
+fn expect_number(what: &str, got: i64, want: i64) -> Result<()> {
     if got == want {
         return Ok(());
     }
@@ -85,8 +90,8 @@ struct Reader {
 }
 
 impl Worker for Reader {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
-        read(link, self.rng.u64(..self.records)).await
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        read_user(link, self.rng.u64(..self.records)).await
     }
 }
 
@@ -97,7 +102,11 @@ pub(super) async fn point_read(
     settings: &Settings,
 ) -> Result<Figures> {
     let records = settings.sizes.records;
-    closed_loop::run(target, plan, |worker| Reader { records, rng: settings.rng(worker) }).await
+    closed_loop::run_workers(target, plan, |worker| Reader {
+        records,
+        rng: settings.worker_rng(worker),
+    })
+    .await
 }
 
 /// Updates records.
@@ -108,30 +117,36 @@ struct Updater {
 }
 
 impl Worker for Updater {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let number = self.rng.u64(..self.records);
         set_field(link, number, &mut self.rng, self.concern).await
     }
 }
 
 /// Measures uniform updates of one field.
-pub(super) async fn update(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let (records, concern) = (settings.sizes.records, settings.sizes.concern());
-    let worker = |worker| Updater { records, rng: settings.rng(worker), concern };
-    closed_loop::run(target, plan, worker).await
+pub(super) async fn run_updates(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let (records, concern) = (settings.sizes.records, settings.sizes.write_concern());
+    let worker = |worker| Updater { records, rng: settings.worker_rng(worker), concern };
+    closed_loop::run_workers(target, plan, worker).await
 }
 
 /// Updates records and reads what they were.
 struct Modifier(Updater);
 
 impl Worker for Modifier {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
-        let id = records::user(self.0.rng.u64(..self.0.records));
-        let text = records::text(FIELD_BYTES, &mut self.0.rng);
+    /// The reply has to have the document as it was before.
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        let id = records::user_id(self.0.rng.u64(..self.0.records));
+        let text = records::random_text(FIELD_BYTES, &mut self.0.rng);
         let field = self.0.rng.choice(records::FIELD_NAMES).unwrap_or("field0");
         let (id, change) = (ValueRef::String(&id), (field, text.as_str()));
-        let reply = link.call(commands::find_and_modify(USERS, id, change, self.0.concern)).await?;
-        match reply.get("value") {
+        let reply =
+            link.call_command(commands::find_and_modify(USERS, id, change, self.0.concern)).await?;
+        match reply.get_field("value") {
             Some(ValueRef::Document(_)) => Ok(()),
             other => Err(Error::Answer(format!("findAndModify gave {other:?}"))),
         }
@@ -144,46 +159,54 @@ pub(super) async fn find_and_modify(
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    let (records, concern) = (settings.sizes.records, settings.sizes.concern());
-    let worker = |worker| Modifier(Updater { records, rng: settings.rng(worker), concern });
-    closed_loop::run(target, plan, worker).await
+    let (records, concern) = (settings.sizes.records, settings.sizes.write_concern());
+    let worker = |worker| Modifier(Updater { records, rng: settings.worker_rng(worker), concern });
+    closed_loop::run_workers(target, plan, worker).await
 }
 
 /// Inserts new documents, `at_once` in a message.
 struct Inserter {
+    /// Numbers of all workers together: an `_id` never comes twice.
     keys: Arc<Keys>,
     rng: Rng,
     concern: Concern,
+    /// Documents of one message.
     at_once: usize,
 }
 
 impl Worker for Inserter {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
-        let make = |_| records::record(self.keys.take(), &mut self.rng);
+    /// Documents are made before the request, but within the step: making them is part of its latency,
+    /// and shows in the client's share of a core.
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        let make = |_| records::user_record(self.keys.take_number(), &mut self.rng);
         let documents: Vec<DocBuf> = (0..self.at_once).map(make).collect();
-        put(link, INSERTS, &documents, self.concern).await
+        insert_all(link, INSERTS, &documents, self.concern).await
     }
 }
 
 /// Measures new documents, this many in a message, into a collection of their own. An operation is a
 /// message; documents per second are an extra.
-pub(super) async fn insert(
+pub(super) async fn run_inserts(
     target: &Target,
     plan: Plan,
     settings: &Settings,
     at_once: usize,
 ) -> Result<Figures> {
-    target.drop(INSERTS).await?;
+    target.drop_collection(INSERTS).await?;
     let keys = Arc::new(Keys::default());
-    let concern = settings.sizes.concern();
-    let worker =
-        |worker| Inserter { keys: Arc::clone(&keys), rng: settings.rng(worker), concern, at_once };
-    let mut figures = closed_loop::run(target, plan, worker).await?;
+    let concern = settings.sizes.write_concern();
+    let worker = |worker| Inserter {
+        keys: Arc::clone(&keys),
+        rng: settings.worker_rng(worker),
+        concern,
+        at_once,
+    };
+    let mut figures = closed_loop::run_workers(target, plan, worker).await?;
     if 1 < at_once {
         #[expect(clippy::cast_precision_loss, reason = "a hundred at most")]
-        figures.extra("documents per second", figures.rate * at_once as f64);
+        figures.add_extra("documents per second", figures.rate * at_once as f64);
     }
-    target.drop(INSERTS).await?;
-    target.rest().await?;
+    target.drop_collection(INSERTS).await?;
+    target.rest_machine().await?;
     Ok(figures)
 }

@@ -22,10 +22,15 @@ use crate::{
 /// The share of each operation in percent, and how keys are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mix {
+    /// Reads by `_id`, in percent as the shares below; all of them together are 100.
     read: u32,
+    /// Updates of one field.
     update: u32,
+    /// Inserts of new records.
     insert: u32,
+    /// Reads of up to [`RANGE_MAX`] records in their order.
     range: u32,
+    /// A read and an update of the same record, as one operation with one latency.
     read_modify_write: u32,
     /// Whether the newest keys are the likeliest, instead of scattered ones.
     latest: bool,
@@ -59,7 +64,7 @@ enum Operation {
 
 impl Mix {
     /// Returns the operation for a number from 0 to 99: the shares lie one after another on that line.
-    fn operation(self, number: u32) -> Operation {
+    fn operation_at(self, number: u32) -> Operation {
         let mut below = 0;
         for (share, operation) in [
             (self.read, Operation::Read),
@@ -78,20 +83,20 @@ impl Mix {
 
 /// Runs a mix. The keys are the target's, so that records inserted by one workload are there for the
 /// next.
-pub(super) async fn run(
+pub(super) async fn run_mix(
     mix: Mix,
     target: &Target,
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
     let keys = &target.users;
-    closed_loop::run(target, plan, |worker| User {
+    closed_loop::run_workers(target, plan, |worker| User {
         mix,
         keys: Arc::clone(keys),
-        rng: settings.rng(worker),
+        rng: settings.worker_rng(worker),
         scrambled: Scrambled::default(),
-        latest: Latest::new(if mix.latest { keys.count() } else { 1 }),
-        concern: settings.sizes.concern(),
+        latest: Latest::new(if mix.latest { keys.count_gapless() } else { 1 }),
+        concern: settings.sizes.write_concern(),
     })
     .await
 }
@@ -101,33 +106,35 @@ struct User {
     mix: Mix,
     keys: Arc<Keys>,
     rng: Rng,
+    /// Chooses keys where the newest are not the likeliest.
     scrambled: Scrambled,
+    /// Chooses keys where they are; else it knows a single key and is not asked.
     latest: Latest,
     concern: Concern,
 }
 
 /// The collection of the records.
-const USERS: &str = Dataset::Users.name();
+const USERS: &str = Dataset::Users.collection_name();
 
 impl Worker for User {
-    async fn step(&mut self, link: &mut Connection) -> Result<()> {
-        match self.mix.operation(self.rng.u32(0..100)) {
-            Operation::Read => single::read(link, self.key()).await,
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        match self.mix.operation_at(self.rng.u32(0..100)) {
+            Operation::Read => single::read_user(link, self.choose_key()).await,
             Operation::Update => {
-                let key = self.key();
+                let key = self.choose_key();
                 single::set_field(link, key, &mut self.rng, self.concern).await
             }
             Operation::Insert => {
-                let number = self.keys.take();
+                let number = self.keys.take_number();
                 single::insert_user(link, number, &mut self.rng, self.concern).await?;
                 // Only now may others read it.
-                self.keys.acknowledge(number);
+                self.keys.acknowledge_number(number);
                 Ok(())
             }
-            Operation::Range => self.range(link).await,
+            Operation::Range => self.read_range(link).await,
             Operation::ReadModifyWrite => {
-                let key = self.key();
-                single::read(link, key).await?;
+                let key = self.choose_key();
+                single::read_user(link, key).await?;
                 single::set_field(link, key, &mut self.rng, self.concern).await
             }
         }
@@ -135,23 +142,24 @@ impl Worker for User {
 }
 
 impl User {
-    /// Returns the key of the next operation, of a record that is there.
-    fn key(&mut self) -> u64 {
-        let count = self.keys.count();
+    /// Returns the key of the next operation, of a record that is acknowledged.
+    fn choose_key(&mut self) -> u64 {
+        let count = self.keys.count_gapless();
         if self.mix.latest {
-            self.latest.next(count, &mut self.rng)
+            self.latest.next_key(count, &mut self.rng)
         } else {
-            self.scrambled.next(count, &mut self.rng)
+            self.scrambled.next_key(count, &mut self.rng)
         }
     }
 
     /// Reads a short range and expects at least its first record, in one batch.
-    async fn range(&mut self, link: &mut Connection) -> Result<()> {
-        let from = crate::records::user(self.key());
+    async fn read_range(&mut self, link: &mut Connection) -> Result<()> {
+        let from = crate::records::user_id(self.choose_key());
         let limit = self.rng.u64(1..=RANGE_MAX);
         let from = ValueRef::String(&from);
-        let batch = link.call(commands::find_range(USERS, from, limit)).await?.batch()?;
-        match (batch.len() as u64, batch.cursor) {
+        let batch =
+            link.call_command(commands::find_range(USERS, from, limit)).await?.read_batch()?;
+        match (batch.document_count() as u64, batch.cursor) {
             (1.., 0) => Ok(()),
             (count, cursor) => Err(Error::Answer(format!(
                 "{count} documents and cursor {cursor} from a range of {limit}"
@@ -175,7 +183,7 @@ mod tests {
             (E, [(Range, 95), (Insert, 5)]),
             (F, [(Read, 50), (ReadModifyWrite, 50)]),
         ] {
-            let drawn: Vec<Operation> = (0..100).map(|n| mix.operation(n)).collect();
+            let drawn: Vec<Operation> = (0..100).map(|n| mix.operation_at(n)).collect();
             for (operation, share) in want {
                 let got = drawn.iter().filter(|held| **held == operation).count();
                 assert_eq!(got, share, "{mix:?} {operation:?}");

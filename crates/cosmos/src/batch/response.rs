@@ -6,14 +6,12 @@
 
 use std::{
     io::Write,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use document::json;
 use memory::{Account, Share, Short};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
@@ -92,7 +90,7 @@ impl ResponseBudget {
     /// A poisoned lock is taken all the same: the share inside is a number that is right after any
     /// panic.
     fn lock_share(&self) -> MutexGuard<'_, Share> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     convert::Infallible,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll},
@@ -23,6 +23,7 @@ use hyper::{
     Response,
     body::{Body, Frame, SizeHint},
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
@@ -50,7 +51,7 @@ struct Waiting {
 impl Waiting {
     /// A poisoned lock is taken all the same: an entry is whole or not there.
     fn lock_answers(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.answers.lock()
     }
 
     /// Notes that a part of a response was sent by now.
@@ -62,7 +63,7 @@ impl Waiting {
 impl UnsentResponses {
     /// Counts a response until the result is dropped.
     fn begin_response(&self) -> UnsentResponse {
-        let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.0.next.lock();
         *next += 1;
         self.0.note_progress(*next);
         self.0.count.send_modify(|count| *count += 1);

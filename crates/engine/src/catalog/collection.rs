@@ -194,7 +194,7 @@ pub(crate) enum Publication {
 }
 
 /// Set where the commit is ordered, taken where it is published.
-type Prepared = std::sync::Mutex<Option<Publication>>;
+type Prepared = parking_lot::Mutex<Option<Publication>>;
 
 /// The fence of one change: closes the collection, and puts the new state in force when the change
 /// is visible.
@@ -228,7 +228,7 @@ impl RecordChange {
 
     /// Called with the stamp: what is put in force on publication.
     pub(crate) fn prepare_publication(&self, publish: Publication) {
-        *self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(publish);
+        *self.prepared.lock() = Some(publish);
     }
 }
 
@@ -239,7 +239,7 @@ impl Fence for RecordChange {
     }
 
     fn lower(&self, published: Option<Stamp>) {
-        let mut prepared = self.prepared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut prepared = self.prepared.lock();
         if published.is_some() {
             if let Some(replaced) = &self.replaced {
                 replaced.dropped.store(true, Atomic::SeqCst);

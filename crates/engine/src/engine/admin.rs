@@ -10,9 +10,10 @@
 //! The edit sees the state before the commit is ordered, and the condition makes sure that it is
 //! still the same then: a change that comes second is refused and edits again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use document::Document;
+use parking_lot::Mutex;
 use store::{Commit, Condition, Mutation, Outcome, Space, Stamp, Store};
 
 use super::Engine;
@@ -112,7 +113,7 @@ impl<S: Store> Engine<S> {
             let before = state.record.counters;
             RecordChange::new(Arc::clone(collection), move |_| {
                 let begin = engine.begin_counters(&held, before);
-                *begun.lock().unwrap_or_else(PoisonError::into_inner) = begin;
+                *begun.lock() = begin;
             })
         };
         let prepared = Arc::clone(&change);
@@ -135,7 +136,7 @@ impl<S: Store> Engine<S> {
         if self.commit_one(commit.freeing().with_fence(change)).await?.is_none() {
             return Ok(ChangeOutcome::Refused);
         }
-        let begun = begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let begun = begun.lock().take();
         Ok(ChangeOutcome::Done(answer, begun))
     }
 

@@ -184,17 +184,17 @@ impl<S: Store> Engine<S> {
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
-            let dead = estimate.dead.minus(of.reaped);
+            let expired = estimate.expired.minus(of.reaped);
             // A dropped index waits for a compaction, however little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
-            let enough = REAP_LEAST_BYTES <= dead.bytes
-                && (estimate.live.bytes <= dead.bytes || REAP_BYTES <= dead.bytes);
+            let enough = REAP_LEAST_BYTES <= expired.bytes
+                && (estimate.live.bytes <= expired.bytes || REAP_BYTES <= expired.bytes);
             if (!enough || same) && !owed {
                 return Ok(());
             }
             estimate
         };
-        self.compact_collection(collection, allowed, estimate.dead).await
+        self.compact_collection(collection, allowed, estimate.expired).await
     }
 
     /// Compacts a collection under reap floors that are in force, and takes what was dropped off
@@ -206,7 +206,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         allowed: Arc<ReapFloors>,
-        dead: Amount,
+        expired: Amount,
     ) -> Result<(), Error> {
         // Before the compaction begins: it filters everything up to here.
         let seq = self.inner.store().published();
@@ -214,19 +214,19 @@ impl<S: Store> Engine<S> {
         self.inner.store().reap_space(collection.rows_space()).await?;
         // Without counters nobody knows how much was dropped: what had expired then is remembered
         // and subtracted from later estimates.
-        let on_books = {
+        let counters_know = {
             let record = &collection.state().record;
             !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
         };
         let trimmed = self.trim_counters(collection, &allowed.floors).await?;
         let mut all = self.inner.reaper.lock();
         let of = all.entry(collection.id).or_default();
-        let documents = if on_books {
+        let documents = if counters_know {
             of.reaped = Amount::default();
             trimmed.documents
         } else {
-            let documents = dead.minus(of.reaped).documents;
-            of.reaped = dead;
+            let documents = expired.minus(of.reaped).documents;
+            of.reaped = expired;
             documents
         };
         if of.compacted.is_none() && would_forget(&collection.state().record, &allowed) {
@@ -267,7 +267,7 @@ impl<S: Store> Engine<S> {
         match allowed {
             Some(allowed) => {
                 let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
-                self.compact_collection(collection, allowed, estimate.dead).await
+                self.compact_collection(collection, allowed, estimate.expired).await
             }
             None => Ok(()),
         }
@@ -278,16 +278,16 @@ impl<S: Store> Engine<S> {
 /// By the counters, or by a walk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    dead: Amount,
+    expired: Amount,
     live: Amount,
-    oldest_dead_s: i64,
+    oldest_expired_s: i64,
 }
 
 impl Estimate {
     /// What of it is still stored when this much has been reaped.
     fn minus_reaped(&self, reaped: Amount) -> Unreaped {
-        let amount = self.dead.minus(reaped);
-        Unreaped { amount, oldest_expired_seconds: self.oldest_dead_s }
+        let amount = self.expired.minus(reaped);
+        Unreaped { amount, oldest_expired_seconds: self.oldest_expired_s }
     }
 }
 
@@ -322,7 +322,7 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
         let total = self.total_amount().await?;
-        let dead = match CountBy::of_settings(record, &record.settings) {
+        let expired = match CountBy::of_settings(record, &record.settings) {
             CountBy::None => Amount::default(),
             CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
             CountBy::Several if !walk => return Ok(None),
@@ -330,7 +330,7 @@ impl<S: Store> LiveView<S> {
             CountBy::Several => total.minus(self.count_live().await?),
         };
         // For status pages: how far reaping lies behind.
-        let oldest_dead_s = self.oldest_expired_s().await?;
-        Ok(Some(Estimate { dead, live: total.minus(dead), oldest_dead_s }))
+        let oldest_expired_s = self.oldest_expired_s().await?;
+        Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s }))
     }
 }

@@ -157,8 +157,8 @@ fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Op
         (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
             // A longer rule may have let older dates live since; they are not folded.
             let floor = now.dates.iter().find(|floor| floor.index == index)?;
-            let dead = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
-            dead.then_some(Some(0))
+            let has_expired = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
+            has_expired.then_some(Some(0))
         }
         // Nobody subtracts these buckets from totals now, so only the buckets go.
         (CountBy::Several, _) => Some(None),

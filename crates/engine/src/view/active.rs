@@ -13,12 +13,13 @@
 //! of them, once a second.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use clock::Instant;
 use expiry::Floors;
+use parking_lot::{Mutex, MutexGuard};
 use slab::Slab;
 
 use crate::catalog::CollectionState;
@@ -41,7 +42,7 @@ struct Shard(Mutex<Slab<ActiveView>>);
 
 impl Shard {
     fn lock(&self) -> MutexGuard<'_, Slab<ActiveView>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

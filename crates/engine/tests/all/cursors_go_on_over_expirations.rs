@@ -71,7 +71,7 @@ fn a_life_that_was_shortened_is_not_returned_in_its_older_version() {
     assert_eq!(next(&mut cursor), [1, 2]);
     kit.replace(doc! { "_id": 3, "a": 3, "ttl": 1 }, false).unwrap();
     kit.move_to(1_000);
-    assert!(!kit.all_ids().contains(&3), "somebody saw it dead");
+    assert!(!kit.all_ids().contains(&3), "somebody saw it after it expired");
     assert_eq!(next(&mut cursor), [4, 5]);
 }
 

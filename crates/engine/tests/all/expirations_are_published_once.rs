@@ -162,14 +162,14 @@ impl Model {
 
     /// Everything due by now expires, not before `since`.
     fn bury(&mut self, since_s: i64) {
-        let mut dead: Vec<(i64, String)> = Vec::new();
+        let mut expired: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {
             if let Some(deadline) = self.deadline(id).filter(|deadline| *deadline <= self.now_s) {
-                dead.push((deadline.max(since_s), id.clone()));
+                expired.push((deadline.max(since_s), id.clone()));
             }
         }
-        dead.sort();
-        for (at, id) in dead {
+        expired.sort();
+        for (at, id) in expired {
             let (_, _, n) = self.live.remove(&id).unwrap();
             self.events.push((at, format!("Expire {id} {n}>- at {at}")));
         }

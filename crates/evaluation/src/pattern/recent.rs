@@ -1,9 +1,10 @@
 //! Regular expressions that an operation compiled while it was evaluated: the few used last, so
 //! that a pattern is not compiled again for every row.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::{budget::Budget, error::Error, pattern::Pattern};
+use parking_lot::Mutex;
 
 /// How many are kept.
 const KEPT: usize = 8;
@@ -27,7 +28,7 @@ impl Patterns {
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let known = kept.iter().position(|pattern| {
             pattern.source() == source && pattern.options().chars().eq(wanted.iter().copied())
         });

@@ -16,7 +16,6 @@ use crate::{
     call::Call,
     errors::{BadValue, Error, Result},
     fail_point::FailPoint,
-    lock::lock,
     replies::ok,
 };
 
@@ -57,7 +56,7 @@ pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Action::Go;
     }
-    let mut held = lock(&call.door.fail_point);
+    let mut held = call.door.fail_point.lock();
     let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else {
         return Action::Go;
     };
@@ -90,7 +89,7 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
-    let mut held = lock(&call.door.fail_point);
+    let mut held = call.door.fail_point.lock();
     let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else { return reply };
     let Some(error) = point.concern_error.clone().filter(|_| point.code.is_none()) else {
         return reply;
@@ -118,8 +117,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let mode = args.get("mode").ok_or_else(|| Error::new(BadValue, "'mode' is missing"))?;
     let point = FailPoint::parse(mode, args.document("data")?)?;
-    let total = lock(&call.door.fail_point).as_ref().map_or(0, |point| point.total);
+    let total = call.door.fail_point.lock().as_ref().map_or(0, |point| point.total);
     call.door.has_fail_point.store(point.is_some(), Ordering::Relaxed);
-    *lock(&call.door.fail_point) = point;
+    *call.door.fail_point.lock() = point;
     ok(doc! { "count": i64::try_from(total).unwrap_or(i64::MAX) })
 }

@@ -27,7 +27,6 @@ use crate::{
         MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
         SESSION_MINUTES,
     },
-    lock::lock,
     replies::ok,
     wire::Compressor,
 };
@@ -161,7 +160,7 @@ fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
             Err(Error::new(ClientMetadataAppNameTooLarge, message))
         }
         Some(ValueRef::String(name)) => {
-            *lock(&call.connection.app_name) = Some(name.to_owned());
+            *call.connection.app_name.lock() = Some(name.to_owned());
             Ok(())
         }
         Some(_) => Err(Error::new(TypeMismatch, "The 'application.name' field must be a string")),
@@ -177,6 +176,6 @@ fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value
         agreed.extend(known.filter(|it| !agreed.contains(it)));
     }
     let names = agreed.iter().map(|compressor| compressor.name().into()).collect();
-    *lock(&call.connection.compressors) = agreed;
+    *call.connection.compressors.lock() = agreed;
     Value::Array(names)
 }

@@ -16,7 +16,6 @@ use crate::{
     arguments::GENERIC,
     call::Call,
     errors::{BadValue, Error, InvalidOptions, Result},
-    lock::lock,
     replies::ok,
 };
 
@@ -67,7 +66,7 @@ pub(super) const NAMES: &[&str] = &[
 
 /// The value of a parameter now.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
-    lock(&call.door.parameters).get(name).cloned().unwrap_or_else(start)
+    call.door.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
 /// Runs `getParameter` for the parameters that are named, or for all.
@@ -119,7 +118,7 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
             return Err(Error::new(BadValue, message));
         }
         was = Some(value_of(call, name, *start));
-        lock(&call.door.parameters).insert(name.to_owned(), value.to_value());
+        call.door.parameters.lock().insert(name.to_owned(), value.to_value());
     }
     match was {
         Some(was) => ok(doc! { "was": was }),

@@ -25,12 +25,12 @@ how; what is not there yet answers an error that names it.
   sorts and projections.
 * MongoDB's TTL indexes on dates follow MongoDB's rules, and a document is gone at the instant, not
   at the next pass of a monitor.
-* What is dead stays dead whatever is set later.
+* What has expired stays expired whatever is set later.
 * A dump does not contain `_ts`, so that what is restored begins a life anew. While
   `carry_timestamps` is switched on (`PUT /_ebb/features`; off at every start), finds of a client
   whose application is called `mongodump` show it as a last field, unless they sort or project, and
   an insert may set it: a whole number of seconds since 1970, now where it is later. The document's
-  life is counted from there; one that is dead by then is never seen.
+  life is counted from there; one that has expired by then is never seen.
 * `numIndexesBefore` and `numIndexesAfter` are true counts: 1 and 2 where a collection gets its
   first index.
 

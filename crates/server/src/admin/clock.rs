@@ -25,12 +25,12 @@ fn clock_body(shared: &Shared) -> Result<Json<Value>> {
     })))
 }
 
-/// Answers `GET /_ebb/clock`.
+/// Handles `GET /_ebb/clock`.
 pub(crate) async fn get_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     clock_body(&shared)
 }
 
-/// Answers `POST /_ebb/clock` with `advance_seconds` (a number, may have a fraction) or `set` (a time
+/// Handles `POST /_ebb/clock` with `advance_seconds` (a number, may have a fraction) or `set` (a time
 /// in RFC 3339), not both. The move is durable when this answers, and what expired by it is gone
 /// from every read. 409 for a clock of the machine and for a move back.
 pub(crate) async fn move_clock(
@@ -70,8 +70,8 @@ pub(crate) async fn move_clock(
     clock_body(&shared)
 }
 
-/// Answers `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock, and what it made
-/// expire may be removed. Until then it is hidden but kept.
+/// Handles `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock that waits, and
+/// lets what a jump of time made expire be removed.
 pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     shared.engine.clock().accept_jump();
     clock_body(&shared)

@@ -103,7 +103,7 @@ fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     })
 }
 
-/// Answers `GET .../expiry/series?step=seconds&steps=n`: what of one collection expires in each
+/// Handles `GET .../expiry/series?step=seconds&steps=n`: what of one collection expires in each
 /// step.
 pub(crate) async fn get_series(
     State(shared): State<Shared>,
@@ -117,7 +117,7 @@ pub(crate) async fn get_series(
     Ok(Json(series_json(&shared.engine.expiry_series(&collection, steps).await?, steps)))
 }
 
-/// Answers `GET /_ebb/expiry/series?step=seconds&steps=n`: the same over all collections, with how
+/// Handles `GET /_ebb/expiry/series?step=seconds&steps=n`: the same over all collections, with how
 /// much is live and how much waits to be removed.
 pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
@@ -132,7 +132,7 @@ pub(crate) async fn get_all_series(
     Ok(Json(body))
 }
 
-/// Answers `GET .../expiry`: the default of a collection, what is live, and what expires within an
+/// Handles `GET .../expiry`: the default of a collection, what is live, and what expires within an
 /// hour, a day and a week. The counts are exact but for what is not removed yet.
 ///
 /// ```text
@@ -159,7 +159,7 @@ pub(crate) async fn get_forecast(
     })))
 }
 
-/// Answers `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by
+/// Handles `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by
 /// themselves; null: no time to live): what would expire at once and later under that default.
 /// Nothing is changed.
 pub(crate) async fn get_preview(

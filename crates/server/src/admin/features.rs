@@ -39,12 +39,12 @@ fn features_body(shared: &Shared) -> Json<Value> {
     }))
 }
 
-/// Answers `GET /_ebb/features`.
+/// Handles `GET /_ebb/features`.
 pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
     features_body(&shared)
 }
 
-/// Answers `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one
+/// Handles `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one
 /// of them. The first is durable when this answers, the second is off again after a start.
 pub(crate) async fn change_features(
     State(shared): State<Shared>,

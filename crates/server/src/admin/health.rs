@@ -15,13 +15,13 @@ use store::Health;
 use super::Shared;
 use crate::machine;
 
-/// Answers `/livez`: 200 unless the server is stopping. Anything else that is wrong is no reason to
+/// Handles `/livez`: 200 unless the server is stopping. Anything else that is wrong is no reason to
 /// restart it.
 pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
     health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
-/// Answers `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
+/// Handles `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
 /// taken), else 503 with the reason as text.
 pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
     let why = why_unready(&shared);
@@ -57,7 +57,7 @@ fn health_answer(good: bool, why: &str) -> Response {
     }
 }
 
-/// Answers `/status`: what a person wants to know first, as JSON; 503 while the server is not ready.
+/// Handles `/status`: what a person wants to know first, as JSON; 503 while the server is not ready.
 /// Times are milliseconds, memory is bytes.
 pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
     let clock = shared.engine.clock().status();

@@ -23,7 +23,7 @@ use store::Health;
 use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
-/// Answers `GET /metrics`, in the OpenMetrics text format.
+/// Handles `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();
@@ -46,12 +46,12 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoRespon
     let backlog = shared.engine.reap_backlog();
     registry.register(
         "ttl_purge_backlog",
-        "Documents that are dead, invisible and not yet compacted away, about",
+        "Documents that have expired, are invisible and not yet compacted away, about",
         ConstGauge::new(backlog.amount.documents),
     );
     registry.register_with_unit(
         "ttl_purge_lag",
-        "How long the oldest of them has been dead, about; none of them is ever seen",
+        "How long ago the oldest of them expired, about; none of them is ever seen",
         Unit::Seconds,
         ConstGauge::new(backlog.oldest_expired_seconds),
     );

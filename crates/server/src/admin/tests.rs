@@ -236,7 +236,7 @@ async fn only_switches_that_there_are_can_be_turned() {
         assert_eq!(answer.json()["error"]["code"], "BadRequest", "{body}");
     }
     assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "default"));
-    // Also while the door is closed that follows it.
+    // Also while the API that follows it is off.
     switch(&server, false).await;
     server.stop().await;
 }

@@ -14,17 +14,19 @@ struct Lsm {
     directory: Option<TempDir>,
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+/// Copies a directory. Fails where the store that has it open removes a file meanwhile.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
         } else {
-            std::fs::copy(entry.path(), target).unwrap();
+            std::fs::copy(entry.path(), target)?;
         }
     }
+    Ok(())
 }
 
 impl Bench for Lsm {
@@ -38,8 +40,13 @@ impl Bench for Lsm {
     }
 
     async fn crash(&mut self, store: LsmStore) -> LsmStore {
-        let after = TempDir::new().unwrap();
-        copy(self.directory.as_ref().unwrap().path(), after.path());
+        let before = self.directory.as_ref().unwrap().path();
+        // What the compactor removed while it was copied is in no crash: another copy is.
+        let after = (0..20).find_map(|_| {
+            let after = TempDir::new().unwrap();
+            copy(before, after.path()).is_ok().then_some(after)
+        });
+        let after = after.unwrap();
         drop(store);
         let store = LsmStore::open(&LsmOptions::new(after.path()), self.time.timepiece());
         self.directory = Some(after);
@@ -115,7 +122,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     store.reap_space(rows).await.unwrap();
     assert_eq!(store.filtered_through(rows), 0);
     let crashed = TempDir::new().unwrap();
-    copy(directory.path(), crashed.path());
+    copy(directory.path(), crashed.path()).unwrap();
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
     assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
     let journal = std::fs::read_dir(crashed.path().join("tree")).unwrap().any(|file| {
@@ -133,7 +140,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_journal_holds_it() {
     assert!(seq <= store.filtered_through(rows), "{} and {seq}", store.filtered_through(rows));
     assert!(store.filtered_through(rows) < store.published());
     let crashed = TempDir::new().unwrap();
-    copy(directory.path(), crashed.path());
+    copy(directory.path(), crashed.path()).unwrap();
     drop(store);
     let again = LsmStore::open(&LsmOptions::new(crashed.path()), time.timepiece()).unwrap();
     assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
@@ -151,7 +158,7 @@ async fn a_hole_in_the_journal_is_noticed() {
     }
     store.tick().unwrap();
     let after = TempDir::new().unwrap();
-    copy(directory.path(), after.path());
+    copy(directory.path(), after.path()).unwrap();
     drop(store);
     let tree = after.path().join("tree");
     let journals: Vec<_> = std::fs::read_dir(&tree)

@@ -1,8 +1,9 @@
 //! Laws of commits, conditions, fences, sums and stamps.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use super::Bench;
 use crate::{
@@ -86,7 +87,7 @@ struct Recorder(Mutex<Vec<String>>);
 
 impl Recorder {
     fn note(&self, text: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        self.0.lock().push(text);
     }
 }
 
@@ -116,7 +117,7 @@ pub(super) async fn a_fence_closes_before_the_stamp_and_ends_its_batch(bench: &m
     let fence = || Arc::clone(&recorder) as Arc<dyn Fence>;
     let commits = vec![fenced.with_fence(fence()), next, refused.with_fence(fence())];
     store.commit(commits).await.expect("a commit");
-    let notes = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let notes = recorder.0.lock().clone();
     assert_eq!(notes, ["raised", "stamped", "lowered true", "next", "raised", "lowered false"]);
 }
 

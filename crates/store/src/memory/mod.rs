@@ -6,11 +6,12 @@
 mod data;
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use data::{MemoryData, Versions, visible_version};
@@ -86,10 +87,6 @@ impl std::fmt::Debug for MemoryStore {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl MemoryStore {
     /// An empty store whose commits are stamped by this clock.
     pub fn new(time: Arc<dyn Timepiece>) -> Self {
@@ -118,7 +115,7 @@ impl MemoryStore {
     /// What a restart would find: everything published, nothing else.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         let seq = self.published();
-        let data = lock(&self.shared.data);
+        let data = self.shared.data.lock();
         let mut copy = MemoryData::default();
         for (space, keys) in &data.spaces {
             copy.spaces.entry(*space).or_default();
@@ -141,7 +138,7 @@ impl MemoryStore {
     /// Whether it takes a commit. What comes in after the look may pass the limit by as much as the
     /// commits under way hold, which the account of the operations bounds.
     fn check_limit(&self, frees: bool) -> Result<(), Error> {
-        let mut data = lock(&self.shared.data);
+        let mut data = self.shared.data.lock();
         if self.shared.limit <= data.bytes {
             data.forget_unseen();
         }
@@ -155,7 +152,7 @@ impl MemoryStore {
 
     /// Makes a batch visible.
     fn publish_ordered(&self, ordered: OrderedBatch) {
-        let mut data = lock(&self.shared.data);
+        let mut data = self.shared.data.lock();
         let Some(last) = ordered.last else { return };
         data.forget_unseen();
         for ((space, key), by) in ordered.sums {
@@ -192,14 +189,14 @@ impl std::fmt::Debug for MemorySnapshot {
 
 impl Clone for MemorySnapshot {
     fn clone(&self) -> Self {
-        *lock(&self.shared.data).open.entry(self.seq).or_default() += 1;
+        *self.shared.data.lock().open.entry(self.seq).or_default() += 1;
         Self { shared: Arc::clone(&self.shared), seq: self.seq }
     }
 }
 
 impl Drop for MemorySnapshot {
     fn drop(&mut self) {
-        let mut data = lock(&self.shared.data);
+        let mut data = self.shared.data.lock();
         if let Some(count) = data.open.get_mut(&self.seq) {
             *count -= 1;
             if *count == 0 {
@@ -211,7 +208,7 @@ impl Drop for MemorySnapshot {
 
 impl Snapshot for MemorySnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        Ok(lock(&self.shared.data).visible_at(space, key, self.seq))
+        Ok(self.shared.data.lock().visible_at(space, key, self.seq))
     }
 
     async fn scan(
@@ -221,7 +218,7 @@ impl Snapshot for MemorySnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let data = lock(&self.shared.data);
+        let data = self.shared.data.lock();
         let Some(keys) = data.spaces.get(&space) else { return Ok(Page::default()) };
         if range.is_empty() {
             return Ok(Page::default());
@@ -264,7 +261,7 @@ impl Store for MemoryStore {
     }
 
     fn snapshot(&self) -> MemorySnapshot {
-        let mut data = lock(&self.shared.data);
+        let mut data = self.shared.data.lock();
         // Under the lock of the data, so that what this snapshot may read is not let go meanwhile.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
@@ -309,46 +306,46 @@ impl Store for MemoryStore {
     }
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
-        lock(&self.shared.data).spaces.entry(space).or_default();
+        self.shared.data.lock().spaces.entry(space).or_default();
         Ok(())
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
-        lock(&self.shared.data).drop_space(space);
+        self.shared.data.lock().drop_space(space);
         Ok(())
     }
 
     fn all_spaces(&self) -> Vec<Space> {
-        lock(&self.shared.data).spaces.keys().copied().collect()
+        self.shared.data.lock().spaces.keys().copied().collect()
     }
 
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        *lock(&self.shared.predicate) = Some(predicate);
+        *self.shared.predicate.lock() = Some(predicate);
     }
 
     async fn reap_space(&self, space: Space) -> Result<(), Error> {
-        let predicate = lock(&self.shared.predicate).clone();
+        let predicate = self.shared.predicate.lock().clone();
         let Some(predicate) = predicate else {
             return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
         };
         let seq = self.published();
         let drops = predicate.filter_for(space);
-        let mut data = lock(&self.shared.data);
+        let mut data = self.shared.data.lock();
         data.filtered.insert(space, seq);
         data.drop_filtered(space, &drops);
         Ok(())
     }
 
     fn filtered_through(&self, space: Space) -> u64 {
-        lock(&self.shared.data).filtered.get(&space).copied().unwrap_or(0)
+        self.shared.data.lock().filtered.get(&space).copied().unwrap_or(0)
     }
 
     fn space_bytes(&self, space: Space) -> u64 {
-        lock(&self.shared.data).newest_bytes(space)
+        self.shared.data.lock().newest_bytes(space)
     }
 
     fn disk_bytes(&self) -> u64 {
-        lock(&self.shared.data).bytes as u64
+        self.shared.data.lock().bytes as u64
     }
 
     fn tick(&self) -> Result<(), Error> {

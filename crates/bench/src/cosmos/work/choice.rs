@@ -21,17 +21,21 @@ pub(super) struct Choice {
 impl Choice {
     /// Returns what makes each worker's choice among the items that most workloads share; they are loaded
     /// if they are not there.
-    pub(super) async fn shared(
+    pub(super) async fn shared_items(
         target: &mut Target,
         settings: &Settings,
     ) -> Result<impl Fn(usize) -> Self + use<>> {
         let (items, settings) = (settings.sizes.items, *settings);
-        let container = target.need(items).await?;
-        Ok(move |worker| Self { container: container.clone(), items, rng: settings.rng(worker) })
+        let container = target.need_items(items).await?;
+        Ok(move |worker| Self {
+            container: container.clone(),
+            items,
+            rng: settings.worker_rng(worker),
+        })
     }
 
     /// Returns the number of one of them; each is as likely.
-    pub(super) fn number(&mut self) -> u64 {
+    pub(super) fn choose_number(&mut self) -> u64 {
         self.rng.u64(..self.items)
     }
 }

@@ -26,7 +26,7 @@ use crate::{
     figures::Figures,
     limits::{CHECK_PAUSE, REST_BETWEEN},
     pause,
-    witness::{BLUR, Witness, mortal},
+    witness::{BLUR, Witness, is_mortal},
 };
 
 /// The container whose odd items expire.
@@ -43,21 +43,22 @@ struct Reader {
 }
 
 impl Worker<Link> for Reader {
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.choice.number();
+    /// 200 and 404 are answers about the item; any other status is a refusal.
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
+        let number = self.choice.choose_number();
         let sent = clock::monotonic_time();
-        let answer = point::get(link, &self.choice.container, number).await?;
+        let answer = point::get_item(link, &self.choice.container, number).await?;
         let there = match answer.status {
             FOUND => true,
             MISSING => false,
-            _ => return answer.accepted().map(|_| ()),
+            _ => return answer.require_success().map(|_| ()),
         };
-        self.witness.read(sent, number, there)
+        self.witness.judge_read(sent, number, there)
     }
 }
 
 /// Looks by queries of one partition, for ids and for their number, until it is over.
-async fn look(
+async fn look_by_queries(
     mut link: Link,
     container: Container,
     witness: Arc<Witness>,
@@ -66,92 +67,100 @@ async fn look(
 ) -> Result<()> {
     while !witness.is_over() {
         let begin = clock::monotonic_time();
+        // The first item of a random partition: a query of one partition reads all of it.
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
-        let partition = items::partition(first);
+        let partition = items::partition_key(first);
         let there = first..items.min(first + PARTITION_ITEMS);
         let (all, mortals) =
-            (there.end - there.start, there.filter(|number| mortal(*number)).count() as u64);
+            (there.end - there.start, there.filter(|number| is_mortal(*number)).count() as u64);
 
-        let body = query::body("SELECT VALUE c.id", &partition, "");
+        let body = query::query_body("SELECT VALUE c.id", &partition, "");
         let sent = clock::monotonic_time();
-        let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
-        let found = odd(&answer.json()?);
-        witness.judge(sent, clock::monotonic_time(), found, 0);
+        let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
+        let found = count_mortal(&answer.parse_json()?);
+        // Ids of a page say what is there, but not what is missing: the page may not be the last.
+        witness.judge_request(sent, clock::monotonic_time(), found, 0);
 
-        let body = query::body("SELECT VALUE COUNT(1)", &partition, "");
+        let body = query::query_body("SELECT VALUE COUNT(1)", &partition, "");
         let sent = clock::monotonic_time();
-        let answer = query::ask(&mut link, &container, Some(&partition), &body, None).await?;
-        let count = query::sum(&answer.json()?)?;
+        let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
+        let count = query::sum_numbers(&answer.parse_json()?)?;
         let beyond = count.saturating_sub(all - mortals);
-        witness.judge(sent, clock::monotonic_time(), beyond, all.saturating_sub(count));
-        pause::pause(rest(clock::monotonic_time().saturating_sub(begin))).await;
+        witness.judge_request(sent, clock::monotonic_time(), beyond, all.saturating_sub(count));
+        pause::pause_for(pause_after(clock::monotonic_time().saturating_sub(begin))).await;
     }
     Ok(())
 }
 
 /// Returns how long to leave the server to the readers after a look that took so long: where it holds
 /// them up, it shall not do so for more than a tenth of the time.
-fn rest(look: Duration) -> Duration {
+fn pause_after(look: Duration) -> Duration {
     (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
 }
 
 /// Returns how many ids of expiring items there are.
-fn odd(answer: &Value) -> u64 {
+fn count_mortal(answer: &Value) -> u64 {
     let ids = answer.get("Documents").and_then(Value::as_array).map(Vec::as_slice);
     let numbers = ids.unwrap_or_default().iter().filter_map(|id| {
         let digits = id.as_str()?.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         digits.parse().ok()
     });
-    numbers.filter(|number| mortal(*number)).count() as u64
+    numbers.filter(|number| is_mortal(*number)).count() as u64
 }
 
 /// Loads, and returns at which instant of the monotonic clock half of the items will expire. The
 /// second half is loaded with that second in mind, which is chosen by how long the first one took.
-async fn prepare(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
-    let container = target.create(CONTAINER, Some(DEFAULT_TTL)).await?;
+async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
+    let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
     let survivors = Stock { count: items.div_ceil(2), first: 0, step: 2, life: Life::Endless };
-    load::load(target, &container, survivors).await?;
+    load::load_stock(target, &container, survivors).await?;
     let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
+    // Twice as long as the first half took, and enough for the quiet window before.
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
     let mortals = Stock { count: items / 2, first: 1, step: 2, life: Life::Until(second) };
-    load::load(target, &container, mortals).await?;
+    load::load_stock(target, &container, mortals).await?;
     let left = second.saturating_mul(1000) - clock::wall_ms();
     let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+    // The quiet window would not end before the items expire.
     if left < before {
         let why = "the second half of the items took too long to load: take fewer of them";
         return Err(Error::Usage(why.to_owned()));
     }
     let at = clock::monotonic_time() + left;
-    target.rest().await;
+    target.rest_machine().await;
     Ok((container, at))
 }
 
 /// Measures quiet reads, then reads while half of the items expire. The figures are those of the second
 /// window, with what the witness saw and the quiet ones as extras.
-pub(super) async fn run(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
+pub(super) async fn run_expiry(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
     let items = settings.sizes.expiry_items;
-    let (container, at) = prepare(target, plan, items).await?;
+    let (container, at) = prepare_items(target, plan, items).await?;
     let witness = Arc::new(Witness::default());
     witness.all_live_until(at.saturating_sub(BLUR));
     witness.dead_from(at);
     let reader = |worker| Reader {
         witness: Arc::clone(&witness),
-        choice: Choice { container: container.clone(), items, rng: settings.rng(worker) },
+        choice: Choice { container: container.clone(), items, rng: settings.worker_rng(worker) },
     };
-    let (link, rng) = (target.connect().await?, settings.rng(plan.connections));
-    let looker = look(link, container.clone(), Arc::clone(&witness), items, rng);
+    let (link, rng) = (target.connect_link().await?, settings.worker_rng(plan.connections));
+    let looker = look_by_queries(link, container.clone(), Arc::clone(&witness), items, rng);
     let looker = tokio::spawn(looker);
-    let quiet = closed_loop::run(target, plan, reader).await?;
+    let quiet = closed_loop::run_workers(target, plan, reader).await?;
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
-    let mut figures = closed_loop::run(target, during, reader).await?;
-    witness.end();
+    let mut figures = closed_loop::run_workers(target, during, reader).await?;
+    witness.end_looking();
     looker.await.map_err(|error| Error::Usage(error.to_string()))??;
-    witness.report(&mut figures, &quiet);
-    target.delete(CONTAINER).await?;
+    witness.add_to_figures(&mut figures, &quiet);
+    target.delete_container(CONTAINER).await?;
     Ok(figures)
 }
 
@@ -165,7 +174,7 @@ mod tests {
     fn looks_leave_time_to_the_readers() {
         let ms = Duration::from_millis;
         for (look, want) in [(0, 10), (1, 10), (20, 180), (60_000, 5000)] {
-            assert_eq!(rest(ms(look)), ms(want));
+            assert_eq!(pause_after(ms(look)), ms(want));
         }
     }
 
@@ -177,7 +186,7 @@ mod tests {
             (json!({ "Documents": ["user", 7, null, "user5"] }), 1),
             (json!(null), 0),
         ] {
-            assert_eq!(odd(&answer), want, "{answer}");
+            assert_eq!(count_mortal(&answer), want, "{answer}");
         }
     }
 }

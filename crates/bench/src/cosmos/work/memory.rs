@@ -9,21 +9,21 @@ use crate::{
 
 /// Loads the items and returns what the process had before, and what it has with them. Needs the
 /// server's process.
-pub(super) async fn run(target: &mut Target, settings: &Settings) -> Result<Figures> {
+pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
         let why = "this workload reads the server's memory: say which process it is";
         return Err(Error::Usage(why.to_owned()));
     };
-    target.need(settings.sizes.items).await?;
-    target.rest().await;
+    target.need_items(settings.sizes.items).await?;
+    target.rest_machine().await;
     let mut figures = Figures { connections: 1, ..Figures::default() };
-    figures.extra("resident as found, MB", megabytes(at_rest));
-    figures.extra("resident with the items, MB", megabytes(process::resident(pid)?));
+    figures.add_extra("resident as found, MB", to_megabytes(at_rest));
+    figures.add_extra("resident with the items, MB", to_megabytes(process::resident_memory(pid)?));
     Ok(figures)
 }
 
 /// Returns bytes in megabytes of 10^6.
 #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
-fn megabytes(bytes: u64) -> f64 {
+fn to_megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }

@@ -1,4 +1,5 @@
-//! The REST workloads by name: one table row each, and who runs it.
+//! The REST workloads by name: one table row each, and who runs it. A new one is a variant, a row, an
+//! arm in the `match` below, and a file.
 
 mod batch;
 mod choice;
@@ -10,7 +11,7 @@ mod query;
 use super::{protocol::Sizes, target::Target};
 use crate::{
     closed_loop::Plan,
-    entry::{Entry, row},
+    entry::{Entry, entry_row},
     error::Result,
     figures::Figures,
     settings,
@@ -19,10 +20,12 @@ use crate::{
 /// Something that a server is asked to do; the table says what each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
+    /// Needs the server's process.
     Memory,
     PointRead,
     Upsert,
     Query,
+    /// Over all partitions, as the sum of its pages.
     Count,
     Batch,
     Expiry,
@@ -30,35 +33,35 @@ pub(crate) enum Work {
 
 /// Every workload, in the order of reports.
 pub(crate) const WORKS: &[Entry<Work>] = &[
-    row("memory", "resident memory at rest, as found and with the items", 1, Work::Memory),
-    row("point-8", "one item by id and partition key, 8 connections", 8, Work::PointRead),
-    row("point-32", "one item by id and partition key, 32 connections", 32, Work::PointRead),
-    row("upsert-8", "one item of 1 KB replaced, 8 connections", 8, Work::Upsert),
-    row("upsert-32", "one item of 1 KB replaced, 32 connections", 32, Work::Upsert),
-    row("query", "the top 20 of one partition, ORDER BY", 8, Work::Query),
-    row("count", "SELECT VALUE COUNT(1) over all partitions", 1, Work::Count),
-    row("batch", "a transactional batch of 100 creations of 1 KB", 8, Work::Batch),
-    row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
+    entry_row("memory", "resident memory at rest, as found and with the items", 1, Work::Memory),
+    entry_row("point-8", "one item by id and partition key, 8 connections", 8, Work::PointRead),
+    entry_row("point-32", "one item by id and partition key, 32 connections", 32, Work::PointRead),
+    entry_row("upsert-8", "one item of 1 KB replaced, 8 connections", 8, Work::Upsert),
+    entry_row("upsert-32", "one item of 1 KB replaced, 32 connections", 32, Work::Upsert),
+    entry_row("query", "the top 20 of one partition, ORDER BY", 8, Work::Query),
+    entry_row("count", "SELECT VALUE COUNT(1) over all partitions", 1, Work::Count),
+    entry_row("batch", "a transactional batch of 100 creations of 1 KB", 8, Work::Batch),
+    entry_row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
 
 /// What the user has said, with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
 /// Gives the server what the workload needs and runs it once.
-pub(crate) async fn run(
+pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
     match work {
-        Work::Memory => memory::run(target, settings).await,
-        Work::PointRead => point::read(target, plan, settings).await,
-        Work::Upsert => point::upsert(target, plan, settings).await,
-        Work::Query => query::top(target, plan, settings).await,
-        Work::Count => query::count(target, plan, settings).await,
-        Work::Batch => batch::run(target, plan, settings).await,
-        Work::Expiry => expiry::run(target, plan, settings).await,
+        Work::Memory => memory::run_memory(target, settings).await,
+        Work::PointRead => point::run_reads(target, plan, settings).await,
+        Work::Upsert => point::run_upserts(target, plan, settings).await,
+        Work::Query => query::run_top(target, plan, settings).await,
+        Work::Count => query::run_counts(target, plan, settings).await,
+        Work::Batch => batch::run_batches(target, plan, settings).await,
+        Work::Expiry => expiry::run_expiry(target, plan, settings).await,
     }
 }
 

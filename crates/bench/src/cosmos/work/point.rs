@@ -1,4 +1,5 @@
-//! One item by its id and partition key: read, or replaced.
+//! One item by its id and partition key: read, or replaced. A point read of the API is not a query: it
+//! names the item in its path.
 
 use super::{
     super::{
@@ -19,12 +20,12 @@ use crate::{
 };
 
 /// Asks for one item and returns the answer, whatever its status.
-pub(super) async fn get<'a>(
+pub(super) async fn get_item<'a>(
     link: &'a mut Link,
     container: &Container,
     number: u64,
 ) -> Result<Answer<'a>> {
-    let of = format!("{}/docs/{}", container.link, items::id(number));
+    let of = format!("{}/docs/{}", container.link, items::item_id(number));
     let call = Call {
         verb: Verb::Get,
         kind: "docs",
@@ -33,20 +34,24 @@ pub(super) async fn get<'a>(
         under: "/",
         headers: &[
             ("x-ms-cosmos-intended-collection-rid", &container.rid),
-            ("x-ms-documentdb-partitionkey", &items::header(&items::partition(number))),
+            (
+                "x-ms-documentdb-partitionkey",
+                &items::partition_header(&items::partition_key(number)),
+            ),
         ],
         body: b"",
     };
-    link.send(&call).await
+    link.send_call(&call).await
 }
 
 /// Reads items.
 struct Reader(Choice);
 
 impl Worker<Link> for Reader {
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.0.number();
-        let answer = get(link, &self.0.container, number).await?.accepted()?;
+    /// The item has to be there, with a body.
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
+        let number = self.0.choose_number();
+        let answer = get_item(link, &self.0.container, number).await?.require_success()?;
         if answer.body.is_empty() {
             return Err(Error::Answer(format!("item {number} is empty")));
         }
@@ -55,37 +60,43 @@ impl Worker<Link> for Reader {
 }
 
 /// Measures uniform reads.
-pub(super) async fn read(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let choice = Choice::shared(target, settings).await?;
-    closed_loop::run(target, plan, |worker| Reader(choice(worker))).await
+pub(super) async fn run_reads(
+    target: &mut Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let choice = Choice::shared_items(target, settings).await?;
+    closed_loop::run_workers(target, plan, |worker| Reader(choice(worker))).await
 }
 
 /// Replaces items.
 struct Writer {
     choice: Choice,
+    /// The item's text, in a buffer that is used again.
     body: String,
 }
 
 impl Worker<Link> for Writer {
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let number = self.choice.number();
-        let partition = items::partition(number);
+    /// The item is there and becomes another one of the same size.
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
+        let number = self.choice.choose_number();
+        let partition = items::partition_key(number);
         let (body, rng) = (&mut self.body, &mut self.choice.rng);
         body.clear();
-        items::write(body, &items::id(number), &partition, None, rng);
-        load::upsert(link, &self.choice.container, &partition, body).await.map(|_| ())
+        items::write_item(body, &items::item_id(number), &partition, None, rng);
+        load::upsert_item(link, &self.choice.container, &partition, body).await.map(|_| ())
     }
 }
 
 /// Measures uniform upserts of items that are there.
-pub(super) async fn upsert(
+pub(super) async fn run_upserts(
     target: &mut Target,
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
-    let choice = Choice::shared(target, settings).await?;
+    let choice = Choice::shared_items(target, settings).await?;
     let worker = |worker| Writer { choice: choice(worker), body: String::with_capacity(2048) };
-    let figures = closed_loop::run(target, plan, worker).await?;
-    target.rest().await;
+    let figures = closed_loop::run_workers(target, plan, worker).await?;
+    target.rest_machine().await;
     Ok(figures)
 }

@@ -1,4 +1,5 @@
-//! Queries: the top of one partition, a count of everything.
+//! Queries: the top of one partition, a count of everything. Their pages are asked for by continuation
+//! tokens, as an SDK does.
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::{
         container::Container,
         items,
         limits::TOP,
-        link::{Answer, Link, brief},
+        link::{Answer, Link, brief_text},
         target::Target,
     },
     Settings,
@@ -22,14 +23,14 @@ use crate::{
 
 /// Sends a query to one partition or to all, from the beginning or from a continuation, and returns its
 /// page.
-pub(super) async fn ask<'a>(
+pub(super) async fn ask_query<'a>(
     link: &'a mut Link,
     container: &Container,
     partition: Option<&str>,
     body: &str,
     continuation: Option<&str>,
 ) -> Result<Answer<'a>> {
-    let key = partition.map(items::header);
+    let key = partition.map(items::partition_header);
     let mut headers = vec![
         ("content-type", "application/query+json"),
         ("x-ms-documentdb-isquery", "true"),
@@ -49,12 +50,12 @@ pub(super) async fn ask<'a>(
         headers: &headers,
         body: body.as_bytes(),
     };
-    link.call(&call).await
+    link.call_accepted(&call).await
 }
 
 /// Returns the body of a query for one partition, which the text names as well: not every server heeds
 /// the header.
-pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
+pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
     format!(
         "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
          \"parameters\":[{{\"name\":\"@pk\",\"value\":\"{partition}\"}}]}}"
@@ -65,12 +66,13 @@ pub(super) fn body(select: &str, partition: &str, order: &str) -> String {
 struct Lister(Choice);
 
 impl Worker<Link> for Lister {
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
-        let partition = items::partition(self.0.number());
-        let body = body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
-        let answer = ask(link, &self.0.container, Some(&partition), &body, None).await?;
+    /// One page has to hold all that was asked for.
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
+        let partition = items::partition_key(self.0.choose_number());
+        let body = query_body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
+        let answer = ask_query(link, &self.0.container, Some(&partition), &body, None).await?;
         // Every item has an `_etag`; parsing the JSON would cost more than the server's work.
-        let found = occurrences(answer.body, b"\"_etag\":");
+        let found = count_occurrences(answer.body, b"\"_etag\":");
         if found == 0 || TOP < found || answer.continuation.is_some() {
             return Err(Error::Answer(format!("{found} items at the top of {partition}")));
         }
@@ -79,29 +81,35 @@ impl Worker<Link> for Lister {
 }
 
 /// Returns how often a name occurs in JSON whose texts hold no quotes.
-fn occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
+fn count_occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
 
 /// Measures the items of random partitions with the highest numbers.
-pub(super) async fn top(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let choice = Choice::shared(target, settings).await?;
-    closed_loop::run(target, plan, |worker| Lister(choice(worker))).await
+pub(super) async fn run_top(
+    target: &mut Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let choice = Choice::shared_items(target, settings).await?;
+    closed_loop::run_workers(target, plan, |worker| Lister(choice(worker))).await
 }
 
 /// Counts all items.
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
-    async fn step(&mut self, link: &mut Link) -> Result<()> {
+    /// The count has to be the number of items that were loaded; nobody adds any meanwhile.
+    async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
         // An SDK adds up the parts of all pages too.
         loop {
             let from = continuation.as_deref();
-            let answer = ask(link, &self.0.container, None, body, from).await?;
-            count += sum(&answer.json()?)?;
+            let answer = ask_query(link, &self.0.container, None, body, from).await?;
+            count += sum_numbers(&answer.parse_json()?)?;
             match answer.continuation {
+                // The same token again: it would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
                     return Err(Error::Answer("a count that does not go on".to_owned()));
                 }
@@ -117,16 +125,20 @@ impl Worker<Link> for Counter {
 }
 
 /// Returns the sum of the numbers that a query answered.
-pub(super) fn sum(answer: &Value) -> Result<u64> {
+pub(super) fn sum_numbers(answer: &Value) -> Result<u64> {
     let values = answer.get("Documents").and_then(Value::as_array);
     let sum = values.and_then(|values| values.iter().map(Value::as_u64).sum());
-    sum.ok_or_else(|| Error::Answer(format!("no number: {}", brief(answer))))
+    sum.ok_or_else(|| Error::Answer(format!("no number: {}", brief_text(answer))))
 }
 
 /// Measures counts of all items; an operation is all pages of one.
-pub(super) async fn count(target: &mut Target, plan: Plan, settings: &Settings) -> Result<Figures> {
-    let choice = Choice::shared(target, settings).await?;
-    closed_loop::run(target, plan, |worker| Counter(choice(worker))).await
+pub(super) async fn run_counts(
+    target: &mut Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let choice = Choice::shared_items(target, settings).await?;
+    closed_loop::run_workers(target, plan, |worker| Counter(choice(worker))).await
 }
 
 #[cfg(test)]
@@ -145,13 +157,14 @@ mod tests {
             (json!({ "Documents": [{}] }), None),
             (json!([1]), None),
         ] {
-            assert_eq!(sum(&answer).ok(), want, "{answer}");
+            assert_eq!(sum_numbers(&answer).ok(), want, "{answer}");
         }
     }
 
     #[test]
     fn a_partition_is_asked_by_name() {
-        let body: Value = serde_json::from_str(&body("SELECT *", "p1", " ORDER BY c.n")).unwrap();
+        let body: Value =
+            serde_json::from_str(&query_body("SELECT *", "p1", " ORDER BY c.n")).unwrap();
         assert_eq!(body["query"], "SELECT * FROM c WHERE c.pk = @pk ORDER BY c.n");
         assert_eq!(body["parameters"], json!([{ "name": "@pk", "value": "p1" }]));
     }
@@ -159,7 +172,7 @@ mod tests {
     #[test]
     fn names_are_counted() {
         for (text, want) in [("", 0), ("{\"a\":1,\"b\":\"a\"}", 1), ("[{\"a\":1},{\"a\":2}]", 2)] {
-            assert_eq!(occurrences(text.as_bytes(), b"\"a\":"), want, "{text}");
+            assert_eq!(count_occurrences(text.as_bytes(), b"\"a\":"), want, "{text}");
         }
     }
 }
