@@ -41,7 +41,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// The instant they describe.
+    /// The instant they describe: in the offset that the text has, else in `zone`, else in UTC.
+    /// Both an offset and a zone are an error.
     fn into_instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
         if self.offset.is_some() && zone.is_some() {
             let text = "you cannot pass in a date/time string with time zone information";
@@ -66,7 +67,8 @@ impl Parts {
         })
     }
 
-    /// The day: by year, month and day, by ISO week, or by day of the year.
+    /// The day: by ISO week, by day of the year, or by year, month and day. A missing day, week or
+    /// weekday is the first one; a year without a month is incomplete.
     fn to_days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";
@@ -89,7 +91,8 @@ impl Parts {
     }
 }
 
-/// Reads a date in one of the usual forms.
+/// Reads a date in one of the usual forms: a date, then perhaps a time, then perhaps an offset,
+/// with blanks or a `T` between them.
 pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
@@ -130,7 +133,8 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     parts.into_instant(&cursor, zone)
 }
 
-/// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`.
+/// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`; how many digits
+/// come first says which it is. `None` when it is none of them.
 fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
     let mut parts = Parts::default();
     let (first, count) = cursor.read_digits(1, 8)?;
@@ -224,7 +228,7 @@ fn parse_clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
     Ok(())
 }
 
-/// `am` or `pm` behind the time.
+/// `am` or `pm` behind the time: `12 am` is 0 o'clock, `12 pm` is 12.
 fn parse_meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
     let rest = cursor.rest_of_text().trim_start().to_ascii_lowercase();
     let afternoon = rest.starts_with("pm");
@@ -235,7 +239,8 @@ fn parse_meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
     }
 }
 
-/// What follows the hour.
+/// What follows the hour: minutes, seconds and a fraction, each only behind the one before. Of the
+/// fraction the first three digits count.
 fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let colon = cursor.skip_char(':');
@@ -262,7 +267,8 @@ fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     Ok(())
 }
 
-/// `Z`, `UTC`, `GMT` or a numeric offset.
+/// `Z`, `UTC`, `GMT` or a numeric offset, if one stands here. Names of time zones are refused: they
+/// have an argument of their own.
 fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let rest = cursor.rest_of_text();
     for name in ["UTC", "GMT", "Z", "z"] {
@@ -274,6 +280,7 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
         }
     }
     if rest.starts_with(['+', '-']) {
+        // `+hh:mm`, `+hhmm`, `+hh`.
         for count in [6, 5, 3] {
             let text = rest.get(..count).unwrap_or_default();
             if let Some(offset) = offset_ms(text) {
@@ -291,7 +298,8 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
     Ok(())
 }
 
-/// Reads a date that is written in a format.
+/// Reads a date that is written in a format: `%d.%m.%Y` reads `29.02.2024`. All of the text has to
+/// be used up.
 pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
@@ -312,7 +320,8 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     parts.into_instant(&cursor, zone)
 }
 
-/// Reads one field of a format, such as `%Y`.
+/// Reads one field of a format, such as `%Y`: first how many digits it may have, then those that
+/// are no numbers, then the number.
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
     let (least, most) = match field {
         'Y' | 'G' => (4, 4),
@@ -364,6 +373,7 @@ fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result
         'H' => parts.time[0] = value,
         'M' => parts.time[1] = value,
         'S' => parts.time[2] = value,
+        // `.5` is 500 milliseconds.
         'L' => parts.time[3] = value * [100, 10, 1].get(count - 1).copied().unwrap_or(1),
         'j' => parts.day_of_year = Some(value),
         'G' => parts.iso.0 = Some(value),
