@@ -235,8 +235,7 @@ mod tests {
         assert!(!text.contains("mongo/"), "{text}");
         answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });
         assert!(
-            describe_sample("h:1", &answer)
-                .contains("40 in the NoSQL API, 40 in the MongoDB API.")
+            describe_sample("h:1", &answer).contains("40 in the NoSQL API, 40 in the MongoDB API.")
         );
     }
 
