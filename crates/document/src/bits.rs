@@ -13,11 +13,13 @@ pub(crate) fn i64_at(bytes: &[u8], at: usize) -> Option<i64> {
 }
 
 /// A non-negative little-endian `i32` length at `at`.
+/// A negative length has no meaning anywhere in BSON, so it reads as nothing, like missing bytes.
 pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(i32_at(bytes, at)?).ok()
 }
 
 /// Offset of the first NUL at or after `at`.
+/// The offset counts from the start of `bytes`, not from `at`.
 pub(crate) fn nul_after(bytes: &[u8], at: usize) -> Option<usize> {
     bytes.get(at..)?.iter().position(|byte| *byte == 0).map(|offset| at + offset)
 }

@@ -29,6 +29,8 @@ pub enum Rounding {
 }
 
 /// A 128-bit decimal, held as the bits BSON carries.
+/// Nothing normalizes them: `1.0` and `1.00` are different bits, and are written back as they came.
+/// Comparing goes through [`Number`](crate::Number), for which they are equal.
 #[derive(Clone, Copy)]
 pub struct Decimal128(u128);
 
@@ -56,6 +58,7 @@ impl Decimal128 {
     pub const NAN: Self = Self(0x1f << 122);
 
     /// A quiet NaN with a sign, which no comparison sees.
+    /// It is kept because a value that was read has to be written back with the same bits.
     fn signed_nan(negative: bool) -> Self {
         Self(Self::NAN.0 | u128::from(negative) << 127)
     }
@@ -77,6 +80,7 @@ impl Decimal128 {
 
     /// Whether it is a NaN.
     pub fn is_nan(self) -> bool {
+        // 11111 after the sign; the bits below are payload, which nothing here looks at.
         (self.0 >> 122) & 0x1f == 0x1f
     }
 
@@ -91,10 +95,13 @@ impl Decimal128 {
     }
 
     /// Sign, coefficient and exponent of a finite value; non-canonical coefficients read as zero.
+    /// Returns `None` for NaN and infinities, which have none of them.
     pub fn parts(self) -> Option<(bool, u128, i32)> {
         if (self.0 >> 123) & 0xf == 0xf {
             return None;
         }
+        // In the long form the exponent begins two bits lower. It still has to be read: it is what
+        // a zero of that form has.
         let large = (self.0 >> 125) & 3 == 3;
         let shift = if large { 111 } else { COEFFICIENT_BITS };
         let exponent = i32::try_from((self.0 >> shift) & 0x3fff).unwrap_or(0) - EXPONENT_BIAS;
@@ -104,6 +111,7 @@ impl Decimal128 {
     }
 
     /// A finite value from its parts, when they fit.
+    /// The exponent is the one of the coefficient as an integer, before the bias is added.
     fn from_parts(negative: bool, coefficient: u128, exponent: i32) -> Option<Self> {
         let biased = u128::try_from(exponent.checked_add(EXPONENT_BIAS)?).ok()?;
         let fits = biased <= 0x2fff && coefficient <= MAX_COEFFICIENT;
@@ -111,6 +119,8 @@ impl Decimal128 {
     }
 
     /// Reads MongoDB's text form (`1.5`, `1E+3`, `NaN`, `-Infinity`); `None` when it is not a number.
+    /// Reading never fails for being too long or too large: more than 34 digits are rounded, and an
+    /// exponent out of range gives zero or an infinity.
     pub fn parse(text: &str) -> Option<Self> {
         let body = text.strip_prefix(['+', '-']).unwrap_or(text);
         let word = body.eq_ignore_ascii_case("nan")
@@ -130,6 +140,7 @@ impl Decimal128 {
         let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let coefficient = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
+        // The text was checked to be digits, so it fails to parse only where it is beyond an `i64`.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') {
             -MAX_TEXT_EXPONENT
         } else {
@@ -147,6 +158,8 @@ impl Decimal128 {
     }
 
     /// A double to 15 significant digits, zeros among them, as MongoDB converts it.
+    /// `1.5` becomes `1.50000000000000`: the zeros are part of a decimal's bits and of its text, so
+    /// that they show in results.
     pub fn from_f64(value: f64) -> Self {
         if value.is_finite()
             && value != 0.0
@@ -163,6 +176,7 @@ impl Decimal128 {
     }
 
     /// A double to 15 significant digits without zeros behind them.
+    /// `1.5` becomes `1.5`. For callers whose result is to look like the double did.
     pub fn from_f64_short(value: f64) -> Self {
         if !value.is_finite() || value == 0.0 {
             return Self::from_f64(value);
@@ -171,6 +185,7 @@ impl Decimal128 {
     }
 
     /// A double to as many digits as a decimal holds.
+    /// `0.1` becomes the double's true value, `0.1000000000000000055...`, rounded to 34 digits.
     pub fn from_f64_exact(value: f64) -> Self {
         if !value.is_finite() || value == 0.0 {
             return Self::from_f64(value);
@@ -179,6 +194,8 @@ impl Decimal128 {
     }
 
     /// The nearest double.
+    /// It goes by way of text because the standard library reads decimal text to the nearest
+    /// double; multiplying by a power of ten would round twice.
     pub fn to_f64(self) -> f64 {
         match self.parts() {
             Some((negative, coefficient, exponent)) => {
@@ -192,6 +209,7 @@ impl Decimal128 {
     }
 
     /// The integer it rounds to, or `None` when that is not an `i64`.
+    /// NaN and infinities have no integer either.
     pub fn to_i64(self, rounding: Rounding) -> Option<i64> {
         let (negative, coefficient, exponent) = self.round(rounding).parts()?;
         let magnitude = scale_to_integer(coefficient, exponent)?;
@@ -214,6 +232,7 @@ impl Decimal128 {
 
     /// The same number with another exponent, rounded where digits are lost; NaN where the
     /// coefficient would be too long.
+    /// NaN and infinities are returned as they are.
     fn at_exponent(self, exponent: i32, rounding: Rounding) -> Self {
         let Some((negative, coefficient, own)) = self.parts() else { return self };
         let coefficient = BigUint::from(coefficient);
@@ -238,6 +257,8 @@ impl Decimal128 {
     /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to
     /// even. `sticky` says that digits which are not there follow, as after a division: then an
     /// exact half is more than a half.
+    /// Where the exponent falls below the least one, digits are dropped until it fits, so that
+    /// small values lose digits before they become zero.
     pub(crate) fn rounded(
         negative: bool,
         coefficient: BigUint,
@@ -249,6 +270,7 @@ impl Decimal128 {
         if excess == 0 || coefficient == BigUint::ZERO {
             return Self::fold_exponent(negative, coefficient, exponent);
         }
+        // Less than a tenth of the last unit: it is zero without computing a huge power of ten.
         if digits + 1 < excess {
             return Self::fold_exponent(negative, BigUint::ZERO, MIN_EXPONENT);
         }
@@ -265,6 +287,8 @@ impl Decimal128 {
     }
 
     /// Brings a coefficient of at most 34 digits into the range of exponents.
+    /// A zero takes the nearest exponent there is; a value too large takes zeros at its end while
+    /// it has fewer than 34 digits, and is an infinity after that.
     fn fold_exponent(negative: bool, coefficient: BigUint, exponent: i64) -> Self {
         let mut coefficient = u128::try_from(coefficient).unwrap_or(u128::MAX);
         let mut exponent =
@@ -300,6 +324,7 @@ pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
 }
 
 /// Whether half-to-even rounding goes up, `half` being the rest compared with one half.
+/// `whole` is what is kept so far; an exact half goes to the even neighbour.
 fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     match half {
         Ordering::Less => false,
@@ -331,6 +356,7 @@ fn is_decimal_text(text: &str) -> bool {
 }
 
 /// `coefficient * 10^exponent` cut to an integer; nothing where that does not fit.
+/// Callers have rounded before, so that what is cut is zeros.
 fn scale_to_integer(coefficient: u128, exponent: i32) -> Option<u128> {
     if coefficient == 0 {
         return Some(0);

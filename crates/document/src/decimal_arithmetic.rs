@@ -10,6 +10,8 @@ use crate::decimal::{DIGITS, Decimal128, power_of_ten};
 
 impl Decimal128 {
     /// Sum.
+    /// A NaN on either side gives NaN, and so do infinities of opposite signs. Two numbers that
+    /// cancel out give a zero without a sign, in the smaller of the two exponents.
     #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
     pub fn add(self, other: Self) -> Self {
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
@@ -20,6 +22,7 @@ impl Decimal128 {
                 _ => other,
             };
         };
+        // Both are brought to the smaller exponent, at which both are integers.
         let exponent = a.2.min(b.2);
         let scaled = |(_, coefficient, own): (bool, u128, i32)| {
             BigUint::from(coefficient) * power_of_ten(i64::from(own - exponent))
@@ -40,6 +43,7 @@ impl Decimal128 {
     }
 
     /// Product.
+    /// Zero times an infinity is NaN.
     pub fn multiply(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self.parts(), other.parts()) {
@@ -53,6 +57,8 @@ impl Decimal128 {
     }
 
     /// Quotient; division by zero gives an infinity or NaN.
+    /// Zero divided by zero and infinity divided by infinity are NaN; a number divided by an
+    /// infinity is zero.
     pub fn divide(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
@@ -72,6 +78,7 @@ impl Decimal128 {
         let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
         let mut exponent = ideal - 2 * DIGITS;
         let exact = rest == BigUint::ZERO;
+        // An exact quotient gives back the zeros it does not need, down to the ideal exponent.
         while exact && exponent < ideal && &quotient % 10_u8 == BigUint::ZERO {
             quotient /= 10_u8;
             exponent += 1;
@@ -80,6 +87,8 @@ impl Decimal128 {
     }
 
     /// Remainder with the sign of the dividend, as C's `fmod`.
+    /// NaN for a divisor of zero and for an infinite dividend; an infinite divisor leaves the
+    /// dividend.
     pub fn remainder(self, other: Self) -> Self {
         let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
             let dividend = self.parts().is_some() && !other.is_nan();
@@ -95,6 +104,7 @@ impl Decimal128 {
     }
 
     /// Square root; NaN below zero.
+    /// The root of positive infinity is itself; a negative zero keeps its sign.
     pub fn sqrt(self) -> Self {
         match self.parts() {
             Some((negative, 0, exponent)) => {

@@ -6,6 +6,7 @@ use crate::{
 };
 
 /// A level takes a type, the NUL of its name, a length and a terminator at least.
+/// That makes short documents, which are most, cost nothing.
 const LEVEL_BYTES: usize = 7;
 
 /// Whether a well-formed document has at most `max` levels. Bytes that are not well-formed are
@@ -17,6 +18,7 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     }
     let mut ends = vec![bytes.len()];
     let mut at = 4;
+    // A list of ends instead of recursion: depth costs memory on the heap, not stack.
     while let Some(end) = ends.last().copied() {
         match element_at(bytes, at, end) {
             None => {
@@ -46,6 +48,8 @@ enum Inner {
 }
 
 /// The element at `at`; `None` at the end of its document.
+/// It returns `None` too where the bytes are malformed, which ends that document early: only the
+/// validator reports errors.
 fn element_at(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
     let kind = *bytes.get(at)?;
     if kind == 0 || end <= at {

@@ -22,6 +22,7 @@ pub fn shell(value: ValueRef<'_>) -> Shell<'_> {
 impl fmt::Display for Shell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
+            // Beyond 15 digits the plain form would print digits that the double does not hold.
             ValueRef::Double(v) if v.is_finite() && v.fract() == 0.0 && v.abs() < 1e15 => {
                 write!(f, "{v:.1}")
             }
@@ -69,6 +70,7 @@ impl fmt::Debug for Shell<'_> {
 }
 
 /// A text with quotes, backslashes and control characters escaped.
+/// So that a message stays on one line, whatever a client put into a text.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -19,26 +19,34 @@ pub enum Kind {
     Document = 0x03,
     Array = 0x04,
     Binary = 0x05,
+    /// No longer written by drivers, and told from null in comparisons.
     Undefined = 0x06,
     ObjectId = 0x07,
     Bool = 0x08,
+    /// Milliseconds since 1970, before that negative.
     DateTime = 0x09,
     Null = 0x0a,
     Regex = 0x0b,
+    /// A namespace and an id; old, kept as it came.
     DbPointer = 0x0c,
     JavaScript = 0x0d,
+    /// A text by another code, compared as a string.
     Symbol = 0x0e,
     JavaScriptWithScope = 0x0f,
     Int32 = 0x10,
+    /// An internal time of MongoDB: seconds and a counter, not a date.
     Timestamp = 0x11,
     Int64 = 0x12,
     Decimal128 = 0x13,
+    /// Above every other value.
     MaxKey = 0x7f,
+    /// Below every other value.
     MinKey = 0xff,
 }
 
 impl Kind {
     /// The kind with this element type code.
+    /// Returns `None` for all others: bytes that passed the validator have none of those.
     pub fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0x01 => Self::Double,

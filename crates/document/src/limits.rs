@@ -8,7 +8,8 @@ pub const MAX_STORED_DEPTH: usize = 180;
 pub const MAX_WIRE_DEPTH: usize = 200;
 /// Smallest well-formed document: a length and the final NUL.
 pub const MIN_DOCUMENT_BYTES: usize = 5;
-/// An encoded key component longer than this is cut and closed by a hash.
+/// No encoded key component is longer than this: one that would be is cut, and what is kept of it
+/// takes no more than this together with its hash of 16 bytes.
 pub const MAX_KEY_COMPONENT_BYTES: usize = 1024;
 /// How much of a cut key component is kept.
 pub const KEPT_KEY_COMPONENT_BYTES: usize = 1000;

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use crate::{decimal::Decimal128, value::ValueRef};
 
 /// A number of any of the four types; 32 and 64-bit integers are one.
+/// What is compared and calculated is the number; which type a result has is decided by the
+/// operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// `int` or `long`.
@@ -17,6 +19,7 @@ pub enum Number {
 
 impl Number {
     /// The number a value holds.
+    /// `None` for all that is not a number; booleans, dates and texts of digits are none.
     pub fn of(value: ValueRef<'_>) -> Option<Self> {
         match value {
             ValueRef::Int32(v) => Some(Self::Int(i64::from(v))),
@@ -61,6 +64,7 @@ impl Number {
 
 /// The integer that a double is, if it is one of 64 bits.
 fn exact_i64(value: f64) -> Option<i64> {
+    // The upper end is 2^63, which is one more than the greatest integer and is left out.
     let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     (in_range && value.fract() == 0.0).then_some(value as i64)
 }
@@ -87,6 +91,8 @@ pub fn compare_numbers(a: Number, b: Number) -> Ordering {
 /// Orders an integer and a double: beyond the range of integers by the range, else by the whole
 /// part and then by what the double has after its point.
 fn int_to_double(a: i64, b: f64) -> Ordering {
+    // Both bounds are powers of two and so exact as doubles: within them the whole part of the
+    // double is an `i64`.
     if b >= 9_223_372_036_854_775_808.0 {
         Ordering::Less
     } else if b < -9_223_372_036_854_775_808.0 {
@@ -137,6 +143,7 @@ impl Exact {
     }
 
     /// The number `digits` times ten to the power of `exponent`, without zeros in front and behind.
+    /// Zero loses its sign, so that both zeros are equal.
     fn new(negative: bool, digits: &str, exponent: i32) -> Self {
         let point = exponent + i32::try_from(digits.len()).unwrap_or(0);
         let significant = digits.trim_start_matches('0');
@@ -154,10 +161,13 @@ impl Exact {
         Self { negative, infinite: true, digits: Vec::new(), point: 0 }
     }
 
+    /// Whether it is zero, which has no digits; an infinity has none either.
     pub(crate) fn is_zero(&self) -> bool {
         !self.infinite && self.digits.is_empty()
     }
 
+    /// Orders by magnitude alone: infinities, then zero against others, then the point, then digits
+    /// from the left. Digits have no zeros in front, so the greater point is the greater number.
     fn compare_magnitude(&self, other: &Self) -> Ordering {
         self.infinite
             .cmp(&other.infinite)
@@ -166,6 +176,7 @@ impl Exact {
             .then_with(|| self.digits.cmp(&other.digits))
     }
 
+    /// Orders two values by sign, then by magnitude. NaN does not come here.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,

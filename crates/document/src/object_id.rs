@@ -3,6 +3,7 @@
 use std::fmt;
 
 /// A BSON ObjectId: 4 bytes of seconds, 5 random bytes, a 3-byte counter.
+/// They compare as bytes, so ids of one process sort by the second in which they were made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub [u8; 12]);
 
@@ -17,6 +18,7 @@ impl ObjectId {
     }
 
     /// Reads 24 hexadecimal digits.
+    /// Upper and lower case are both read; anything else, also in length, is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 24 {

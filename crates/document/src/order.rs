@@ -15,6 +15,7 @@ use crate::{
 };
 
 /// Where a kind stands among the kinds; numbers share a class, strings and symbols too.
+/// The figures are only compared, never stored; gaps between them mean nothing.
 pub fn canonical_class(kind: Kind) -> u8 {
     match kind {
         Kind::MinKey => 1,
@@ -47,12 +48,15 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
 }
 
 /// Orders two values of one class that are not numbers.
+/// Kinds that have one value only, such as null, are equal to themselves. Texts compare by their
+/// bytes, which is the order of code points; collations are not applied here.
 fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     match (a, b) {
         (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => a.cmp(b),
         (V::Document(a), V::Document(b)) => compare_documents(a, b),
         (V::Array(a), V::Array(b)) => compare_arrays(a, b),
+        // A shorter one is smaller whatever it holds.
         (V::Binary { subtype: s, bytes: a }, V::Binary { subtype: t, bytes: b }) => {
             a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b))
         }
@@ -115,6 +119,7 @@ impl PartialEq for Value {
 impl Eq for Value {}
 
 /// A value that sorts by BSON's order, for sets and maps.
+/// A wrapper, so that nobody compares plain values by `<` without having chosen this order.
 #[derive(Clone, Debug)]
 pub struct BsonOrder(pub Value);
 

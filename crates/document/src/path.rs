@@ -8,6 +8,7 @@ pub struct Path {
     /// All of it, with its dots.
     text: String,
     /// Where each part ends in the text.
+    /// Parts are slices of the text, so a path is two allocations however many parts it has.
     ends: Vec<usize>,
 }
 
@@ -53,6 +54,8 @@ impl Path {
     }
 
     /// Whether one path is the other or lies below it.
+    /// `a.b` conflicts with `a` and `a.b.c`, not with `a.bc`. Edits and projections refuse such
+    /// pairs, since the result would depend on which comes first.
     pub fn conflicts_with(&self, other: &Path) -> bool {
         let below = |longer: &str, shorter: &str| {
             longer

@@ -51,15 +51,18 @@ pub fn validate(bytes: &[u8]) -> Result<usize, Invalid> {
 }
 
 /// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels.
+/// For documents that are to be stored, whose limit is lower than that of the wire.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
     check_bytes(bytes, max_depth).map(|_| ())
 }
 
 /// Checks one document of at most `max_depth` levels, and returns how many elements it has at all
 /// levels.
+/// Returns the first error in the order of the bytes.
 fn check_bytes(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
     let mut walk = BytesWalk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth, elements: 0 };
     walk.enter_document(0, bytes.len())?;
+    // Bytes after the document are refused too: the caller has split them by the same length.
     if walk.ends.first() != Some(&bytes.len()) {
         return Err(Invalid::Length);
     }
@@ -86,6 +89,8 @@ struct BytesWalk<'a> {
 
 impl BytesWalk<'_> {
     /// Enters the document that starts at `start` and must end by `limit`.
+    /// The NUL at its end is looked at here, so that no element has to; the depth is counted before
+    /// anything is read.
     fn enter_document(&mut self, start: usize, limit: usize) -> Result<(), Invalid> {
         if self.ends.len() == self.max_depth {
             return Err(Invalid::Depth(self.max_depth));
@@ -104,6 +109,8 @@ impl BytesWalk<'_> {
     }
 
     /// Checks one element of the innermost document, or leaves the document at its end.
+    /// `end` is where that document ends, its last byte being the NUL, which was checked on entry.
+    /// The NUL may only be reached exactly: a value that reaches into it is refused.
     fn check_next(&mut self, end: usize) -> Result<(), Invalid> {
         let last = end - 1;
         if self.at == last {
@@ -113,6 +120,7 @@ impl BytesWalk<'_> {
         }
         self.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
+        // The name comes before the kind is judged; where it ends the value begins.
         let value = self.check_cstring(self.at + 1, last)?;
         match kind {
             0x03 | 0x04 => return self.enter_document(value, last),
@@ -154,16 +162,21 @@ impl BytesWalk<'_> {
     /// Checks a value without nested documents; returns the offset after it.
     fn check_scalar(&self, kind: u8, at: usize, limit: usize) -> Result<usize, Invalid> {
         let end = match kind {
+            // Double, date, timestamp, int64.
             0x01 | 0x09 | 0x11 | 0x12 => at + 8,
+            // String, code, symbol.
             0x02 | 0x0d | 0x0e => self.check_string(at, limit)?,
             0x05 => self.check_binary(at, limit)?,
+            // Undefined, null, MaxKey and MinKey are their type alone.
             0x06 | 0x0a | 0x7f | 0xff => at,
             0x07 => at + 12,
             0x08 => match self.bytes.get(at) {
                 Some(0 | 1) => at + 1,
                 _ => return Err(Invalid::Bool),
             },
+            // A regular expression is two C strings, its pattern and its options.
             0x0b => self.check_cstring(self.check_cstring(at, limit)?, limit)?,
+            // A DBPointer is a string and an ObjectId.
             0x0c => self.check_string(at, limit)? + 12,
             0x10 => at + 4,
             0x13 => at + 16,
@@ -178,6 +191,7 @@ impl BytesWalk<'_> {
         let len = length_at(self.bytes, at).ok_or(Invalid::Length)?;
         let end = at.checked_add(5).and_then(|start| start.checked_add(len));
         let end = end.filter(|end| *end <= limit).ok_or(Invalid::Length)?;
+        // The old subtype has a length of its own inside, which readers would trust.
         if self.bytes.get(at + 4) == Some(&2) {
             let inner = i32_at(self.bytes, at + 5).and_then(|inner| usize::try_from(inner).ok());
             if len < 4 || inner != Some(len - 4) {
@@ -193,6 +207,7 @@ impl BytesWalk<'_> {
         let end = at.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
         let scope = self.check_string(at + 4, end)?;
         self.enter_document(scope, end)?;
+        // The scope has to end where the whole ends: nothing may hide between.
         if self.ends.last() == Some(&end) { Ok(()) } else { Err(Invalid::Length) }
     }
 }

@@ -36,6 +36,7 @@ impl From<serde_json::Error> for Invalid {
 /// One value that is the whole text; `depth` counts nested objects and arrays. Recursion is as deep
 /// as the text is nested, so that the depth is what protects the stack.
 pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
+    // The limit of serde_json is fixed and gives an error without our wording; `depth` replaces it.
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     deserializer.disable_recursion_limit();
     let value = Seed { depth }.deserialize(&mut deserializer)?;
@@ -44,6 +45,7 @@ pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
 }
 
 /// The same for a text that has to be an object.
+/// Items are objects: any other value at the top is refused by the same kind of error.
 pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
     match parse(text, depth)? {
         Value::Document(document) => Ok(document),
@@ -52,6 +54,7 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
 }
 
 /// Names up to this many are compared one by one.
+/// Longer objects get a set of their names: one by one would cost the square of their number.
 const FEW_NAMES: usize = 16;
 
 /// What reads a value: how many levels it may still have.
@@ -97,6 +100,7 @@ impl<'de> Visitor<'de> for Seed {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        // serde_json calls this for all numbers without a sign, most of which fit an `i64`.
         Ok(i64::try_from(value).map_or(Value::Double(value as f64), Value::Int64))
     }
 
@@ -126,6 +130,7 @@ impl<'de> Visitor<'de> for Seed {
         let mut document = Document::new();
         let mut names: HashSet<String> = HashSet::new();
         while let Some(name) = access.next_key::<String>()? {
+            // BSON ends names with a NUL, so such a name cannot be kept.
             if name.contains('\0') {
                 return Err(A::Error::custom("a property name holds the character U+0000"));
             }

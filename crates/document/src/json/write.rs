@@ -7,6 +7,8 @@ use crate::{
 };
 
 /// Appends a value.
+/// Decimals become the nearest double; what remains, such as dates, is a text as the shell shows
+/// it. It recurses as deep as the value is nested, which is bounded where values are read.
 pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
         ValueRef::Null | ValueRef::Undefined | ValueRef::MinKey | ValueRef::MaxKey => {

@@ -19,12 +19,17 @@ pub enum Component {
 }
 
 /// Reads the component at the start of `bytes`; answers it and what follows.
+/// Returns `None` where the bytes are no key of ours.
+///
+/// Nothing in the bytes marks a cut component. It is known by this: a component delimits itself,
+/// so one that ends within the kept length is whole, and one that does not was cut.
 pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
     let window = uninverted(bytes, descending);
     if let Some((value, rest)) = decode_component(&window) {
         let used = window.len() - rest.len();
         return Some((Component::Value(value), bytes.get(used..)?));
     }
+    // 16 bytes of hash stand after what was kept.
     Some((Component::Cut, bytes.get(KEPT_KEY_COMPONENT_BYTES + 16..)?))
 }
 
@@ -34,6 +39,7 @@ pub fn skip(bytes: &[u8], descending: bool) -> Option<&[u8]> {
 }
 
 /// The bytes in ascending form, no further than a component that was not cut can reach.
+/// Looking no further also keeps the copy for a descending component small.
 fn uninverted(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     let window = bytes.get(..KEPT_KEY_COMPONENT_BYTES).unwrap_or(bytes);
     if descending {
@@ -68,6 +74,7 @@ fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
             let (id, rest) = bytes.split_first_chunk()?;
             (Value::ObjectId(ObjectId(*id)), rest)
         }
+        // 1 is false and 2 is true: 0 is kept for the ends of texts and lists.
         class::BOOL | class::JSON_BOOL => {
             let (byte, rest) = bytes.split_first()?;
             (Value::Bool(*byte == 2), rest)
@@ -101,6 +108,7 @@ fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
 }
 
 /// Reads text up to its 0, undoing the escapes.
+/// Fails on text that is not UTF-8, as it is where a cut fell inside a character.
 fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let mut text = Vec::new();
     let mut rest = bytes;
@@ -137,6 +145,7 @@ fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
 }
 
 /// Reads elements up to the closing 0.
+/// Both orders write arrays alike, apart from the class byte that the caller has read.
 fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut values = Vec::new();
     let mut rest = bytes;

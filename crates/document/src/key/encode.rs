@@ -23,9 +23,13 @@ use crate::{
 
 /// Appends one component. `descending` turns its order round: every byte is inverted. Returns
 /// whether it was cut.
+/// It encodes the whole value before it cuts, because the hash is of the whole; the caller has
+/// bounded what a value may hold.
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     push_component(value, order, out);
+    // Cut at the kept length itself, not at a greater one: a reader can then tell a cut component
+    // without a marker.
     let cut = KEPT_KEY_COMPONENT_BYTES < out.len() - start;
     if cut {
         let hash = Sha256::digest(&out[start..]);
@@ -34,6 +38,7 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
         // A key may be kept for long: the room that its value needed shall not wait with it.
         out.shrink_to_fit();
     }
+    // The hash is inverted with the rest; it orders nothing, but readers invert it alike.
     if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
@@ -70,6 +75,7 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
 
 /// Appends the class and the content of a value.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
+    // The class is outside the content because documents put a field's name between the two.
     out.push(class_of(value, order));
     push_content(value, order, out);
 }
@@ -87,6 +93,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
             v.iter().for_each(|value| push_component(value, order, out));
             out.push(0);
         }
+        // Length, then subtype, then bytes: the order in which binary data compares.
         ValueRef::Binary { subtype, bytes } => {
             let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&len.to_be_bytes());
@@ -94,6 +101,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
+        // Neither may be 0, which ends lists.
         ValueRef::Bool(v) => out.push(u8::from(v) + 1),
         ValueRef::DateTime(v) => out.extend_from_slice(&ordered_bits(v).to_be_bytes()),
         ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_be_bytes()),

@@ -34,10 +34,12 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     }
     let start = out.len();
     let negative = match number {
+        // Up to here every integer is a double, and no digits are needed.
         Number::Int(value) if value.unsigned_abs() <= 1 << 53 => {
             push_exact((value as f64).abs(), out);
             value < 0
         }
+        // A negative zero is not below zero, so that it has the key of zero.
         Number::Double(value) => {
             push_exact(value.abs(), out);
             value < 0.0
@@ -48,6 +50,7 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
             value.negative
         }
     };
+    // A magnitude's highest bit is free; set, it puts what is not negative above what is.
     out[start] |= 0x80;
     if negative {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -62,13 +65,17 @@ fn push_exact(magnitude: f64, out: &mut Vec<u8>) {
 
 /// Appends a magnitude that no double is: the double that it truncates to, then its digits.
 /// `nearest` is the nearest double, which may lie above.
+/// Digits stand without zeros at either end, so that equal numbers have equal bytes whatever type
+/// and exponent they came with.
 fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
+    // A decimal may be finite and beyond all doubles. It lies above the greatest of them.
     let nearest = if nearest.is_infinite() && !value.infinite { f64::MAX } else { nearest };
     let magnitude = |double: f64| Exact { negative: false, ..Exact::of(Number::Double(double)) };
     let own = Exact { negative: false, digits: value.digits.clone(), ..*value };
     let below = match magnitude(nearest).compare(&own) {
         std::cmp::Ordering::Equal => return push_exact(nearest, out),
         std::cmp::Ordering::Less => nearest,
+        // The bits of the next smaller double are one less.
         std::cmp::Ordering::Greater => f64::from_bits(nearest.to_bits().saturating_sub(1)),
     };
     out.extend_from_slice(&below.to_bits().to_be_bytes());
@@ -85,6 +92,8 @@ fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
 }
 
 /// The number at the start of `bytes` and what follows it.
+/// The type is not in the key: a value comes back as a double where that is exact, else as a
+/// decimal. It compares as equal to what was encoded.
 pub(super) fn decode_number(bytes: &[u8]) -> Option<(Value, &[u8])> {
     if let Some(rest) = bytes.strip_prefix(&NAN) {
         return Some((Value::Double(f64::NAN), rest));
@@ -106,6 +115,8 @@ pub(super) fn decode_number(bytes: &[u8]) -> Option<(Value, &[u8])> {
 }
 
 /// Reads the digits of a number as a decimal.
+/// `turn` is `0xff` for negative numbers, whose bytes are inverted, and 0 for others. The decimal
+/// is exact where an integer or a decimal was encoded: both have at most 34 digits.
 fn decode_digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8])> {
     let point = u16::from_be_bytes([bytes.first()? ^ turn, bytes.get(1)? ^ turn]);
     let end = bytes.get(2..)?.iter().position(|byte| byte ^ turn == 0)?;
@@ -115,6 +126,7 @@ fn decode_digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8]
         text.push(char::from(b'0' + pair / 10));
         text.push(char::from(b'0' + pair % 10));
     }
+    // The last byte holds two digits also where there was one.
     let significant = text.trim_end_matches('0');
     let exponent = i32::from(point) - POINT_BIAS - i32::try_from(significant.len()).ok()?;
     let sign = if negative { "-" } else { "" };

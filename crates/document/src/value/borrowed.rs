@@ -17,6 +17,7 @@ pub struct DocBuf(Bytes);
 
 impl DocBuf {
     /// Takes bytes that a builder, the validator or a checksummed row vouches for.
+    /// Bytes that are not well-formed do no harm to memory, but reading them ends early.
     pub fn from_trusted(bytes: impl Into<Bytes>) -> Self {
         Self(bytes.into())
     }
@@ -37,6 +38,7 @@ impl DocBuf {
     }
 
     /// The same document in memory of its own.
+    /// For what is kept long: a slice of a message or of a block of the store would keep all of it.
     pub fn detached(&self) -> Self {
         self.as_ref().to_buf()
     }
@@ -121,6 +123,7 @@ impl<'a> DocRef<'a> {
     }
 
     /// Number of fields.
+    /// Raw bytes are walked for it, since BSON does not say the number.
     pub fn len(self) -> usize {
         self.iter().count()
     }
@@ -148,6 +151,7 @@ impl<'a> DocRef<'a> {
 }
 
 /// Bytes of a document whose fields are counted before they are copied.
+/// Below it the counting would cost more than the room that growing wastes.
 const LONG_BYTES: usize = 16 * 1024;
 
 /// Room for what raw bytes hold: for exactly that where it is much, since what is not needed would be

@@ -48,6 +48,7 @@ impl DocBuilder {
     }
 
     /// Appends a field whose value is already encoded under this kind.
+    /// For copying from another document. The caller vouches that name and value are well-formed.
     pub fn append_raw(&mut self, name: &[u8], kind: u8, value: &[u8]) {
         self.bytes.push(kind);
         self.bytes.extend_from_slice(name);
@@ -159,6 +160,7 @@ fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
 }
 
 /// Appends a name and its NUL.
+/// A name ends at its first NUL: anything after it could not be told from the value.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     out.extend_from_slice(&name[..end]);
@@ -184,6 +186,7 @@ fn close(out: &mut Vec<u8>, start: usize) {
     out[start..start + 4].copy_from_slice(&len.to_le_bytes());
 }
 
+/// Appends kind, name and value; shared by documents, arrays and trees.
 fn append(out: &mut Vec<u8>, name: &[u8], value: ValueRef<'_>) {
     out.push(value.kind() as u8);
     push_name(out, name);
@@ -217,6 +220,7 @@ fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
             out.extend_from_slice(&id.0);
         }
         ValueRef::JavaScriptWithScope { code, scope } => {
+            // Its length counts itself, the code and the scope, and is known at the end.
             let start = out.len();
             out.extend_from_slice(&[0; 4]);
             push_string(out, code);

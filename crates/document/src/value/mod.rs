@@ -124,6 +124,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// The text of a string; symbols are none.
+    /// Callers that accept both ask for the symbol themselves.
     pub fn as_str(self) -> Option<&'a str> {
         if let Self::String(v) = self { Some(v) } else { None }
     }
@@ -149,6 +150,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// Whether it is null or undefined.
+    /// A missing field is none of these values: it is `None` where a value is looked up.
     pub fn is_nullish(self) -> bool {
         matches!(self, Self::Null | Self::Undefined)
     }

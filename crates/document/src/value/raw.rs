@@ -34,6 +34,7 @@ impl<'a> Element<'a> {
     }
 
     /// The field name; malformed UTF-8 reads as an empty name.
+    /// That does not occur in bytes that passed the validator.
     pub fn name_str(self) -> &'a str {
         str::from_utf8(self.name).unwrap_or_default()
     }
@@ -83,6 +84,8 @@ pub fn element_at(bytes: &[u8], at: usize) -> Option<(Element<'_>, usize)> {
 }
 
 /// Length of an encoded value, as its own prefix claims it.
+/// The claim is not checked here: the caller takes the bytes by it, which fails where they end
+/// earlier. An unknown kind has no length, which ends the walk.
 pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
     match kind {
         0x01 | 0x09 | 0x11 | 0x12 => Some(8),
@@ -102,6 +105,7 @@ pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The text of a string whose length stands before it.
 fn text(bytes: &[u8]) -> Option<&str> {
+    // The length counts the NUL: 4 bytes of length and all of the text but that one.
     let end = length_at(bytes, 0)?.checked_add(3)?;
     str::from_utf8(bytes.get(4..end)?).ok()
 }
@@ -162,6 +166,7 @@ pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
 }
 
 /// The same, and how many fields were looked at.
+/// The element that was found counts too.
 pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>>, usize) {
     let mut looked = 0;
     let mut elements = RawElements::new(document).inspect(|_| looked += 1);

@@ -53,6 +53,7 @@ impl Document {
     }
 
     /// Takes a field out.
+    /// The others keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let at = self.0.iter().position(|(field, _)| field == name)?;
         Some(self.0.remove(at).1)
