@@ -23,6 +23,7 @@ pub(crate) struct Query {
     /// SELECT.
     pub(crate) selection: Selection,
     /// FROM and its JOINs, in order; empty for a query without FROM.
+    /// Such a query has one row without names.
     pub(crate) from: Vec<Input>,
     /// WHERE.
     pub(crate) filter: Option<Node>,
@@ -31,6 +32,7 @@ pub(crate) struct Query {
     /// ORDER BY, the first item first.
     pub(crate) order: Vec<OrderItem>,
     /// OFFSET and LIMIT.
+    /// Both or neither: the language has no OFFSET without LIMIT.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
 }
 
@@ -51,6 +53,7 @@ pub(crate) struct Item {
     /// What is selected.
     pub(crate) node: Node,
     /// The name after AS, and where it stands.
+    /// Without it the last name of a path is taken, else `$1`, `$2` and so on.
     pub(crate) alias: Option<(String, TextPlace)>,
 }
 
@@ -95,6 +98,7 @@ pub(crate) struct ClauseCount {
 }
 
 /// A place in the text; any two are equal, so that trees compare by what they say.
+/// A wrapper around [`Span`] for that reason alone: spans themselves differ when they differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPlace(pub(crate) Span);
 
@@ -128,6 +132,8 @@ impl Node {
 impl Node {
     /// Calls `node` with each expression and `query` with each query right inside this one, one
     /// level deep: whoever wants more calls it again.
+    /// The one list of what holds what: walks over the tree (heights, aggregates) are made of it,
+    /// so that a new kind of node is seen by all of them.
     pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
@@ -168,6 +174,7 @@ impl Node {
 
 impl Query {
     /// Calls `node` with each expression and `query` with each query right inside this one.
+    /// Counts of TOP, OFFSET and LIMIT are not visited: they are numbers or parameters only.
     pub(crate) fn visit_inner<'n>(
         &'n self,
         node: &mut dyn FnMut(&'n Node),
@@ -191,6 +198,7 @@ impl Query {
 }
 
 /// Calls `node` with the expressions in brackets of a path.
+/// Other steps are names, which hold nothing.
 fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
     for step in steps {
         if let PathStep::Computed(inner) = step {
@@ -207,8 +215,10 @@ pub(crate) enum NodeKind {
     /// `undefined`: the value of what is not there.
     Undefined,
     /// `@name`, with the `@`.
+    /// Its value is put in when the tree is bound.
     Parameter(String),
     /// A name of FROM.
+    /// It stands for the values that the name has row by row.
     Name(String),
     /// A path: `c.a["b"][0]` has the base `c` and three steps.
     Member { base: Box<Node>, steps: Vec<PathStep> },
@@ -221,8 +231,10 @@ pub(crate) enum NodeKind {
     /// `-`, `+` or `~` before its operand.
     Unary(Unary, Box<Node>),
     /// Operators of one precedence, from left to right.
+    /// `a + b - c` is one chain of three operands, so that long sums do not make a deep tree.
     Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
     /// The value and both bounds.
+    /// `a BETWEEN b AND c`, with NOT before BETWEEN where `negated`.
     Between { parts: Box<[Node; 3]>, negated: bool },
     /// `value IN (items)`.
     In { value: Box<Node>, items: Vec<Node>, negated: bool },
@@ -238,6 +250,7 @@ pub(crate) enum NodeKind {
     /// `a ? b : c`.
     Conditional(Box<[Node; 3]>),
     /// `name(args)`, or `udf.name(args)`.
+    /// The name is as it was written; the binder looks for it without regard to case.
     Call { name: String, udf: bool, args: Vec<Node> },
     /// A query in parentheses, and what is made of its results.
     Query(Subquery, Box<Query>),

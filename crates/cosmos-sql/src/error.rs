@@ -29,11 +29,13 @@ pub enum SqlError {
         /// For people.
         message: String,
         /// Where it begins, in UTF-16 units.
+        /// Clients underline the part from here to `end`.
         start: usize,
         /// Where it ends.
         end: usize,
     },
     /// The query is right, but asks for what is not supported.
+    /// Clients are told apart from a mistake of theirs: it may work elsewhere.
     Unsupported {
         /// What it asks for.
         what: String,
@@ -95,6 +97,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// The error that clients see: its place in UTF-16 units, as JavaScript counts.
+    /// `text` has to be the one that was parsed: spans are offsets into it.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
         if let Self::Unsupported(what) = self {
             return SqlError::Unsupported { what };
@@ -106,6 +109,7 @@ impl Fault {
     }
 
     /// The code, the place, and the text of the error.
+    /// Wording and codes are those that clients of the service know.
     fn describe(self, text: &str) -> (&'static str, Span, String) {
         match self {
             Self::Syntax(at) => {
@@ -172,6 +176,7 @@ fn ungrouped_message(property: &str) -> String {
 }
 
 /// What stands at a place, as messages show it: the first hundred characters.
+/// At the end of the text there is nothing to show, and the message says so.
 fn text_at(text: &str, at: Span) -> String {
     let part = text.get(at.start..at.end).unwrap_or_default();
     if part.is_empty() { "end of query".to_owned() } else { part.chars().take(100).collect() }

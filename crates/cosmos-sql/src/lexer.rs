@@ -9,6 +9,7 @@ use crate::{
 
 /// All tokens of a text, closed by one that says that it ends. The text is bounded before it comes
 /// here, so the tokens are too.
+/// It stops at the first fault: what follows a wrong token would be a guess.
 pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, Fault> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -29,6 +30,7 @@ struct Lexer<'t> {
     /// The whole text.
     text: &'t str,
     /// Bytes of it that were read.
+    /// Always on the border of a character.
     at: usize,
 }
 
@@ -65,6 +67,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes over white space, comments to the end of a line (`--`) and comments in `/* */`, which
     /// have to be closed.
+    /// A comment may stand wherever a blank may. Comments do not nest.
     fn skip_blanks(&mut self) -> Result<(), Fault> {
         loop {
             self.take_while(|c| c.is_whitespace() || c == '\u{feff}');
@@ -84,6 +87,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// The next token.
+    /// It is called at the first character of a token; blanks were passed over.
     fn next_kind(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
         let Some(c) = self.peek_char() else { return Ok(TokenKind::End) };
@@ -116,6 +120,8 @@ impl<'t> Lexer<'t> {
     }
 
     /// A string in single or double quotes. Escapes are those of JSON; a quote may also be doubled.
+    /// Line breaks may stand in it as they are. A string without an end is shown by its first
+    /// quote, since the rest of the text would fill the message.
     fn read_string(&mut self, quote: char) -> Result<TokenKind, Fault> {
         let start = self.at;
         self.next_char();
@@ -141,6 +147,8 @@ impl<'t> Lexer<'t> {
 
     /// The character of an escape whose `\` was read already. A character beyond 16 bits is two
     /// `\u` escapes, both of which have to be there.
+    /// `None` for a character that is no escape, and for half of a pair: a lone surrogate is no
+    /// text.
     fn read_escape(&mut self) -> Option<char> {
         Some(match self.next_char()? {
             'b' => '\u{8}',
@@ -163,6 +171,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Four hexadecimal digits of an escape.
+    /// The sign that `from_str_radix` would take is refused by looking at the digits first.
     fn read_unit(&mut self) -> Option<u32> {
         let digits = self.rest_of_text().get(..4)?;
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -174,6 +183,7 @@ impl<'t> Lexer<'t> {
 
     /// A number: decimal, with a fraction or an exponent, or hexadecimal. A whole number that 64
     /// bits hold is an integer.
+    /// The minus is not a part of it: the parser joins the two.
     fn read_number(&mut self) -> Result<TokenKind, Fault> {
         let start = self.at;
         let hex = self
@@ -182,6 +192,8 @@ impl<'t> Lexer<'t> {
             .or_else(|| self.rest_of_text().strip_prefix("0X"));
         if hex.is_some() {
             self.at += 2;
+            // All that could go on a name is taken, so that `0x1g` is one wrong number and not two
+            // tokens.
             let digits = self.take_while(is_name);
             let value = i64::from_str_radix(digits, 16).ok().map(Value::Int64);
             return value

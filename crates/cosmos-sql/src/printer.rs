@@ -27,6 +27,7 @@ pub(crate) fn print_expression(node: &Node) -> String {
 }
 
 /// The text of a query, each clause on a line of its own. Clauses that it lacks are left out.
+/// Used where the whole query goes to a client again, with another window.
 pub(crate) fn print_query(query: &Query) -> String {
     let mut out = "SELECT ".to_owned();
     if query.distinct {
@@ -138,6 +139,7 @@ pub(crate) fn quoted_text(text: &str) -> String {
 }
 
 /// Whether a name can stand without quotes: it is not a reserved word and has no other characters.
+/// It agrees with what the lexer reads as one name.
 fn is_identifier(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
     starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
@@ -164,6 +166,7 @@ fn push_path(steps: &[PathStep], out: &mut String) {
 
 /// Appends an expression; what has operators stands in parentheses, so that no reader has to know
 /// which of them bind more tightly.
+/// It recurses as deep as the tree is high, which the parser has bounded.
 fn push_node(node: &Node, out: &mut String) {
     match &node.kind {
         NodeKind::Literal(value) => out.push_str(&json::to_string(value.as_ref())),
@@ -209,6 +212,7 @@ fn push_node(node: &Node, out: &mut String) {
 }
 
 /// Appends an expression with operators, without the parentheses around it.
+/// It is called for kinds with operators only; any other would be given back to the caller.
 fn push_operation(node: &Node, out: &mut String) {
     let not = |negated: &bool| if *negated { " NOT" } else { "" };
     match &node.kind {

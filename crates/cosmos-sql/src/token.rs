@@ -29,6 +29,7 @@ pub(crate) enum TokenKind {
     /// Punctuation.
     Sign(Sign),
     /// The end of the text.
+    /// It is the last token of every list.
     End,
 }
 
@@ -40,6 +41,7 @@ macro_rules! words {
 
         impl Word {
             /// The word that a text is; case does not count.
+            /// There are few, and each is compared; a name that is none costs all comparisons.
             pub(crate) fn find(text: &str) -> Option<Self> {
                 $(if text.eq_ignore_ascii_case($text) { return Some(Self::$word); })*
                 None
@@ -63,6 +65,7 @@ macro_rules! signs {
 
         impl Sign {
             /// The sign that a text begins with, and its length.
+            /// `>>>` has to be looked for before `>>` and `>`, hence the order of the list.
             pub(crate) fn starting(text: &str) -> Option<(Self, usize)> {
                 $(if text.starts_with($text) { return Some((Self::$sign, $text.len())); })*
                 None

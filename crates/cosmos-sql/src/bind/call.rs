@@ -15,6 +15,7 @@ use crate::{
 impl<'q> Binder<'q> {
     /// A call: of an aggregate, or of a function with as many arguments as it takes. User-defined
     /// functions, and functions that are known but not there, are refused by name.
+    /// Aggregates are looked for first: they are no functions of the table, as they see many rows.
     pub(super) fn bind_call(
         &mut self,
         node: &Node,
@@ -42,6 +43,7 @@ impl<'q> Binder<'q> {
 
     /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
     /// again. An aggregate inside another one, in WHERE or in FROM has no group to aggregate.
+    /// Each call has a slot of its own, also where two say the same.
     fn bind_aggregate(
         &mut self,
         node: &Node,
@@ -56,6 +58,8 @@ impl<'q> Binder<'q> {
             let name = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name));
             return Err(Fault::Arguments(node.span(), name.copied().unwrap_or_default(), 1..=1));
         };
+        // The phase goes back before the result is looked at: other clauses are bound after an
+        // error of this one is passed on, and the frame has to be right whoever reads it.
         self.current_frame().phase = Phase::Aggregate;
         let of = self.bind_expr(of);
         self.current_frame().phase = Phase::Groups;
@@ -66,9 +70,11 @@ impl<'q> Binder<'q> {
 }
 
 /// The names of aggregates, for messages.
+/// A message shows the name in capitals however the query wrote it.
 const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
 
 /// Whether an expression has an aggregate that is not inside another query.
+/// The aggregate of an inner query belongs to that one's rows, so queries are not entered.
 pub(crate) fn has_aggregate(node: &Node) -> bool {
     let mut has = matches!(
         &node.kind,

@@ -17,6 +17,7 @@ impl<'q> Binder<'q> {
     /// Binds an expression. One that is a key of GROUP BY is the slot of that key, wherever it
     /// stands.
     pub(super) fn bind_expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
+        // Before anything else: inside a key there may be names that groups do not have.
         if let Some(key) = self.group_key(node) {
             return Ok(key);
         }
@@ -55,6 +56,7 @@ impl<'q> Binder<'q> {
     }
 
     /// An array; one of constants is a constant.
+    /// An element that is undefined is left out of it, as it would be at run time.
     fn bind_array(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         let items = self.bind_all(items)?;
         Ok(match all_constants(&items) {
@@ -64,6 +66,7 @@ impl<'q> Binder<'q> {
     }
 
     /// `??`: the first of several values that is there.
+    /// All are bound, but only as many evaluated as are needed.
     fn bind_coalesce(&mut self, items: &'q [Node]) -> Result<Expr, Fault> {
         self.bind_all(items).map(Expr::Coalesce)
     }
@@ -90,6 +93,7 @@ impl<'q> Binder<'q> {
     }
 
     /// IN: a list of constants becomes a set.
+    /// A set is looked up at once, however long the list is.
     fn bind_in(
         &mut self,
         value: &'q Node,
@@ -135,6 +139,7 @@ impl<'q> Binder<'q> {
     }
 
     /// An object; one of constants is a constant. A property may not repeat.
+    /// A property that is undefined is left out of the constant.
     fn bind_object(&mut self, fields: &'q [(String, Node)], node: &Node) -> Result<Expr, Fault> {
         let mut names = std::collections::HashSet::new();
         let mut object = Vec::with_capacity(fields.len());
@@ -144,6 +149,7 @@ impl<'q> Binder<'q> {
             }
             object.push((name.clone(), self.bind_expr(value)?));
         }
+        // A field that is undefined does not keep the others from being constant: it is left out.
         let known = |(_, value): &(String, Expr)| is_constant(value);
         if !object.iter().all(known) {
             return Ok(Expr::Object(object));
@@ -157,6 +163,8 @@ impl<'q> Binder<'q> {
 
     /// Operators of one precedence. AND, OR and `||` are one operation on all operands; others are
     /// applied from left to right.
+    /// The parser has put operators of one precedence into a chain, so that the first one says for
+    /// all whether they are logical.
     fn bind_chain(&mut self, first: &'q Node, rest: &'q [(Operator, Node)]) -> Result<Expr, Fault> {
         let first = self.bind_expr(first)?;
         let mut operands = Vec::with_capacity(rest.len() + 1);
@@ -174,6 +182,7 @@ impl<'q> Binder<'q> {
         }
         let mut chain = Vec::with_capacity(rest.len());
         for (operator, node) in rest {
+            // The parser makes no chain that mixes them.
             let Operator::Of(binary) = operator else { return Err(Fault::Syntax(node.span())) };
             chain.push((*binary, self.bind_expr(node)?));
         }
@@ -181,6 +190,7 @@ impl<'q> Binder<'q> {
     }
 
     /// LIKE: a constant pattern is read here. ESCAPE takes one character.
+    /// A pattern that is computed is read for every row instead.
     fn bind_like(
         &mut self,
         value: &'q Node,
@@ -233,6 +243,8 @@ fn all_constants(exprs: &[Expr]) -> Option<Vec<Value>> {
 }
 
 /// IN as a set of constants where all items are constants, else item by item.
+/// An item that is undefined makes the result undefined where no other is equal, so the set knows
+/// whether there was one.
 fn in_or_among(value: Box<Expr>, items: Vec<Expr>) -> Expr {
     let Some(values) = all_constants(&items) else { return Expr::In(value, items) };
     let has_nothing = values.len() < items.len();

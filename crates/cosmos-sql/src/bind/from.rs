@@ -16,10 +16,13 @@ use crate::{
 
 impl<'q> Binder<'q> {
     /// Binds the sources in order; each may use the names before it.
+    /// A name may stand once in a query; one of an outer query may be used again and hides that
+    /// one.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
         self.current_frame().enters = true;
         for input in inputs {
+            // The name is added after its source is bound: a source cannot use its own name.
             let source = self.bind_source(input, &mut sources)?;
             if let Some(name) = name_of(input) {
                 if self.current_frame().names.iter().any(|(known, _)| *known == name) {
@@ -36,6 +39,8 @@ impl<'q> Binder<'q> {
 
     /// The source of a name. One that it is made of (the results that it goes over) is put before
     /// it.
+    /// `before` holds the sources so far. Fails for a path that begins with a name nobody gave,
+    /// unless it is the first of the outermost FROM, where any name stands for the document.
     fn bind_source(
         &mut self,
         input: &'q ast::Input,
@@ -77,6 +82,8 @@ impl<'q> Binder<'q> {
     /// A query in FROM. One over the documents whose results need all of them (an order, a group, a
     /// limit) is collected before the first row; one that gives each document results of its own
     /// runs row by row.
+    /// A query that stands inside another one's row is never collected: its results depend on the
+    /// row.
     fn bind_results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
         let select = self.bind_inner_query(query)?;
         let slot = self.next_slot();
@@ -89,6 +96,8 @@ impl<'q> Binder<'q> {
     }
 
     /// A path inside a slot: names as far as they go, then computed steps.
+    /// `c.a.b` becomes one path that is walked in the document's bytes; from the first computed
+    /// step on each step is an expression of its own.
     pub(super) fn path_in_slot(
         &mut self,
         slot: usize,
@@ -115,6 +124,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Steps inside any value.
+    /// For bases that have no slot, such as the result of a function.
     pub(super) fn steps_in_value(
         &mut self,
         base: Expr,
@@ -130,6 +140,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The name that a step is, or the expression that computes it.
+    /// A parameter in brackets is a constant by now, so that `c[@name]` is as fast as `c.name`.
     fn bind_step(&mut self, step: &'q PathStep) -> Result<Result<String, Expr>, Fault> {
         Ok(match step {
             PathStep::Name(name) => Ok(name.clone()),
@@ -142,6 +153,7 @@ impl<'q> Binder<'q> {
 }
 
 /// Whether each document has results of its own, whatever the others are.
+/// That is so without groups, order, DISTINCT, TOP, OFFSET and LIMIT.
 fn is_local(select: &Select) -> bool {
     select.scans_documents()
         && select.streams_rows()
@@ -149,6 +161,8 @@ fn is_local(select: &Select) -> bool {
 }
 
 /// The name that an input has.
+/// A query without an alias has none: its values cannot be named. A computed step gives none
+/// either.
 fn name_of(input: &ast::Input) -> Option<String> {
     if let Some(alias) = &input.alias {
         return Some(alias.clone());

@@ -29,6 +29,7 @@ pub(crate) use call::has_aggregate as aggregates;
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
 /// Returns the counts of a query, parameters filled in.
+/// For plans of clients, which count by themselves.
 pub(crate) fn window_counts(
     query: &Query,
     parameters: &[(String, Value)],
@@ -54,6 +55,8 @@ pub(crate) fn bind_query(query: &Query, parameters: &[(String, Value)]) -> Resul
 }
 
 /// Whether a parameter's value is nested no deeper than `depth` levels.
+/// Values of parameters come from outside and are walked by recursion later; this walk is itself
+/// no deeper than the limit.
 fn is_within_depth(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(values) => {
@@ -73,8 +76,10 @@ struct Binder<'q> {
     /// Queries around the place that is bound, the innermost last.
     frames: Vec<QueryFrame<'q>>,
     /// The number of the next slot.
+    /// Slot 0 is the stored document, in all queries of one text.
     slots: usize,
     /// Bytes of parameters that were filled in.
+    /// See [`MAX_FILLED_BYTES`].
     filled: usize,
 }
 
@@ -100,6 +105,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds the clauses in the order in which they run.
+    /// A key of GROUP BY gets its slot only after its expression is bound, since keys do not see
+    /// each other's slots.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
@@ -111,11 +118,13 @@ impl<'q> Binder<'q> {
             keys.push((expr, slot));
             self.current_frame().keys.push((key, slot));
         }
+        // From here on names of rows can be used inside aggregates only.
         if grouped {
             self.current_frame().phase = Phase::Groups;
         }
         let projection = self.bind_projection(query, &from)?;
         let order = self.bind_order(query, grouped && query.group.is_empty())?;
+        // Taken after SELECT and ORDER BY, both of which may have added some.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
         let window = self.bind_window(query)?;
         Ok(Clauses {
@@ -136,6 +145,7 @@ impl<'q> Binder<'q> {
 
     /// ORDER BY. Where all rows make `one` result, the order of rows has no effect, and only
     /// aggregates may be ordered by.
+    /// Items that are left out are bound all the same, for their errors.
     fn bind_order(&mut self, query: &'q Query, one: bool) -> Result<Vec<Order>, Fault> {
         let mut order = Vec::with_capacity(query.order.len());
         for item in &query.order {
@@ -153,6 +163,7 @@ impl<'q> Binder<'q> {
     }
 
     /// SELECT. `SELECT *` is one row's only source; names of a list may not repeat.
+    /// An item without a name is called `$1` and so on; one alias may not stand twice.
     fn bind_projection(
         &mut self,
         query: &'q Query,
@@ -184,6 +195,7 @@ impl<'q> Binder<'q> {
     }
 
     /// TOP, OFFSET and LIMIT as a window over the results.
+    /// The parser has refused TOP together with OFFSET.
     fn bind_window(&mut self, query: &Query) -> Result<Window, Fault> {
         let mut window = Window::default();
         if let Some(top) = &query.top {
@@ -197,6 +209,8 @@ impl<'q> Binder<'q> {
     }
 
     /// The value of TOP, OFFSET or LIMIT; it has to be a whole number that is not negative.
+    /// `2.0` is whole; a negative number, a fraction or any other type is an error that names the
+    /// clause.
     fn count_value(&self, count: &ClauseCount) -> Result<u64, Fault> {
         let value = match &count.node.kind {
             NodeKind::Literal(value) => value,
@@ -217,6 +231,7 @@ impl<'q> Binder<'q> {
 impl Binder<'_> {
     /// A parameter as a constant: a copy for each place where it stands, which together are
     /// bounded.
+    /// A small text could otherwise name one large parameter a great many times.
     fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let value = self.parameter_value(name, at)?;
         self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
@@ -232,6 +247,7 @@ impl Binder<'_> {
 
 /// The properties that the items of a list become: an alias, else the last name of a path, else
 /// `$1`, `$2` and so on by position among those without a name.
+/// The plan for clients names its fields by the same rule, so that both agree.
 pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
     let mut unnamed = 0;
     let name = |item: &Item| {
@@ -256,6 +272,7 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
 
 /// Whether what an expression comes to is known from what is selected: then DISTINCT and ORDER BY
 /// work on the same values.
+/// `*` selects the whole document, of which everything is known.
 fn is_selected(selection: &Selection, node: &Node) -> bool {
     match selection {
         Selection::Star(_) => true,

@@ -21,15 +21,19 @@ pub(super) enum Phase {
 }
 
 /// What one query adds to the names that can be seen.
+/// It is taken down when its query is bound; slots given in it stay taken.
 #[derive(Debug, Default)]
 pub(super) struct QueryFrame<'q> {
     /// Names of FROM with their slots.
     pub(super) names: Vec<(String, usize)>,
     /// Whether its FROM is being bound.
+    /// A query in FROM asks all frames around it, since only in FROM all the way out the documents
+    /// are its own to read.
     pub(super) enters: bool,
     /// What its expressions see at the moment.
     pub(super) phase: Phase,
     /// Keys of GROUP BY with their slots.
+    /// They are compared as trees, so that `c.a` in SELECT is found as the key `c.a`.
     pub(super) keys: Vec<(&'q Node, usize)>,
     /// Aggregates that were found so far.
     pub(super) aggregates: Vec<Aggregate>,
@@ -37,6 +41,7 @@ pub(super) struct QueryFrame<'q> {
 
 impl<'q> Binder<'q> {
     /// The frame of the query that is bound.
+    /// One is made where there is none, so that no caller has to handle an empty stack.
     pub(super) fn current_frame(&mut self) -> &mut QueryFrame<'q> {
         if self.frames.is_empty() {
             self.frames.push(QueryFrame::default());
@@ -46,6 +51,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The slot of a name and the phase of the query that has it; the innermost query comes first.
+    /// The phase tells the caller whether the name may be used where it stands.
     pub(super) fn find_name(&self, name: &str) -> Option<(usize, Phase)> {
         self.frames.iter().rev().find_map(|frame| {
             let found = frame.names.iter().rev().find(|(known, _)| known == name);
@@ -64,6 +70,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The slot of the group key that an expression is.
+    /// None while rows are seen, as inside WHERE and inside an aggregate.
     pub(super) fn group_key(&self, node: &Node) -> Option<Expr> {
         self.visible_keys().find(|(key, _)| *key == node).map(|(_, slot)| Expr::Slot(slot))
     }
@@ -82,6 +89,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The keys of all queries around that see groups.
+    /// The innermost query comes first. A query inside SELECT of one that groups sees its keys too.
     fn visible_keys(&self) -> impl Iterator<Item = (&'q Node, usize)> {
         let grouped = self.frames.iter().rev().filter(|frame| frame.phase == Phase::Groups);
         grouped.flat_map(|frame| frame.keys.iter().copied())

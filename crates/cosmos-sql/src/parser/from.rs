@@ -11,6 +11,7 @@ use crate::{
 
 impl Parser<'_> {
     /// FROM and its JOINs.
+    /// JOINs are only counted here; the clause parser refuses too many at the end of the query.
     pub(super) fn parse_from(&mut self) -> Result<Vec<Input>, Fault> {
         let mut inputs = vec![self.parse_input()?];
         while self.take_word(Word::Join) {
@@ -21,6 +22,7 @@ impl Parser<'_> {
     }
 
     /// One name: `x IN collection`, or a collection with or without an alias.
+    /// Two tokens tell which form it is: `IN` after a name occurs in the first one only.
     fn parse_input(&mut self) -> Result<Input, Fault> {
         let start = self.current_span();
         if let (TokenKind::Name(name), TokenKind::Word(Word::In)) =
@@ -43,6 +45,7 @@ impl Parser<'_> {
 
     /// A query in parentheses, or a name with a path. Only constants and parameters may stand in
     /// its brackets.
+    /// So a path of FROM is known before any row is read.
     fn parse_collection(&mut self) -> Result<Collection, Fault> {
         if self.take_sign(Sign::Open) {
             let query = self.parse_query()?;

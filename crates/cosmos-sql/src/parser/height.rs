@@ -8,6 +8,8 @@ use crate::{
 
 /// Refuses a query whose tree is too high. The walk stops at the limit, so that it is no deeper
 /// itself.
+/// The parser bounds how deeply a text is nested, but one level of it can make several of the tree,
+/// as `a + b * c` does.
 pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
     let mut fault = None;
     of_query(query, 0, &mut fault);
@@ -16,6 +18,7 @@ pub(super) fn check_height(query: &Query) -> Result<(), Fault> {
 
 /// Walks what is right inside a query, one level higher.
 fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
+    // Both closures write to it, one at a time.
     let fault = std::cell::RefCell::new(fault);
     query.visit_inner(
         &mut |node| of_node(node, height + 1, &mut fault.borrow_mut()),

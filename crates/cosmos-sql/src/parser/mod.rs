@@ -18,12 +18,14 @@ use crate::{
 };
 
 /// The query that a text is.
+/// Fails with the first fault that is met.
 pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
     parse_whole(text, |parser| parser.parse_query())
 }
 
 /// The condition that a text is: FROM and WHERE, with or without SELECT. Other clauses say nothing
 /// about one document.
+/// Without SELECT it selects `true`, which nobody reads.
 pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     parse_whole(text, |parser| {
         parser.enter_level()?;
@@ -43,6 +45,7 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
 }
 
 /// Reads a text that is one query and nothing else.
+/// The length is checked first, since everything after it takes time and memory by the length.
 fn parse_whole(
     text: &str,
     read: impl FnOnce(&mut Parser<'_>) -> Result<Box<Query>, Fault>,
@@ -72,10 +75,12 @@ struct Parser<'t> {
     /// The position of the token that comes next.
     at: usize,
     /// Levels that are open.
+    /// Queries, expressions and operators in front of an operand each open one.
     depth: usize,
     /// JOINs so far, those of inner queries included.
     joins: usize,
     /// AND and OR operators so far.
+    /// Counted over the whole text, inner queries included.
     logic: usize,
     /// Predicates about predicates so far.
     wraps: usize,
@@ -83,6 +88,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     /// The token here.
+    /// Past the end it goes on being the end, so that no caller has to look where it is.
     fn current_kind(&self) -> &'t TokenKind {
         self.tokens.get(self.at).map_or(&TokenKind::End, |token| &token.kind)
     }
@@ -98,6 +104,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the token before this one stands.
+    /// With the span at the start of a node it makes the node's span.
     fn span_before(&self) -> Span {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(Span::default(), |token| token.span)
@@ -114,6 +121,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Passes over a reserved word, if it stands here.
+    /// Returns whether it did.
     fn take_word(&mut self, word: Word) -> bool {
         let is = self.is_word(word);
         self.at += usize::from(is);
@@ -138,6 +146,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Passes over a name and returns it.
+    /// Reserved words are no names, not even after a dot; they stand in brackets and quotes.
     fn expect_name(&mut self) -> Result<String, Fault> {
         match self.current_kind() {
             TokenKind::Name(name) => {
@@ -150,6 +159,7 @@ impl<'t> Parser<'t> {
 
     /// Goes one level deeper, if there may be another. Whoever calls it takes one off `depth` when
     /// done.
+    /// After an error nobody takes it off, since the first error ends the parsing.
     fn enter_level(&mut self) -> Result<(), Fault> {
         if self.depth == MAX_DEPTH {
             let message = format!("The SQL query is nested deeper than {MAX_DEPTH} levels.");
@@ -168,6 +178,8 @@ impl<'t> Parser<'t> {
     }
 
     /// The clauses of a query from SELECT to LIMIT, in the only order there is.
+    /// SELECT, FROM, WHERE, GROUP BY, ORDER BY, OFFSET LIMIT. A clause out of its place is a token
+    /// that nothing goes on with.
     fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
         self.expect_word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
@@ -206,6 +218,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Refuses a text with more JOINs than a limit allows.
+    /// It looks when a query ends, so that the place in the message is the end of that query.
     fn check_joins(&self) -> Result<(), Fault> {
         if MAX_JOINS < self.joins {
             let message = format!(
@@ -217,6 +230,7 @@ impl<'t> Parser<'t> {
     }
 
     /// OFFSET and LIMIT, which cannot stand with TOP.
+    /// LIMIT has to follow OFFSET.
     fn parse_window(&mut self, has_top: bool) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
         let span = self.current_span();
         if !self.take_word(Word::Offset) {
@@ -232,6 +246,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What is selected.
+    /// `AS` may be left out before a plain name, not before one in quotes.
     fn parse_selection(&mut self) -> Result<Selection, Fault> {
         if self.take_sign(Sign::Star) {
             return Ok(Selection::Star(TextPlace(self.span_before())));
@@ -294,6 +309,8 @@ impl<'t> Parser<'t> {
 
     /// The count of TOP, OFFSET or LIMIT: a number or a parameter. TOP may be written with a
     /// fraction, which the binder refuses with a message of its own.
+    /// A negative number is read as a whole before it is refused, so that the message shows all of
+    /// it.
     fn parse_count(&mut self, clause: &'static str, fraction: bool) -> Result<ClauseCount, Fault> {
         let span = self.current_span();
         let negative = self.take_sign(Sign::Minus);

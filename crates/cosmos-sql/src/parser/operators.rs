@@ -15,6 +15,7 @@ pub(super) enum Precedence {
     /// AND.
     And,
     /// BETWEEN, IN, LIKE.
+    /// They take the value on their left, which the loop over operators has read by then.
     Predicate,
     /// `=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`.
     Compare,
@@ -30,6 +31,8 @@ pub(super) enum Precedence {
 
 impl Parser<'_> {
     /// The operator that stands here.
+    /// It is not taken: the caller compares its precedence first. BETWEEN, IN and LIKE are no
+    /// operators here, as they have a form of their own.
     pub(super) fn operator_here(&self) -> Option<(Operator, Precedence)> {
         use Binary as B;
         let of = |binary, level| Some((Operator::Of(binary), level));

@@ -10,7 +10,10 @@ use crate::{
 
 /// The plan; nothing when a client could not add the results up: aggregates inside expressions, or
 /// with DISTINCT or ORDER BY.
+/// A query with GROUP BY sends, for each group of a partition, its keys as `groupByItems` and the
+/// selected values as `payload`; one without keys sends the payload alone.
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
+    // Both would have to be done after the parts are added up.
     if query.distinct || !query.order.is_empty() {
         return None;
     }
@@ -35,6 +38,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
     for (name, item) in bind::names_of(items).into_iter().zip(items) {
         let (kind, value) = match aggregate_item(&item.node) {
             Some((kind, value)) => (Some(kind.plan_name()), value),
+            // Such as `SUM(c.a) + 1`: the parts of it do not add up.
             None if bind::aggregates(&item.node) => return None,
             None => (None, printer::print_expression(&item.node)),
         };
@@ -55,6 +59,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
 
 /// The aggregate that an expression is, and what a client is sent of it. AVG is sent as a sum and a
 /// count; MIN and MAX with a count, so that a partition without values does not count.
+/// `None` for what is not one call of an aggregate with one argument.
 fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
     let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };

@@ -43,11 +43,13 @@ struct ClientPlan {
     /// The aggregate of each name; none for a key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
     /// The query to send to each partition; empty for the query as it is.
+    /// A client that finds it empty sends the text it has.
     rewritten: String,
 }
 
 /// The plan of a query for a client that has these features. What a client does not know how to do
 /// is left to the server.
+/// Fails for what cannot be run, with the error that running it would give.
 pub(crate) fn document_for(
     query: &Query,
     parameters: &[(String, Value)],
@@ -64,6 +66,7 @@ pub(crate) fn document_for(
 }
 
 /// The plan, if there is a form for it.
+/// `window` has the counts with parameters filled in: the client is told numbers.
 fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
@@ -82,6 +85,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
         // A client passes over the results itself.
         let mut whole = query.clone();
         whole.window = None;
+        // Each partition may hold all of the results that are passed over.
         let end = offset.saturating_add(limit);
         plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::print_query(&whole));
     }
@@ -89,6 +93,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
 }
 
 /// Names of what a client has to be able to do for this query.
+/// The names are those that clients send in a header with the request for a plan.
 fn features_of(query: &Query) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if !query.group.is_empty() {
@@ -120,6 +125,7 @@ fn features_of(query: &Query) -> Vec<&'static str> {
 impl ClientPlan {
     /// The plan as clients read it. Fields that say nothing are there all the same: clients expect
     /// them.
+    /// The range is that of all partition keys.
     fn into_document(self, has_select_value: bool) -> Document {
         let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
         let words =

@@ -8,10 +8,13 @@ use crate::{
 };
 
 /// What a client replaces by `true` or by a filter.
+/// It goes on from the sort keys of the last result that it has.
 const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 
 /// The plan: each result comes with its sort keys as `orderByItems`, and with what was selected as
 /// `payload`.
+/// `_rid` comes with each result: a client uses it to order results with equal keys. `None` where
+/// FROM has no document to take it from.
 pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     for item in &query.order {
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });
@@ -44,6 +47,7 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
 }
 
 /// Whether what DISTINCT selects is what ORDER BY orders by.
+/// Then equal results come one after the other, and a client has to remember only the last one.
 pub(super) fn decides_order(query: &Query) -> bool {
     let [item] = query.order.as_slice() else { return false };
     match &query.selection {
@@ -56,6 +60,7 @@ pub(super) fn decides_order(query: &Query) -> bool {
 }
 
 /// A result as one value, which the client unpacks.
+/// `None` for a `*` over something without a name.
 fn payload_of(query: &Query) -> Option<String> {
     Some(match &query.selection {
         Selection::Star(_) => name_of_input(query.from.first()?)?,
@@ -80,6 +85,8 @@ fn payload_of(query: &Query) -> Option<String> {
 
 /// The name of the document, and a FROM that has it: clients ask for its `_rid`. `FROM x IN c.list`
 /// becomes `FROM c JOIN x IN c.list`.
+/// `None` for what is not a path, for a path without IN, and where the name of the elements would
+/// hide that of the document.
 fn root_and_from(query: &Query) -> Option<(String, String)> {
     let first = query.from.first()?;
     let Collection::Path { root, steps, .. } = &first.of else { return None };
@@ -98,6 +105,7 @@ fn root_and_from(query: &Query) -> Option<(String, String)> {
 }
 
 /// The name that an input has.
+/// The binder has the same rule for names that expressions may use.
 fn name_of_input(input: &crate::ast::Input) -> Option<String> {
     if let Some(alias) = &input.alias {
         return Some(alias.clone());
