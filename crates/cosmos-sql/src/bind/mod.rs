@@ -105,8 +105,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds the clauses in the order in which they run.
-    /// A key of GROUP BY gets its slot only after its expression is bound, since keys do not see
-    /// each other's slots.
+    /// Keys of GROUP BY are bound while rows are seen, so that no key is taken for another.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;

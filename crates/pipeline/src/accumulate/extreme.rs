@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use document::{Value, ValueRef, compare};
 
 /// The least or greatest value so far.
+/// Of values that are equal across types the first one stays: after `1`, `1.0` is not less.
 #[derive(Clone, Debug)]
 pub struct Extreme {
     /// Whether the greatest value is wanted, not the least.
@@ -21,6 +22,7 @@ impl Extreme {
 
     /// Adds a value; returns by how many bytes the held one grew. A value of another type counts
     /// too: all types have one order.
+    /// It returns 0 for a smaller value too: what was counted before is not given back.
     pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
         if value.is_nullish() {
             return 0;

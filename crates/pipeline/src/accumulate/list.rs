@@ -11,6 +11,7 @@ use evaluation::{Error, Evaluated, memory_of};
 use crate::failure::{invalid_request, type_mismatch};
 
 /// Every value that was there, in the order in which they came (`$push`).
+/// A missing value adds nothing; null is a value.
 #[derive(Debug, Default)]
 pub struct PushedValues(pub(crate) Vec<Value>);
 
@@ -31,6 +32,7 @@ impl PushedValues {
 
 /// Distinct values, in the order in which they came (`$addToSet`). They are told apart by their
 /// sortable keys, so that `1` and `1.0` are one.
+/// Documents with the same fields in another order are different values.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
     /// The values' keys.
@@ -42,6 +44,7 @@ pub struct DistinctValues {
 impl DistinctValues {
     /// Adds a value that is not there yet; returns by how many bytes the set grew, its key
     /// included.
+    /// Long values are told apart by a hash of them, which is a part of their key.
     pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
@@ -61,6 +64,7 @@ impl DistinctValues {
 
 /// Adds the elements of an array to a set (`$setUnion`); nothing is added for a missing value, and
 /// anything else is an error.
+/// Null is such an error, too.
 pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
@@ -83,6 +87,7 @@ pub struct JoinedArrays(pub(crate) Vec<Value>);
 
 impl JoinedArrays {
     /// Adds the elements of an array; anything but an array or a missing value is an error.
+    /// Null is such an error. It returns the bytes that were added.
     pub(crate) fn add_array(&mut self, got: &Evaluated<'_>) -> Result<usize, Error> {
         match got.value() {
             None => Ok(0),
@@ -107,6 +112,8 @@ impl JoinedArrays {
 }
 
 /// Sets the fields of an object in another (`$mergeObjects`); later ones win.
+/// Null and missing change nothing. A field that comes again keeps its place and takes the new
+/// value; the bytes returned count it twice, which only makes the stage count too much.
 pub(crate) fn merge_fields(merged: &mut Document, got: &Evaluated<'_>) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),

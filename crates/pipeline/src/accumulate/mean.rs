@@ -6,6 +6,8 @@ use document::{Value, ValueRef};
 use super::{Avg, sum::two_sum};
 
 /// A mean of arguments. Tests against the original hold it to the last digit.
+/// It keeps the sum in two forms, since only the end tells whether a decimal was among the
+/// arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
     /// Where there are decimals, and how many numbers there are.
@@ -47,6 +49,7 @@ impl Mean {
     }
 
     /// The mean; null without numbers.
+    /// It is never an integer: the mean of `1` and `1` is the double 1.
     pub fn mean_value(&self) -> Value {
         if self.has_decimal || self.exact.number_count() == 0 {
             return self.exact.mean_value();

@@ -6,6 +6,7 @@ use evaluation::Error;
 use crate::failure::invalid_request;
 
 /// Numbers, and which percentiles are asked of them.
+/// Memory grows with the numbers of a group, and is counted; nothing is approximated.
 #[derive(Debug, Default)]
 pub struct Percentiles {
     /// All numbers so far.
@@ -28,6 +29,7 @@ impl Percentiles {
     }
 
     /// Adds a value, if it is a number and not NaN; returns the bytes that it takes.
+    /// NaN has no place among sorted numbers.
     pub(crate) fn add_number(&mut self, value: ValueRef<'_>) -> usize {
         match Number::of(value).filter(|number| !number.is_nan()) {
             Some(number) => {
@@ -51,6 +53,8 @@ impl Percentiles {
 
 /// The value at a percentage of sorted numbers; null without numbers. It is one of the numbers,
 /// never between two.
+/// The number at rank `ceil(n * percentage)`, counted from 1; 0 asks for the least one. `sorted`
+/// has to be in ascending order.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));

@@ -9,6 +9,7 @@ use evaluation::{Error, Evaluated, memory_of};
 use crate::{failure::invalid_request, shown::shown};
 
 /// Reads the argument `n`: a whole number above 0.
+/// `2.0` is whole. Each of the three failures has a number of its own, as clients know them.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
@@ -29,6 +30,7 @@ pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
 }
 
 /// Some elements of an array, as the accumulator of this name would keep them.
+/// Null and missing elements count for `$firstN` and `$lastN`, and not for the others.
 pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
     match name {
         "$firstN" => values.iter().take(count).map(ValueRef::to_value).collect(),
@@ -47,6 +49,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
 }
 
 /// The first or last values, missing ones as null (`$firstN`, `$lastN`).
+/// A queue, since the last ones push the first ones out.
 #[derive(Debug)]
 pub struct Edge {
     /// How many values are wanted.
@@ -65,6 +68,7 @@ impl Edge {
 
     /// Adds a value, null for none; of last values the oldest goes. Returns by how many bytes the
     /// state grew.
+    /// The first ones are full for good once there are `most`.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.most {
             return 0;
@@ -114,6 +118,7 @@ impl Ranked {
             return 0;
         }
         let value = got.operand();
+        // A value after all wanted ones is not copied: most rows end here.
         let at =
             self.held.partition_point(|held| self.compare_wanted(held.as_ref(), value).is_le());
         if at >= self.most {

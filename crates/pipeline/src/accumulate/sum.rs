@@ -6,9 +6,11 @@ use document::{Decimal128, Number, Value, ValueRef};
 
 /// A sum of numbers; other values do not count. Each type is summed for itself and the sums are
 /// joined at the end.
+/// Keeping types apart makes a sum of integers exact whatever doubles come between.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     /// The sum of integers, exactly.
+    /// 2^64 integers of 64 bits fit, so that it never overflows.
     pub(crate) whole: i128,
     /// The sum of doubles.
     pub(crate) double: Compensated,
@@ -35,6 +37,8 @@ pub(crate) struct Compensated {
 
 impl Compensated {
     /// Adds a number and what rounding lost so far; what this addition loses is kept.
+    /// The rest goes into the next addition, not only into the result, so that small numbers after
+    /// a large one are not lost.
     fn add_double(&mut self, value: f64) {
         self.plain += value;
         let (value, lost) = two_sum(value, self.rest);
@@ -83,6 +87,7 @@ impl Sum {
     fn binary_total(&self) -> f64 {
         let mut sum = self.double.clone();
         if self.whole != 0 {
+            // What the nearest double leaves is small enough to be one itself.
             let high = self.whole as f64;
             sum.add_double(high);
             sum.add_double((self.whole - high as i128) as f64);
@@ -91,6 +96,7 @@ impl Sum {
     }
 
     /// The sum of everything as a decimal.
+    /// The sum of doubles is taken with all digits that a decimal holds, not with 15.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut total = decimal;
         if self.has_double {
@@ -104,6 +110,7 @@ impl Sum {
     }
 
     /// The sum in the widest type that was added; integers that do not fit become doubles.
+    /// Without any number it is the integer 0.
     pub fn sum_value(&self) -> Value {
         if let Some(decimal) = self.decimal {
             return Value::Decimal128(self.as_decimal(decimal));
@@ -120,6 +127,7 @@ impl Sum {
 }
 
 /// A mean of numbers, for groups.
+/// The sum is divided once at the end, so that no addition rounds by the count.
 #[derive(Clone, Debug, Default)]
 pub struct Avg {
     /// The sum of the numbers.
@@ -143,6 +151,7 @@ impl Avg {
     }
 
     /// The mean; null without numbers.
+    /// It is a decimal where a decimal was added, else a double.
     pub fn mean_value(&self) -> Value {
         if self.count == 0 {
             return Value::Null;

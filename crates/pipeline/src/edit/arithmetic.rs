@@ -16,6 +16,8 @@ pub(super) fn multiply_numbers(a: &Value, b: &Value) -> Option<Value> {
 
 /// Combines two numbers in the widest of their types. Two 32-bit integers whose result does not fit
 /// become 64-bit.
+/// A double with an integer is a double, also where that loses digits; a 64-bit integer with one of
+/// 32 bits is 64-bit. `None` for values that are not numbers, too.
 fn combine_numbers(
     a: &Value,
     b: &Value,
@@ -39,6 +41,7 @@ fn combine_numbers(
 }
 
 /// A number as a decimal.
+/// A double has 15 digits here, as wherever it meets a decimal.
 fn to_decimal(value: &Value) -> Option<Decimal128> {
     match value {
         Value::Decimal128(v) => Some(*v),
@@ -56,6 +59,7 @@ fn to_double(value: &Value) -> Option<f64> {
 }
 
 /// An integer of either width.
+/// Doubles are none, even when they are whole.
 fn to_whole(value: &Value) -> Option<i64> {
     match value {
         Value::Int32(v) => Some(i64::from(*v)),
@@ -65,6 +69,7 @@ fn to_whole(value: &Value) -> Option<i64> {
 }
 
 /// A bit operation on two whole numbers; 32 bits wide if both are.
+/// `None` where one of them is a double, a decimal or no number.
 pub(super) fn apply_bits(operator: BitOperator, a: &Value, b: &Value) -> Option<Value> {
     if let (Value::Int32(a), Value::Int32(b)) = (a, b) {
         return Some(Value::Int32(match operator {

@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// `$push` with its modifiers.
+/// `$push` without `$each` is one value and nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct Push {
     /// The new elements.
@@ -48,6 +49,7 @@ pub enum Pull {
 
 impl Push {
     /// Changes an array: new elements are put in, then the whole is ordered, then cut.
+    /// A position beyond either end is that end.
     pub(super) fn push_into(&self, values: &mut Vec<Value>) {
         let len = values.len();
         let at = match self.position {
@@ -55,6 +57,7 @@ impl Push {
             Some(at) => match usize::try_from(at) {
                 Ok(at) => at.min(len),
                 Err(_) => {
+                    // Counted from the end as it was before the new elements.
                     let back = usize::try_from(at.unsigned_abs()).unwrap_or(usize::MAX);
                     len.saturating_sub(back)
                 }
@@ -63,6 +66,7 @@ impl Push {
         values.splice(at..at, self.values.iter().cloned());
         match &self.order {
             None => {}
+            // The sort is stable: equal elements stay in their order, old ones before new ones.
             Some(PushOrder::Whole { descending }) => values.sort_by(|a, b| {
                 let order = compare(a.as_ref(), b.as_ref());
                 if *descending { order.reverse() } else { order }
@@ -80,6 +84,8 @@ impl Push {
 }
 
 /// Orders two elements by fields of theirs; one without a field has null.
+/// An array on the way has no fields, so the element counts as lacking the field. An element that
+/// is no document does too.
 fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();
@@ -100,9 +106,12 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
 
 /// Adds the values that are not there yet; returns whether there were any. New values are sorted
 /// once, so that a long array is looked at once and not once for each of them.
+/// Values of `new` that are equal to one another are added once, in the order in which they were
+/// given first.
 pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
     missing.sort_by(|(i, a), (j, b)| compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
+    // The sort was by position among equals, so the one that stays is the first.
     missing.dedup_by(|(_, later), (_, first)| later == first);
     let mut present = vec![false; missing.len()];
     for value in values.iter() {
@@ -113,6 +122,7 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     }
     let mut present = present.into_iter();
     missing.retain(|_| !present.next().unwrap_or(false));
+    // Back to the order of the request.
     missing.sort_by_key(|(at, _)| *at);
     values.extend(missing.iter().map(|(_, value)| (*value).clone()));
     !missing.is_empty()
@@ -120,6 +130,7 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
 
 impl Pull {
     /// Takes elements out; returns whether there were any.
+    /// After an error the array is empty: the caller drops the whole edit then.
     pub(super) fn pull_from(
         &self,
         values: &mut Vec<Value>,
@@ -138,6 +149,8 @@ impl Pull {
 
     /// Whether an element is taken out. A condition on an array looks into it as a filter at a path
     /// does.
+    /// A filter of documents takes out no other element; equality is by BSON's order, so that `1`
+    /// takes out `1.0`.
     fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),
@@ -145,6 +158,7 @@ impl Pull {
                 filter.matches(DocRef::Tree(fields), context)
             }
             (Self::Filter(_), _) => Ok(false),
+            // Put at a path, since a filter at a path looks at an array and at its elements.
             (Self::Condition(condition), Value::Array(_)) => {
                 let mut wrapped = Document::new();
                 wrapped.push("", value.clone());
@@ -157,6 +171,7 @@ impl Pull {
 }
 
 /// Takes out all elements equal to one of these; returns whether there were any.
+/// The unwanted ones are sorted once and looked up, since both lists may be long.
 pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
     let before = values.len();
     let mut sorted: Vec<&Value> = unwanted.iter().collect();
@@ -169,6 +184,7 @@ pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
 }
 
 /// The array inside a value, to change in place; the value itself where it is not one.
+/// The caller words the error, which differs by operator.
 pub(super) fn array_of(value: &mut Value) -> Result<&mut Vec<Value>, ValueRef<'_>> {
     match value {
         Value::Array(values) => Ok(values),

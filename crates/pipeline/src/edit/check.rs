@@ -6,6 +6,7 @@ use evaluation::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
 use super::{Operator, PathOperator, is_identical};
 
 /// The `_id` is the same, bit by bit.
+/// Equal is not enough: `1` to `1.0` would change the stored bytes under the same key.
 pub(super) fn id_stays(old: Option<ValueRef<'_>>, new: &Document) -> Result<(), Error> {
     let same = match (old, new.get("_id")) {
         (Some(old), Some(new)) => is_identical(&old.to_value(), new),
@@ -35,6 +36,7 @@ pub(super) fn id_altered(new: &Value) -> Error {
 }
 
 /// Names at the root of a stored document do not begin with `$`, but for those of a reference.
+/// It is called for replacements and for what operators put at the root.
 pub fn root_name(name: &str) -> Result<(), Error> {
     if !name.starts_with('$') || matches!(name, "$ref" | "$id" | "$db") {
         return Ok(());
@@ -49,6 +51,7 @@ pub fn root_name(name: &str) -> Result<(), Error> {
 /// Checks what operators put into a document that is there: names at its root do not begin with
 /// `$`, but for those of a reference. A document that they make may have any names.
 pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
+    // What is inserted is a document of its own, whose names are checked elsewhere.
     let creates = |leaf: &&PathOperator| {
         leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
     };
@@ -68,6 +71,7 @@ pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
 }
 
 /// An `_id` holds no name at its top that begins with `$`.
+/// Deeper names are free. An `_id` that is no document has no names.
 pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
     let Value::Document(fields) = id else { return Ok(()) };
     match fields.fields().iter().find(|(name, _)| name.starts_with('$')) {
@@ -82,6 +86,7 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
 }
 
 /// Fails when the document is too large or nested too deeply to be stored.
+/// It looks at the finished bytes, so that no operator has to foresee what it adds up to.
 pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
     if document.bytes().len() > MAX_DOCUMENT_BYTES {
         let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");

@@ -4,6 +4,7 @@ use document::{Document, Value};
 
 /// Whether two values have the same type and the same bytes. An edit that changes nothing but a
 /// type (`1` to `1.0`) is a change, and is written.
+/// NaN is identical to itself with the same bits, and `0.0` is not identical to `-0.0`.
 pub fn is_identical(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Double(a), Value::Double(b)) => a.to_bits() == b.to_bits(),
@@ -16,6 +17,7 @@ pub fn is_identical(a: &Value, b: &Value) -> bool {
             Value::JavaScriptWithScope { code: a, scope: s },
             Value::JavaScriptWithScope { code: b, scope: t },
         ) => a == b && same_fields(s, t),
+        // Of all other kinds equal values of one kind have one form.
         (a, b) => a.kind() == b.kind() && a == b,
     }
 }

@@ -8,6 +8,8 @@ use crate::filter::{Comparison, Filter, PathTest};
 
 /// A document of the fields that every matching document has to have, by the equalities of the
 /// filter: what an upsert starts from.
+/// Paths are put in by their order as text. Fails where two equalities say different things of one
+/// place, or where one lies inside the other.
 pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
@@ -26,6 +28,8 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
 }
 
 /// The `_id` that a filter says.
+/// `None` where it says nothing of it. An equality inside the `_id` is an error: an `_id` is given
+/// whole.
 pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
@@ -41,6 +45,7 @@ pub(super) fn id_of(filter: &Filter) -> Result<Option<Value>, Error> {
 }
 
 /// Puts the `_id` in front.
+/// Stored documents have it there, where reads find it at once.
 pub(super) fn id_first(mut document: Document) -> Document {
     let first = document.fields().first().is_some_and(|(name, _)| name == "_id");
     if !first && let Some(id) = document.remove("_id") {
@@ -51,6 +56,8 @@ pub(super) fn id_first(mut document: Document) -> Document {
 
 /// Adds the equalities that every matching document has to meet: those of the filter itself and of
 /// its conjunctions.
+/// `$or` with one branch and `$in` with one value are equalities, too. Other tests say nothing that
+/// a new document could be made of.
 fn gather_equalities<'a>(filter: &'a Filter, found: &mut Vec<(&'a Path, &'a Value)>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|filter| gather_equalities(filter, found)),
@@ -74,6 +81,7 @@ fn refuse_doubles(equalities: &[(&Path, &Value)]) -> Result<(), Error> {
     let mut paths: Vec<&Path> = equalities.iter().map(|(path, _)| *path).collect();
     paths.sort_by(|a, b| a.parts().cmp(b.parts()));
     for pair in paths.windows(2) {
+        // Sorted part by part, a path stands right before those inside it.
         let [outer, inner] = pair else { continue };
         let text = if outer == inner {
             format!("cannot infer query fields to set, path '{inner}' is matched twice")

@@ -61,6 +61,7 @@ pub enum BitOperator {
 }
 
 /// Where an operator is applied, for messages.
+/// A value it cannot work on is named by path and `_id`, as MongoDB's texts do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetSpot<'a> {
     /// Where, without positional steps.
@@ -89,6 +90,7 @@ fn type_mismatch(text: String) -> Error {
 }
 
 /// Replaces a value; returns whether any bit of it changed.
+/// The new value takes the place also where it is the same, which costs nothing.
 fn replace_value(value: &mut Value, new: Value) -> bool {
     let changed = !is_identical(value, &new);
     *value = new;
@@ -97,6 +99,7 @@ fn replace_value(value: &mut Value, new: Value) -> bool {
 
 impl Operator {
     /// Whether the operator makes a field that is missing.
+    /// `$rename` counts as making one: it does at its new place.
     pub fn creates_field(&self) -> bool {
         !matches!(
             self,
@@ -105,6 +108,7 @@ impl Operator {
     }
 
     /// About the memory of the value that the operator puts somewhere.
+    /// Counted before the operator is applied. Operators that add no values of the request are 0.
     pub(super) fn added_memory(&self) -> usize {
         let all = |values: &[Value]| values.iter().map(|value| memory_of(value.as_ref())).sum();
         match self {
@@ -117,6 +121,8 @@ impl Operator {
     }
 
     /// The value of a field that was missing; nothing for operators that only change or remove.
+    /// `$inc` starts from nothing, and so sets its operand; `$mul` gives zero of the operand's
+    /// type.
     pub(super) fn new_value(&self, spot: TargetSpot<'_>) -> Option<Value> {
         Some(match self {
             Self::Set(value) | Self::SetOnInsert(value) => value.clone(),
@@ -186,11 +192,13 @@ impl Operator {
             Self::PullAll(unwanted) => {
                 Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted))
             }
+            // Both are done by path before this is called.
             Self::Unset | Self::RenameFrom(_) => Ok(false),
         }
     }
 
     /// Takes out the first or the last element.
+    /// An empty array stays as it is, and nothing has changed.
     fn pop_element(&self, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
         let values = array_of(value).map_err(|other| {
             let (path, kind) = (spot.path.join("."), other.kind().name());
@@ -213,6 +221,7 @@ fn not_pullable(_: document::ValueRef<'_>) -> Error {
 
 /// A timestamp of an instant: seconds, and within a second the milliseconds from 1 on, so that
 /// later instants are greater.
+/// An instant before 1970 has the seconds 0.
 fn timestamp_of(now_ms: i64) -> Value {
     let seconds = u64::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
     let increment = u64::try_from(now_ms.rem_euclid(1000)).unwrap_or(0) + 1;
@@ -220,6 +229,7 @@ fn timestamp_of(now_ms: i64) -> Value {
 }
 
 /// Adds to a number or multiplies it.
+/// `name` is the operator's, for messages. Overflow of 64 bits is an error, never a double.
 fn modify_number(
     value: &mut Value,
     operand: &Value,

@@ -8,6 +8,7 @@ use evaluation::{Error, Kind};
 const MAX_PARTS: usize = 200;
 
 /// One part of a path.
+/// Whether a name is a field or an index depends on what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditStep {
     /// A field of a document or an index of an array.
@@ -32,6 +33,7 @@ pub struct EditPath {
 impl EditPath {
     /// Splits a path and checks its parts: no empty names, not too many, one `$` at most, and none
     /// of the positional steps first.
+    /// `$[x]` may stand several times. A part such as `$x` is a plain name here.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             return Err(Error::new(Kind::Invalid, 56, "An empty update path is not valid."));
@@ -89,6 +91,7 @@ impl EditPath {
     }
 
     /// The parts as text.
+    /// Only for paths without positional steps, whose parts are names.
     pub(super) fn field_names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
     }
@@ -111,6 +114,7 @@ fn parse_step(part: &str) -> EditStep {
 }
 
 /// The array index that a part is: digits only.
+/// Leading zeros are digits, too. A number that is too large is a name.
 pub(super) fn array_index(part: &str) -> Option<usize> {
     let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if digits { part.parse().ok() } else { None }
@@ -143,6 +147,7 @@ fn in_order<'t>(
 }
 
 /// What stands at the paths so far.
+/// At the start of each part, by the text before it: one path may be a part of several.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     /// An operator.
@@ -155,6 +160,8 @@ enum Taken {
 
 /// An error when one of these paths, in the order of the request, is another or inside it, or when
 /// one takes elements of an array by filter and another in a different way.
+/// Positional parts are compared as text, so that `a.$` and `a.0` do not conflict here; that is
+/// seen when they are concrete.
 pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
     let mut taken: HashMap<&str, Taken> = HashMap::new();
     for path in paths {
@@ -166,6 +173,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
         for step in &path.steps {
             let by_filter = matches!(step, EditStep::Every | EditStep::Filtered(_));
             let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
+            // The empty text stands for the root, which every path passes through.
             let before = path.text.get(..end).unwrap_or_default();
             if *taken.entry(before).or_insert(kind) != kind {
                 return conflict(before);
@@ -182,6 +190,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
 }
 
 /// An error when two concrete paths in [`order`] meet.
+/// In that order a path comes right before those inside it.
 pub(super) fn check_concrete<'a>(
     sorted: impl Iterator<Item = &'a Vec<String>>,
 ) -> Result<(), Error> {

@@ -6,9 +6,11 @@ use evaluation::{Error, Growth, Kind};
 use super::path::array_index;
 
 /// Most nulls that are put before a new element.
+/// A short path such as `a.999999999` would otherwise make a document that no memory holds.
 const MAX_PADDING: usize = 1_500_000;
 
 /// What is at a concrete path.
+/// The caller decides by its operator whether a missing place is made or left alone.
 #[derive(Debug)]
 pub(super) enum PlaceFound<'a> {
     /// A value.
@@ -48,6 +50,8 @@ impl Blocked {
 }
 
 /// Follows a path to the value there, to change in place.
+/// A part that is a number is an index in an array and a name in a document. An index past the end
+/// is missing; a name in an array blocks the path.
 pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound<'a> {
     let mut current = root;
     for (at, part) in path.iter().enumerate() {
@@ -84,6 +88,8 @@ fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
 
 /// Puts a value at a path that [`find_place`] called missing. Documents on the way are made; an
 /// array is filled with nulls up to the new element.
+/// `growth` counts the nulls before they are made. A name in an array, and anything that is not a
+/// document or an array, is an error.
 pub(super) fn create_place(
     root: &mut Value,
     path: &[String],
@@ -123,6 +129,7 @@ pub(super) fn create_place(
 }
 
 /// A value inside new documents, one for each part of the path.
+/// A number makes a field of that name, never an array.
 fn in_documents(path: &[String], value: Value) -> Value {
     path.iter().rev().fold(value, |inner, part| {
         let mut fields = Document::new();
@@ -132,6 +139,8 @@ fn in_documents(path: &[String], value: Value) -> Value {
 }
 
 /// Takes out the value at a path; in an array null stays in its place.
+/// `None` where there is nothing. The others keep their positions that way, which other operators
+/// of the same update refer to.
 pub(super) fn remove_place(root: &mut Value, path: &[String]) -> Option<Value> {
     let (last, before) = path.split_last()?;
     match find_place(root, before) {

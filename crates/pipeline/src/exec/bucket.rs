@@ -40,6 +40,7 @@ pub(super) struct Bucketing {
     /// All rows, until they are sorted.
     sorter: Sorter,
     /// Rows so far.
+    /// Known in full before the first bucket is made: their size depends on it.
     rows: usize,
     /// Buckets that were returned.
     made: usize,
@@ -50,6 +51,7 @@ pub(super) struct Bucketing {
 }
 
 /// The bucket that is being filled: its range, its rows, and what was computed of them.
+/// One bucket at a time is in memory; the rows are with the sorter.
 #[derive(Debug)]
 struct Open {
     /// The value of its first row.
@@ -78,6 +80,7 @@ impl Bucketing {
     }
 
     /// How many rows the open bucket takes, those with its greatest value not counted.
+    /// The last bucket takes all that is left, so that rounding loses no row.
     fn bucket_size(&self) -> usize {
         if self.made + 1 == self.bucket.count {
             return usize::MAX;
@@ -87,6 +90,7 @@ impl Bucketing {
 
     /// Puts a row into the open bucket, or into a new one; returns the row of the bucket that it
     /// closes.
+    /// Rows come in order, so only the bucket that is open can take them.
     fn add_to_bucket(
         &mut self,
         value: Value,
@@ -120,6 +124,7 @@ impl Bucketing {
     }
 
     /// The row of the open bucket, whose range ends where the next one begins.
+    /// The last bucket has no next one, and its range ends with its greatest value.
     fn close_bucket(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
         let Some(open) = self.open.take() else { return Ok(None) };
         self.made += 1;
@@ -134,6 +139,7 @@ impl Bucketing {
 
 impl Operator for Bucketing {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        // A missing value sorts and groups as null.
         let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);
         self.rows += 1;

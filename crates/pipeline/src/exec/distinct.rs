@@ -22,6 +22,7 @@ pub(super) struct Distinct {
     /// Where the values are.
     path: Path,
     /// Values so far.
+    /// Numbers that are equal count once, whatever their types.
     seen: BTreeSet<BsonOrder>,
     /// Bytes of the values in a document.
     bytes: usize,
@@ -58,6 +59,7 @@ impl Distinct {
 
 impl Operator for Distinct {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        // An array gives its elements, an array in it is a value; a missing field gives nothing.
         let path = self.path.clone();
         let document: DocRef<'_> = row.document.as_ref();
         any_value(document, &path, PathEnd::Whole, &mut |seen| {
@@ -97,4 +99,5 @@ impl Operator for Distinct {
 }
 
 /// Work of one element.
+/// Without it a row with a long array would be walked without ever letting others run.
 const ONE: usize = 256;

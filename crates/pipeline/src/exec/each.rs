@@ -20,6 +20,8 @@ use crate::{
 };
 
 /// A stage of that sort, running.
+/// It has the pipeline and a place instead of the stage itself, since a row that a join touched
+/// notes both, to be made again by the same stage.
 #[derive(Debug)]
 pub(super) struct Each {
     /// The whole pipeline, of which this is one stage.
@@ -27,6 +29,7 @@ pub(super) struct Each {
     /// Which stage of it.
     at: usize,
     /// The row that the stage made of the last one.
+    /// Empty where the row was dropped, so that the next one is asked for.
     slot: Slot,
 }
 
@@ -41,6 +44,7 @@ impl Operator for Each {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let Some(stage) = self.stages.get(self.at) else { return Ok(()) };
         self.slot.row = match apply_stage(stage, row.document.as_ref(), context)? {
+            // A filter keeps the bytes of the store, without a copy.
             Change::Same => Some((row.document, row.source)),
             Change::To(document) => Some((document, row.source)),
             Change::Dropped => None,
@@ -73,6 +77,7 @@ pub(super) enum Change {
 }
 
 /// What a stage makes of one document.
+/// Fails for a stage that is not of this sort, which is a mistake of the caller.
 pub(super) fn apply_stage(
     stage: &Stage,
     document: DocRef<'_>,
@@ -99,6 +104,7 @@ pub(super) fn apply_stage(
 
 /// The document that an expression gives in place of the row (`$replaceRoot`); anything but a
 /// document is an error that shows both.
+/// `called` is the stage's name in messages: `$replaceRoot` and `$replaceWith` are one stage.
 fn replaced_root(
     root: &Expr,
     called: &str,
@@ -123,6 +129,7 @@ fn replaced_root(
 
 /// Runs stages that keep one document one document (`$set`, `$unset`, `$project`, `$replaceWith`):
 /// what updates with a pipeline use.
+/// Stages see the document as the stage before left it.
 pub fn edit_with(
     stages: &[Stage],
     document: DocRef<'_>,
@@ -132,6 +139,7 @@ pub fn edit_with(
     for stage in stages {
         match apply_stage(stage, current.as_ref(), context)? {
             Change::To(changed) => current = changed,
+            // No stage that updates may use drops its document.
             Change::Same | Change::Dropped => {}
         }
     }

@@ -20,6 +20,7 @@ use crate::limits::MAX_STAGE_BYTES;
 const PLACE: usize = 64;
 
 /// One pipeline of a facet.
+/// It runs in the operation that `inner` of the facet describes, as all parts do.
 #[derive(Debug)]
 struct FacetPart {
     /// The field of the result.
@@ -40,6 +41,7 @@ pub(super) struct Faceting {
     /// Its pipelines with their results.
     parts: Vec<FacetPart>,
     /// The part that wants rows of another collection.
+    /// One at a time: a part that wants something is answered before others go on.
     waiting: Option<usize>,
     /// Counts the results of all parts.
     meter: Meter,
@@ -48,6 +50,7 @@ pub(super) struct Faceting {
     /// The operation with that.
     inner: Option<Arc<Context>>,
     /// Whether all rows have come.
+    /// Said to each part when it is driven the next time.
     ended: bool,
     /// Whether the one row was returned.
     answered: bool,
@@ -76,6 +79,7 @@ impl Faceting {
     }
 
     /// The operation as the parts see it: the same, with the memory that they share.
+    /// It is made once, since rows refer to it for as long as they live.
     fn inner_context(&mut self, context: &Arc<Context>) -> Arc<Context> {
         let inner =
             || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
@@ -83,6 +87,8 @@ impl Faceting {
     }
 
     /// Drives every part as far as it goes; returns a want or a pause, if one came up.
+    /// Parts that are done are passed over. After a pause or a want it begins again with the first
+    /// part, which then has nothing to do.
     fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {
@@ -101,6 +107,7 @@ impl Faceting {
                         self.meter.add_bytes(document.bytes().len() + PLACE)?;
                         part.rows.push(document);
                     }
+                    // The row was taken in; the next part has its turn.
                     Next::NeedInput => break,
                     Next::Pause => return Ok(Some(Poll::Pause)),
                     Next::Done => part.done = true,
@@ -115,6 +122,7 @@ impl Faceting {
     }
 
     /// The one row: an array of results for each part.
+    /// It fails where it would be larger than a document may become on its way.
     fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
         let mut builder = DocBuilder::new();
@@ -133,6 +141,7 @@ impl Faceting {
 
 impl Operator for Faceting {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        // A part with a limit may be done early; it is offered nothing any more.
         let context = &self.inner_context(context);
         for part in self.parts.iter_mut().filter(|part| !part.done) {
             let exec = part
@@ -167,6 +176,7 @@ impl Operator for Faceting {
     }
 
     fn resume_input(&mut self) {
+        // All parts, since each may have kept what it read of another collection.
         self.waiting = None;
         self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }

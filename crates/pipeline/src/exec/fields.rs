@@ -14,9 +14,12 @@ use evaluation::{
 use crate::expr::{Env, Expr};
 
 /// Entries that are looked through in their order; more are found by name.
+/// Comparing a few short names is faster than hashing one.
 const SEARCHED_IN_ORDER: usize = 8;
 
 /// Fields to set, with those below them.
+/// `{"a.b": x, "a.c": y}` is one entry `a` with two fields below. Two lists, as the order matters
+/// for new fields and the names for finding them.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     /// Names in the order in which they were given.
@@ -26,6 +29,7 @@ pub struct Fields {
 }
 
 /// What is set under a name: a value, or fields below it.
+/// A path cannot be both: that is a conflict, found when it is set.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// A computed value; nothing removes the field.
@@ -73,11 +77,13 @@ impl Fields {
     }
 
     /// The document with the fields set.
+    /// It fails when the result grows beyond what a document may have on its way.
     pub fn apply_to(&self, document: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
         let env = Env::new(document, context);
         let mut growth = env.new_growth();
         // Everything is evaluated before anything is written.
         let done = self.evaluate_entries(&env, &mut growth)?;
+        // Room for the document and a little more: most stages add few fields.
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
         write_document(&mut builder, document, &done, &mut growth)?;
@@ -85,6 +91,7 @@ impl Fields {
     }
 
     /// Evaluates all expressions; what they hold is counted together.
+    /// Results borrow from the document where they can, so that copying a field costs no memory.
     fn evaluate_entries<'e>(
         &'e self,
         env: &Env<'e>,
@@ -108,6 +115,7 @@ impl Fields {
 }
 
 /// An evaluated entry.
+/// It has the form of its entry, so that writing needs no expressions.
 #[derive(Debug)]
 struct Done<'e> {
     /// The name of the field.
@@ -120,6 +128,7 @@ struct Done<'e> {
 
 /// Writes a document with its entries: each field in its place, or what is set instead of it, then
 /// entries that the document has no field for.
+/// A document that repeats a name has each of its fields replaced.
 fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
@@ -169,6 +178,7 @@ fn write_document(
 
 /// Writes an entry in place of what the document held. Fields below are set in the document that is
 /// there, in each element of an array, or in a new document.
+/// A computed value that is missing leaves the field out.
 fn write_entry(
     builder: &mut DocBuilder,
     entry: &Done<'_>,
@@ -205,6 +215,7 @@ fn write_entry(
     if MAX_DOCUMENT_BYTES + 16 * 1024 < builder.len() {
         return Err(too_large(builder.len()));
     }
+    // Fields below count when they are written themselves.
     if entry.below.is_empty() {
         growth.count_written(builder.len().saturating_sub(before))?;
     }
@@ -212,6 +223,8 @@ fn write_entry(
 }
 
 /// Sets the fields in every element; elements that are not documents become some.
+/// Arrays inside are entered at any depth. The values are computed already, so that every element
+/// gets the same.
 fn in_array(
     values: ArrayRef<'_>,
     below: &[Done<'_>],

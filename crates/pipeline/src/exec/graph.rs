@@ -63,12 +63,15 @@ struct ReferenceWalk {
     /// The row that the walk is of.
     row: Row,
     /// Values that the next step searches for.
+    /// Empty when nothing new was found, which ends the walk.
     frontier: Vec<Value>,
     /// Keys of all values that were searched for.
+    /// Keys and not values, so that `1` and `1.0` are searched for once.
     searched: HashSet<Vec<u8>>,
     /// Keys of the ids of all documents that were found.
     seen: HashSet<Vec<u8>>,
     /// Documents that were found.
+    /// In the order in which they came; one stage may hold no more than its limit.
     found: Vec<Value>,
     /// Where each of the found documents came from.
     from: Vec<Source>,
@@ -98,6 +101,7 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 
 impl ReferenceWalk {
     /// Searches for a value in the next step, unless it was searched for before.
+    /// The bytes are counted with its key, which stays after the step.
     fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
         let bytes = key.len() + 64 + memory_of(value.as_ref());
@@ -109,6 +113,7 @@ impl ReferenceWalk {
     }
 
     /// Takes a document that was found, and the values that lead on from it.
+    /// One that was found before is left out, also where it was found in an earlier step.
     fn add_found(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
         let document = &row.document;
         let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
@@ -140,16 +145,19 @@ impl Walking {
 
     /// The filter for what these values lead to; null does not lead to documents that lack the
     /// field.
+    /// Each step is one request however many values there are, so that an index serves it.
     fn frontier_filter(&self, values: Vec<Value>) -> Filter {
         let path = || self.graph.to.clone();
         let null = values.iter().any(|value| value.as_ref().is_nullish());
         let one = Filter::Path(path(), PathTest::In(InSet::new(values, Vec::new())));
+        // Equality with null is met by a missing field, too.
         let there = null.then(|| Filter::Path(path(), PathTest::Exists));
         let rest: Vec<Filter> = there.into_iter().chain(self.graph.filter.clone()).collect();
         if rest.is_empty() { one } else { Filter::And([vec![one], rest].concat()) }
     }
 
     /// The walk of a row, at its first values.
+    /// A missing start value searches for nothing, and the row gets an empty array.
     fn start_walk(&self, row: Row, context: &Context) -> Result<ReferenceWalk, Error> {
         let first = self.graph.start.evaluate(&Env::new(row.document.as_ref(), context))?;
         let mut walk = ReferenceWalk {
@@ -201,6 +209,7 @@ impl Operator for Walking {
             let source = walk.row.source.after_join(&base, &document, path, walk.from.into());
             return Ok(Poll::Row(Row { document, source }));
         }
+        // The values are taken out: those that the answer brings are the next step's.
         let filter = self.frontier_filter(std::mem::take(&mut walk.frontier));
         self.walk = Some(walk);
         Ok(Poll::Want(Box::new(Request {
@@ -221,6 +230,7 @@ impl Operator for Walking {
     }
 
     fn resume_input(&mut self) {
+        // The walk begins anew with its row: what it found may be gone in the new view.
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

@@ -34,6 +34,7 @@ use super::{
 use crate::expr::Expr;
 
 /// Where a document on its way came from; nothing for one that a stage made of others.
+/// It is small for a row that no join touched, as most are.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     /// Where it was stored, in the caller's own bytes.
@@ -60,6 +61,7 @@ enum RowStep {
     /// Documents of another collection were put at a path.
     Join(Join),
     /// A stage that keeps one document one document.
+    /// The pipeline, the place in it, and the operation that the stage ran in.
     Each(Arc<[Stage]>, usize, Arc<Context>),
     /// An element was taken out of an array.
     Take {
@@ -103,11 +105,14 @@ impl Source {
     }
 
     /// Whether it came from anything that is stored.
+    /// What is not known cannot expire, and is never made again.
     pub fn is_known(&self) -> bool {
         self.origin.is_some() || self.joins.is_some()
     }
 
     /// Calls `visit` with every origin: the row's own and those of what was joined to it.
+    /// The caller asks the store for each whether it is live. An element that no longer matters is
+    /// not visited.
     pub fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
         if let Some(origin) = &self.origin {
             visit(origin);
@@ -189,6 +194,7 @@ impl Source {
 
     /// The source after an element was taken out of an array, which a join made or not. For an
     /// array of a join, the element is from now on the only one that matters.
+    /// `at` is the position of the element, `of` the step whose join made the array.
     pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,
@@ -207,6 +213,7 @@ impl Source {
     }
 
     /// What becomes of the document when some documents are dead.
+    /// It goes inward first: a joined document may be made of joins itself.
     fn revise(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
@@ -226,6 +233,7 @@ impl Source {
 
 impl Row {
     /// The row without what is dead; none when it is gone with it.
+    /// `dead` says of an origin whether its document has expired.
     pub fn without_dead(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
         Ok(match self.source.revise(dead)? {
             Revised::Same => Some(self),

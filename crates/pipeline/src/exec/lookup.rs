@@ -22,6 +22,7 @@ use crate::{
 };
 
 /// Rows of another collection beside each row.
+/// Equality and stages may both be there: the stages see what the equality leaves.
 #[derive(Clone, Debug)]
 pub struct Lookup {
     /// Its database, when it is another one.
@@ -31,6 +32,7 @@ pub struct Lookup {
     /// Where the array of its rows goes.
     pub name: Path,
     /// The path of a row and the path of the other collection that have to hold equal values.
+    /// An array at the row's path joins by each of its elements.
     pub join: Option<(Path, Path)>,
     /// Variables of a row for the stages.
     pub variables: Vec<(Arc<str>, Expr)>,
@@ -51,6 +53,8 @@ pub struct UnionWith {
 
 impl Lookup {
     /// What a row asks for, and how many bytes the variables of the request hold.
+    /// Variables become constants of the operation that the stages run in; those of an outer join
+    /// are among them already. A missing variable is undefined there, which reads as missing.
     fn request_for(
         &self,
         document: DocRef<'_>,
@@ -92,12 +96,14 @@ impl Lookup {
     }
 
     /// Whether every row asks for the same.
+    /// Such a join reads the other collection once.
     fn is_constant(&self) -> bool {
         self.join.is_none() && self.variables.is_empty()
     }
 }
 
 /// The filter of an equality join: one of the values; no value is null.
+/// A row that lacks the field joins documents that lack theirs or have null.
 fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     let test = match values.len() {
         0 => PathTest::Compare(Comparison::Eq, Value::Null),
@@ -108,6 +114,7 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 }
 
 /// A join, running.
+/// The row waits in the slot from the request until its answer; no other is taken meanwhile.
 #[derive(Debug)]
 pub(super) struct Joining {
     /// What is asked for.
@@ -131,6 +138,7 @@ impl Joining {
     }
 
     /// A row with what was joined to it.
+    /// Fails when the document would become too large.
     fn joined_row(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
         let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
         let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
@@ -197,12 +205,14 @@ impl Operator for Joining {
     }
 
     fn resume_input(&mut self) {
+        // What is kept was read in the old view.
         (self.supplied, self.kept) = (None, None);
         self.meter.clear_held();
     }
 }
 
 /// A union, running: first its input, then the rows of the other collection.
+/// All rows of the other collection come at once and are counted.
 #[derive(Debug)]
 pub(super) struct Uniting {
     /// What is asked for.

@@ -31,6 +31,7 @@ impl Meter {
     }
 
     /// Says that `held` bytes are held.
+    /// Nothing changes when it fails.
     pub(super) fn set_held(&mut self, held: usize) -> Result<(), Error> {
         if MAX_STAGE_BYTES < held {
             return Err(self.limit_exceeded());
@@ -44,11 +45,13 @@ impl Meter {
     }
 
     /// Whether little is left for others.
+    /// A stage that can write to disk does so then, before it is refused anything.
     pub(super) fn is_scarce(&self) -> bool {
         self.holding.is_scarce()
     }
 
     /// Says that `bytes` are held no longer.
+    /// More than are held frees all.
     pub(super) fn free_bytes(&mut self, bytes: usize) {
         self.share.shrink(bytes);
     }
@@ -60,6 +63,8 @@ impl Meter {
 
     /// The error of a stage that could not hold more because of `error`, and cannot write what it
     /// holds.
+    /// A failure that may go well later stays what it is; the limit of the stage gets the text that
+    /// says whether writing to disk was allowed.
     pub(super) fn refusal_of(&self, error: Error, spill: &Spill) -> Error {
         match error.kind {
             Kind::TooLarge => stage_exceeded(spill, self.stage),

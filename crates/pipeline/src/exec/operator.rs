@@ -15,15 +15,18 @@ use super::{
 /// asked again. After `end_of_input` it returns what it still has and then `Done`.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Takes a row; only called after `poll_row` returned `Need`.
+    /// It may fail; the pipeline is of no use after that.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
     /// Says that there are no more rows.
+    /// It is called once.
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
     /// What comes next. After `end_of_input` it does not return `Need` again.
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
     /// Takes the rows that it wanted.
+    /// They went through the stages of the request before.
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         drop(rows);
         Err(caller_error("this stage wanted nothing"))
@@ -50,6 +53,7 @@ pub(super) enum Poll {
 }
 
 /// The operator of a stage.
+/// `None` past the end. Stages are cloned, as one plan may run several times.
 pub(super) fn start_operator(
     stages: &Arc<[Stage]>,
     at: usize,
@@ -86,6 +90,7 @@ pub(super) fn start_operator(
 /// How many sorted rows are looked at: by the sort's own limit, and by the stages behind it
 /// (`$limit`, or `$skip` and then `$limit`). A sort that knows holds no more than about twice as
 /// many.
+/// A limit after anything that drops or adds rows says nothing about the sort.
 fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),

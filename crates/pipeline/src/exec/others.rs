@@ -12,6 +12,8 @@ pub fn other_collections(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
 }
 
 /// Adds the collections that stages read, those of pipelines inside them included.
+/// A graph's collection is always in the database of the pipeline. All stages are listed, so that
+/// a new one cannot be forgotten here.
 fn collect_collections<'s>(stages: &'s [Stage], found: &mut Vec<(Option<&'s str>, &'s str)>) {
     for stage in stages {
         match stage {

@@ -4,10 +4,12 @@ use super::Group;
 use crate::expr::Expr;
 
 /// Names that are read in one pass at most.
+/// Values are kept in an array on the stack; further fields are read one by one.
 pub(super) const MAX_PICKED: usize = 8;
 
 /// Fields of the row that the group reads as they are, each once. Keys and inputs are often plain
 /// fields: one pass over the document finds all of them.
+/// A path of several parts may lead through arrays, and is left to the expression.
 #[derive(Debug, Default)]
 pub(super) struct Picked {
     /// The names of the fields.

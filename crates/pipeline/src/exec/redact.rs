@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// What remains of a document; `None` when nothing does.
+/// The verdicts are texts, which the parser puts in place of `$$KEEP`, `$$PRUNE` and `$$DESCEND`.
 pub(super) fn redact_document(
     expr: &Expr,
     document: DocRef<'_>,
@@ -20,6 +21,7 @@ pub(super) fn redact_document(
 }
 
 /// What remains of one document, the root or one inside it.
+/// `$$ROOT` stays the whole row at every level.
 fn redact_level(
     expr: &Expr,
     root: DocRef<'_>,
@@ -50,6 +52,7 @@ fn redact_level(
 }
 
 /// What remains of a value: documents and arrays inside are redacted, nothing else is.
+/// In an array a pruned document goes, and the others move up.
 fn redact_value(
     expr: &Expr,
     root: DocRef<'_>,

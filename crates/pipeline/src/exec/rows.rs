@@ -46,6 +46,7 @@ impl Operator for Limit {
 
     fn poll_row(&mut self, _: &Arc<Context>) -> Result<Poll, Error> {
         match self.slot.poll_slot() {
+            // The row itself is handed on before that.
             Poll::Need if self.left == 0 => Ok(Poll::Done),
             other => Ok(other),
         }
@@ -53,6 +54,7 @@ impl Operator for Limit {
 }
 
 /// All but the first so many rows.
+/// Rows that are passed over are read all the same.
 #[derive(Debug)]
 pub(super) struct Skip {
     /// Rows that are still to be passed over.
@@ -113,6 +115,7 @@ impl Operator for Count {
 
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
+        // No rows make no row, not a zero.
         if self.count > 0 {
             // A count is an `int` as long as it can be.
             let count = match i32::try_from(self.count) {
@@ -132,6 +135,7 @@ impl Operator for Count {
 }
 
 /// Rows that an expression computes (`$documents`), in place of any input.
+/// It never asks for input, so a collection before it would not be read.
 #[derive(Debug)]
 pub(super) struct Documents {
     /// What gives the array of documents.

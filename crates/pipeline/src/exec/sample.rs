@@ -11,6 +11,7 @@ use super::{
 };
 
 /// A sample, running.
+/// Memory grows with the rows that are wanted, not with those that are read.
 #[derive(Debug)]
 pub(super) struct Sampling {
     /// How many rows are wanted.
@@ -39,6 +40,7 @@ impl Sampling {
 }
 
 /// A random number below `bound`.
+/// The numbers are the operation's, so that a test with a seed repeats a sample.
 fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
@@ -47,6 +49,7 @@ impl Operator for Sampling {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
         // The block of the store that it came in shall not wait with it.
+        // It is copied also where it is not kept: which rows are is known only after.
         let row = Row { document: row.document.detached(), ..row };
         if self.held.len() < self.most {
             self.meter.add_bytes(row.memory_bytes())?;

@@ -4,6 +4,7 @@
 use super::{Row, operator::Poll};
 
 /// A row on its way through, and whether the input has ended.
+/// Shared by stages so that all of them say `Need` and `Done` by the same rule.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// The row, until it is taken.

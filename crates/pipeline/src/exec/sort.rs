@@ -17,6 +17,7 @@ use crate::sort::Sort;
 pub(super) struct Sorting(Sorter);
 
 impl Sorting {
+    /// A sort of at most `limit` rows; a limit beyond the machine's numbers is none.
     pub(super) fn new(sort: Sort, limit: Option<u64>, holding: &Holding) -> Self {
         let most = limit.and_then(|limit| usize::try_from(limit).ok());
         Self(Sorter::new("$sort", sort, most, holding))

@@ -20,6 +20,8 @@ pub struct Unwind {
     /// Where its positions go.
     pub index: Option<Path>,
     /// Whether rows without elements are kept.
+    /// Null, missing and an empty array count as without elements; any other value counts as its
+    /// own only element.
     pub keep_empty: bool,
 }
 
@@ -40,6 +42,7 @@ pub(super) struct Unwinding {
 }
 
 /// A row whose array is being taken apart, and how far.
+/// The offset spares counting elements from the start for each of them.
 #[derive(Debug)]
 struct Apart {
     /// The row as it came.
@@ -61,6 +64,7 @@ impl Unwinding {
 
     /// The row of the next element; `None` after the last one. A row without an array, or with an
     /// empty one, has one turn without an element.
+    /// Called again until it is `None`. An element that is dropped also ends the row.
     fn next_element(
         &self,
         apart: &mut Apart,
@@ -88,6 +92,7 @@ impl Unwinding {
 /// The document with an element of the array instead of it, shown as the one at `position`. Without
 /// an element, what becomes of a document that has none: it stays when that is asked for, and is
 /// dropped otherwise.
+/// Also called when a row is made again without what has expired.
 pub(super) fn unwound(
     unwind: &Unwind,
     document: &DocBuf,
@@ -114,6 +119,7 @@ pub(super) fn unwound(
 }
 
 /// The document with the position of its element at a path; null where there was no element.
+/// Counted from 0, as a 64-bit integer.
 fn indexed(
     document: &DocBuf,
     path: &Path,
@@ -129,6 +135,7 @@ fn indexed(
 }
 
 /// The value at a path that leads through documents only.
+/// An array on the way leads nowhere: `$unwind` does not enter arrays.
 fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
     let mut value = ValueRef::Document(document);
     for part in path.parts() {
@@ -138,6 +145,7 @@ fn value_at<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
 }
 
 /// The document with another value at a path that exists, or without it.
+/// Without it the fields around stay, also where they are empty then.
 fn with_value_at(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>) -> DocBuf {
     let mut builder = DocBuilder::new();
     copy_with_value(&mut builder, document, path, 0, value);
@@ -145,6 +153,7 @@ fn with_value_at(document: DocRef<'_>, path: &Path, value: Option<ValueRef<'_>>)
 }
 
 /// Copies a document, with the value in place of the one at the path.
+/// `at` is the part of the path that names of this level are compared with.
 fn copy_with_value(
     builder: &mut DocBuilder,
     document: DocRef<'_>,

@@ -17,6 +17,7 @@ use crate::{
 const MAX_ITERATIONS: u64 = 100_000_000;
 
 /// What an expression is evaluated over. It is copied for every level, with what changes there.
+/// Borrowing from one another, environments cost nothing to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
     /// The document: `$$ROOT`.
@@ -26,12 +27,14 @@ pub struct Env<'a> {
     /// The innermost variable.
     scope: Option<&'a VariableScope<'a>>,
     /// Bytes that are held around the expression.
+    /// Each expression may use what the limit leaves beside them.
     held: usize,
     /// How often forms around it repeat it.
     iterations: u64,
 }
 
 /// One bound variable and those bound around it.
+/// It lives on the stack of the form that binds it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VariableScope<'a> {
     /// Its name, without the `$$`.
@@ -49,6 +52,7 @@ pub(crate) fn single_variable<'a>(name: &'a str, value: ValueRef<'a>) -> Variabl
 
 impl<'a> Env<'a> {
     /// A document of an operation, without further variables; an evaluation begins.
+    /// The budget of one evaluation starts over; forms inside go on with the same one.
     pub fn new(root: DocRef<'a>, context: &'a Context) -> Self {
         context.begin_evaluation();
         Self { root, context, scope: None, held: 0, iterations: 1 }
@@ -80,6 +84,7 @@ impl<'a> Env<'a> {
     }
 
     /// The same below a form that evaluates its body `times` times.
+    /// Fails before anything runs that would take too many steps. An empty array counts as one.
     pub(crate) fn for_repetitions(&self, times: usize) -> Result<Self, Error> {
         let times = u64::try_from(times.max(1)).unwrap_or(u64::MAX);
         let iterations = self.iterations.saturating_mul(times);
@@ -94,6 +99,7 @@ impl<'a> Env<'a> {
     }
 
     /// A variable, or what lies below it at a path.
+    /// A path below an array is read in each element, as a field path is.
     pub(crate) fn read_variable(
         &self,
         name: &str,
@@ -110,6 +116,7 @@ impl<'a> Env<'a> {
 
     /// The value of a variable: bound by a form, by the request (`let`), or `CURRENT`, which is the
     /// document unless a stage binds it.
+    /// The parser refuses names that nobody binds, so that the error is for what it cannot see.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
         while let Some(bound) = scope {

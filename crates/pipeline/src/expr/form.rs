@@ -37,6 +37,7 @@ pub struct Mapping {
 }
 
 /// The elements that meet a condition.
+/// A missing limit is a constant null.
 #[derive(Clone, Debug)]
 pub struct Filtering {
     /// The array.
@@ -54,6 +55,7 @@ const STEP: usize = 128;
 
 /// Evaluates a form. AND, OR, `$cond`, `$switch` and `$ifNull` stop at the part that decides, so
 /// that an error in a later part never comes up.
+/// Results borrow from the document where nothing was computed.
 pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     match expr {
         Expr::Object(fields) => build_object(fields, env),
@@ -83,6 +85,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
             }
         }
         Expr::Switch(branches, default) => eval_switch(branches, default.as_deref(), env),
+        // The last part is the result even where it is null itself.
         Expr::IfNull(parts) => {
             let mut last = Evaluated::Missing;
             for part in parts {
@@ -98,6 +101,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
         Expr::Filter(filtering) => eval_filter(filtering, env),
         Expr::Reduce(parts) => eval_reduce(parts, env),
         Expr::Regex(call) => call.match_text(env),
+        // Sorting compares each element several times: it is paid for before it begins.
         Expr::SortArray(input, by) => {
             let input = input.evaluate_borrowed(env)?;
             if input.is_nullish() {
@@ -124,6 +128,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
 }
 
 /// An object of computed fields; missing values leave their field out.
+/// Fields see the document, not each other.
 fn build_object<'e>(fields: &'e [(String, Expr)], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let mut built = Document::new();
     let mut growth = env.new_growth();
@@ -154,6 +159,7 @@ fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Er
 
 /// A value that was built: checked for size and depth, and counted as work. Each form checks what
 /// it makes, as it may be inside another one that makes more of it.
+/// Fails for what is too large or too deep.
 fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
     Ok(Evaluated::Own(built))
@@ -180,6 +186,7 @@ fn eval_switch<'e>(
 }
 
 /// Evaluates a body. What it borrows from the scope is copied out.
+/// The copy is counted before it is made.
 fn eval_in_scope(body: &Expr, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let got = body.evaluate_borrowed(env)?;
     if let Evaluated::Ref(value) = &got {
@@ -223,6 +230,7 @@ fn bind_variables(
 
 /// The elements of a form's input; `None` when it is null or missing, an error when it is not an
 /// array.
+/// `otherwise` is the form's own error, made by the caller with the type in it.
 fn array_elements<'g>(
     input: &'g Evaluated<'_>,
     otherwise: Error,
@@ -269,12 +277,14 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
 }
 
 /// How many bytes a computed value holds.
+/// A borrowed one holds nothing: its document is counted elsewhere.
 fn owned_memory(got: &Evaluated<'_>) -> usize {
     if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
 /// `$filter`: the elements for which the condition is true, up to a limit. Elements behind the last
 /// one that is wanted are not looked at.
+/// Null for an input that is null or missing.
 fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let input = filtering.input.evaluate_borrowed(env)?;
     let otherwise = type_mismatch(
@@ -304,6 +314,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
 }
 
 /// The limit of `$filter`: a whole number above 0; null is no limit.
+/// `2.0` is whole.
 fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
     if limit.is_nullish() {
         return Ok(usize::MAX);
@@ -329,6 +340,7 @@ fn filter_limit(limit: &Evaluated<'_>) -> Result<usize, Error> {
 /// `$reduce`: the body for each element with the value so far: `$$this` is the element, `$$value`
 /// what came of those before it, at first the initial value. `{$reduce: {input: [1, 2, 3],
 /// initialValue: 0, in: {$add: ["$$value", "$$this"]}}}` is 6.
+/// An empty array gives the initial value; null for an input that is null or missing.
 fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
     let [input, initial, body] = parts;
     let input = input.evaluate_borrowed(env)?;

@@ -20,6 +20,7 @@ use crate::exec::{
 };
 
 /// How many of those kept last are looked at for one that is the same.
+/// A pipeline has a few stages, and its operation is one: they come again and again.
 const LOOKED_AT: usize = 16;
 
 /// A join, in the bytes of a step.
@@ -30,6 +31,7 @@ const EACH: u8 = 1;
 const TAKE: u8 = 2;
 
 /// What rows in a temporary file share. It lives as long as the file is read.
+/// Positions in it stand in the file's records, so that nothing is ever taken out.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<Kept>);
 
@@ -67,6 +69,7 @@ impl Kept {
 
 impl Shared {
     /// Adds a source's bytes to `out`; returns by how many bytes it holds more itself.
+    /// The caller counts those bytes with what the stage holds.
     pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
@@ -100,6 +103,7 @@ impl Shared {
     }
 
     /// Where only one element matters, the others are not written: they are those of other rows.
+    /// The element then stands alone in an otherwise empty document.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
         // The one element that matters is the only one written, so it stands first.
@@ -129,6 +133,7 @@ impl Shared {
     }
 
     /// The source that was written; none where the bytes are not one.
+    /// Sources of elements are read by recursion, as deep as joins stood inside one another.
     pub(in crate::exec) fn read_source(&self, bytes: &mut RecordBytes<'_>) -> Option<Source> {
         let origin = bytes.read_optional()?.map(Into::into);
         let Some(count) = bytes.read_number()?.checked_sub(1) else {
@@ -181,6 +186,7 @@ fn only_element(join: &Join, only: usize) -> Option<DocBuf> {
 }
 
 /// The document here.
+/// A copy, since the record's memory is used again for the next one.
 fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
     Some(DocBuf::from_trusted(bytes.read_bytes()?.to_vec()))
 }

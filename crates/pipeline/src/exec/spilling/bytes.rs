@@ -7,6 +7,7 @@ pub(in crate::exec) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends bytes that there may be.
+/// Empty bytes are not the same as none.
 pub(in crate::exec) fn put_optional(bytes: Option<&[u8]>, out: &mut Vec<u8>) {
     // One more than the length: 0 says that there are none.
     put_number(bytes.map_or(0, |bytes| bytes.len() + 1), out);
@@ -23,6 +24,7 @@ pub(in crate::exec) fn put_number(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// The rest of a record. What is read of it is none where the record is not what was written.
+/// Files are checksummed, so that this guards against mistakes rather than against the disk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::exec) struct RecordBytes<'a>(pub(in crate::exec) &'a [u8]);
 
@@ -35,6 +37,7 @@ impl<'a> RecordBytes<'a> {
     }
 
     /// The number here.
+    /// `None` for one that does not end within a number's bits.
     pub(in crate::exec) fn read_number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..usize::BITS).step_by(7) {
@@ -55,6 +58,7 @@ impl<'a> RecordBytes<'a> {
     }
 
     /// The bytes that there may be.
+    /// The outer `None` is a damaged record, the inner one says that there are none.
     pub(in crate::exec) fn read_optional(&mut self) -> Option<Option<&'a [u8]>> {
         match self.read_number()?.checked_sub(1) {
             Some(length) => self.take_bytes(length).map(Some),
@@ -63,6 +67,7 @@ impl<'a> RecordBytes<'a> {
     }
 
     /// So many bytes of what is left.
+    /// `None` where fewer are left.
     fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

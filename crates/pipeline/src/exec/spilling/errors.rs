@@ -10,6 +10,7 @@ const FULL: i32 = 14031;
 const AGAIN: i32 = BUSY;
 
 /// What an operation says when a temporary file fails.
+/// The kinds say what the caller does next: try again later, free space, or look at the device.
 pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
     match error {
@@ -25,6 +26,7 @@ pub(in crate::exec) fn damaged_record() -> Error {
 }
 
 /// A stage holds more than it may. The number and the texts of a refused one are MongoDB's.
+/// The text says what would help: allowing files, or nothing.
 pub(in crate::exec) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
     let text = match (spill, stage) {
         (Spill::Refused, "$sort") => format!(

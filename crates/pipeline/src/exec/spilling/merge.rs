@@ -12,12 +12,14 @@ use super::{bytes::RecordBytes, damaged_record, file_failed};
 use crate::sort::{Sort, SortKey};
 
 /// The key of a record.
+/// A record begins with its key; `None` where it does not.
 fn key_of(record: &[u8]) -> Option<SortKey> {
     let key = DocBuf::from_trusted(RecordBytes(record).read_bytes()?.to_vec());
     let values: Vec<Value> = key.as_ref().iter().map(|(_, value)| value.to_value()).collect();
     Some(SortKey(values))
 }
 /// The next record of a run, and its key.
+/// The record is kept as bytes, since a merge into another run writes it as it is.
 #[derive(Debug)]
 pub(super) struct Head {
     /// What the record is sorted by.
@@ -27,6 +29,8 @@ pub(super) struct Head {
 }
 
 /// Runs that are read together.
+/// A sorted list instead of a heap: there are few runs, and the next record of a run often goes
+/// near the end again.
 #[derive(Debug)]
 pub(super) struct Merge {
     /// Each run with its next record; none at its end.
@@ -37,6 +41,7 @@ pub(super) struct Merge {
 
 impl Merge {
     /// Begins to read these runs together.
+    /// Runs are in the order in which their rows came, which decides among equal rows.
     pub(super) fn new(runs: Vec<Run>, sort: &Sort) -> Result<Self, Error> {
         let count = runs.len();
         let runs = runs.into_iter().map(|run| (run.into_reader(), None)).collect();
@@ -56,6 +61,7 @@ impl Merge {
     }
 
     /// Reads the next record of a run and puts the run into its place.
+    /// A run at its end stays out of the order.
     fn advance_run(&mut self, at: usize, sort: &Sort) -> Result<(), Error> {
         let Some((reader, head)) = self.runs.get_mut(at) else { return Ok(()) };
         let Some(record) = reader.next_record().map_err(file_failed)? else { return Ok(()) };

@@ -17,6 +17,7 @@ use evaluation::Context;
 const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// Whether so many bytes are worth being written, and there is a place for them.
+/// Bytes are those of the stage that asks.
 pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
     // The operation says whether it may write at all.
     LEAST_WRITTEN <= bytes && context.spill.temporary_area().is_some()

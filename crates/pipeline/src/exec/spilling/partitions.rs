@@ -59,6 +59,7 @@ pub(in crate::exec) struct Reading {
     /// Reads its records.
     reader: Reader,
     /// What the reader holds.
+    /// A buffer as large as its largest record needs.
     memory: usize,
     /// Where partitions of the next level go.
     file: TempFile,
@@ -77,6 +78,7 @@ pub(in crate::exec) enum Record {
 impl Partitions {
     /// No partition is written yet; of the first level, or of the level after that of a partition
     /// that is being read, whose file it shares.
+    /// Fails where the bits of the hash are used up, and where there is no place for files.
     pub(in crate::exec) fn new(
         stage: &str,
         behind: Option<&Reading>,
@@ -109,6 +111,7 @@ impl Partitions {
 
     /// Says that groups of this partition are no longer in memory: its rows are written from now
     /// on.
+    /// It holds a buffer from then on, which [`Self::memory_bytes`] counts.
     pub(in crate::exec) fn write_from_now(&mut self, partition: usize) {
         if let Some(writer) = self.writers.get_mut(partition) {
             writer.get_or_insert_with(|| self.file.start_run());
@@ -121,6 +124,8 @@ impl Partitions {
     }
 
     /// Writes a group as it is.
+    /// Called once for each group, before any of its rows. The key and the states become one
+    /// document without names.
     pub(in crate::exec) fn write_group(
         &mut self,
         partition: usize,
@@ -149,6 +154,7 @@ impl Partitions {
     }
 
     /// Writes a record of a kind to a partition.
+    /// Nothing is written to a partition that is in memory; callers ask first.
     fn append_record(
         &mut self,
         partition: usize,
@@ -166,6 +172,7 @@ impl Partitions {
     }
 
     /// The partitions that were written. All of them hold the file, which goes with the last one.
+    /// Fails when the last buffers cannot be written.
     pub(in crate::exec) fn finish_partitions(self) -> Result<Vec<Partition>, Error> {
         let Self { file, level, writers, .. } = self;
         let partition = |writer: Writer| {
@@ -178,6 +185,7 @@ impl Partitions {
 
 impl Partition {
     /// Begins to read it; the meter has room for that.
+    /// The groups in memory have been returned by then, so that the meter starts from nothing.
     pub(in crate::exec) fn read_with(self, meter: &mut Meter) -> Result<Reading, Error> {
         let memory = self.run.reader_memory();
         meter.set_held(memory)?;

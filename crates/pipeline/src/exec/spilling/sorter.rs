@@ -36,8 +36,10 @@ const FAN_IN: usize = 16;
 /// The part of a stage's memory that a merge may take.
 const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
 /// What a row of a run takes while it is merged, in sizes of its record: bytes, key and document.
+/// An estimate, on the safe side.
 const COPIES: usize = 4;
 /// Ordering so many bytes takes long, and lets nobody else run by itself.
+/// Other work of the thread is given away before it.
 const LONG_ORDER: usize = 4 * 1024 * 1024;
 
 /// A row and what it is ordered by.
@@ -67,6 +69,7 @@ pub(in crate::exec) struct Sorter {
     /// Entries in memory, in the order in which they came.
     held: Vec<Entry>,
     /// Bytes of what is held in memory.
+    /// Without what is kept beside runs, which the meter counts too.
     bytes: usize,
     /// What the sort holds in memory.
     meter: Meter,
@@ -77,6 +80,7 @@ pub(in crate::exec) struct Sorter {
 }
 
 /// What was written.
+/// The file has no name and is gone with the sorter.
 #[derive(Debug)]
 struct Spilled {
     /// What all runs are in.
@@ -86,6 +90,7 @@ struct Spilled {
     /// What the rows of all runs share: stages and operations.
     shared: Shared,
     /// Bytes that are held for `shared`.
+    /// See [`Shared`]: it grows with operations, not with rows.
     kept: usize,
 }
 
@@ -130,6 +135,7 @@ impl Sorter {
     }
 
     /// Adds an entry. Where memory is short, what is held is written first.
+    /// Fails when neither memory nor disk takes it.
     pub(in crate::exec) fn add_entry(
         &mut self,
         entry: Entry,
@@ -181,6 +187,7 @@ impl Sorter {
     }
 
     /// The next entry in order, once the input is finished.
+    /// Before the end of the input there is none.
     pub(in crate::exec) fn next_entry(
         &mut self,
         context: &Context,
@@ -210,6 +217,7 @@ impl Sorter {
     }
 
     /// Puts the held entries in order and drops those beyond the limit.
+    /// The sort is stable and compares keys only.
     fn sort_held(&mut self, context: &Context) -> Result<(), Error> {
         if LONG_ORDER <= self.bytes {
             context.budget.before_waiting();
@@ -226,6 +234,7 @@ impl Sorter {
     }
 
     /// Writes what is held, because of this failure to hold more.
+    /// Without a way to write, the failure is given back as the stage's.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         // At the limit of the stage even little is written: another part of a `$facet` may hold the rest.
         let little = error.kind == Kind::TooLarge
@@ -254,6 +263,7 @@ impl Sorter {
             return Ok(());
         };
         let run = spilled.write_entries(self.held.drain(..), context)?;
+        // Its memory is given back, not only emptied.
         self.held = Vec::new();
         // The run keeps the order, the memory is free.
         self.bytes = 0;
@@ -282,6 +292,7 @@ fn merge_bytes(run: &Run) -> usize {
 }
 
 /// How many of these runs can be merged at once.
+/// Two at least, so that merging always comes to an end.
 fn fan_in(runs: &[(u32, Run)]) -> usize {
     let largest = runs.iter().map(|(_, run)| merge_bytes(run)).max().unwrap_or(1);
     (MERGE_BYTES / largest.max(1)).clamp(2, FAN_IN)
@@ -289,6 +300,7 @@ fn fan_in(runs: &[(u32, Run)]) -> usize {
 
 impl Spilled {
     /// Writes sorted entries as a run. A record is the key, the document and where it came from.
+    /// The entries are in order. What their sources share is kept beside the file.
     fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,
@@ -308,6 +320,7 @@ impl Spilled {
 
     /// Puts one run in place of the last `count` ones. Records are copied as they are; only their
     /// keys are read.
+    /// With a limit the new run is no longer than that.
     fn merge_last(
         &mut self,
         count: usize,
@@ -332,6 +345,7 @@ impl Spilled {
     }
 
     /// The row of a record.
+    /// The key was read by the merge and is passed over.
     fn row_of_record(&self, record: &[u8]) -> Option<Row> {
         let mut bytes = RecordBytes(record);
         bytes.read_bytes()?;

@@ -50,6 +50,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Calls `take` with every value: the elements of an only argument that is an array, else the
 /// arguments.
+/// An only argument that is no array is one value; arrays among several arguments are not entered,
+/// and count as values.
 fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
         [only] => match only.value() {
@@ -62,6 +64,7 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
 }
 
 /// `$sum`: what is not a number does not count.
+/// Without numbers it is 0.
 fn sum(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));
@@ -76,6 +79,7 @@ fn avg(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$max` or `$min`: null and missing do not count.
+/// Null where nothing counts.
 fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
@@ -85,6 +89,7 @@ fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
 }
 
 /// `$stdDevPop` or `$stdDevSamp`.
+/// Null where there are too few numbers.
 fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
     let mut deviation = StandardDeviation::new(sample);
     each_value(call, |value| deviation.add_number(value));
@@ -92,6 +97,7 @@ fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
 }
 
 /// `$firstN` and its like over an array.
+/// Null and missing inputs are errors too.
 fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
     let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
@@ -101,6 +107,7 @@ fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
 }
 
 /// The numbers of an argument in order, without NaN.
+/// A value that is no array is taken as its only element.
 fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
@@ -123,6 +130,7 @@ fn median(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$percentile`: a number for each percentage of `p`.
+/// Null for each where there are no numbers.
 fn percentile(call: &In<'_>) -> OptionalValue {
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;

@@ -39,6 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The only argument as a number; `None` for null.
+/// Missing counts as null. Any other type is an error with the function's name.
 pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -62,6 +63,7 @@ pub(super) fn some_value(value: impl Into<Value>) -> OptionalValue {
 }
 
 /// The result null.
+/// What most functions give for an argument that is null or missing.
 pub(super) const NULL: OptionalValue = Ok(Some(Value::Null));
 
 /// `$abs`; the least 64-bit integer has no magnitude of its type.
@@ -76,6 +78,7 @@ fn abs(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$add`: a sum of numbers, or a date moved by the sum of the others.
+/// One date at most. Without arguments it is 0.
 fn add(call: &In<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     let mut date = None;
@@ -102,6 +105,8 @@ fn add(call: &In<'_>) -> OptionalValue {
 }
 
 /// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
+/// `sign` is 1 for `$add` and -1 for `$subtract`. NaN, infinities and a result beyond 64 bits are
+/// an error.
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
@@ -128,6 +133,7 @@ fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
 }
 
 /// `$subtract`: of two dates it is milliseconds, of a date and a number a date.
+/// A number less a date is an error. Integers that do not fit into 64 bits become a double.
 fn subtract(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -160,6 +166,8 @@ fn subtract(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$multiply`: a product.
+/// Without arguments it is 1. Null anywhere makes it null, also after an argument of a wrong type
+/// would have come.
 fn multiply(call: &In<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;
@@ -192,6 +200,7 @@ fn multiply(call: &In<'_>) -> OptionalValue {
 }
 
 /// Both arguments as numbers; `None` when one is null.
+/// `number` is the error number for other types: functions differ in it.
 fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
     match (Number::of(call.value_at(0)), Number::of(call.value_at(1))) {
         (Some(a), Some(b)) => Ok(Some((a, b))),
@@ -205,6 +214,7 @@ fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, E
 }
 
 /// `$divide`: a double, or a decimal when one operand is. By zero it is an error.
+/// Two integers give a double also where the quotient is whole.
 fn divide(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 14)? else { return NULL };
     match (a, b) {
@@ -221,6 +231,7 @@ fn divide(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$mod`: the remainder with the sign of the dividend.
+/// By zero it is an error, with a number of its own for decimals.
 fn modulo(call: &In<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
     let zero = || Err(invalid_request(16610, "can't $mod by zero"));
@@ -242,6 +253,7 @@ fn modulo(call: &In<'_>) -> OptionalValue {
         }
         (_, Number::Int(0)) => zero(),
         (Number::Int(a), Number::Int(b)) => {
+            // Only the least integer by -1 overflows, and its remainder is 0.
             some_value(number_value(Number::Int(a.checked_rem(b).unwrap_or(0)), narrow))
         }
         (_, Number::Double(0.0)) => zero(),
@@ -260,6 +272,7 @@ fn floor(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$ceil` and `$floor`.
+/// An integer stays as it is, in its type.
 fn to_integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {

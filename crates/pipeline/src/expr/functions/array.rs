@@ -37,6 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The element at a position that counts from the end when negative; nothing outside the array.
+/// It walks to the position: raw arrays have no index.
 fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
     let position = match usize::try_from(position) {
         Ok(position) => position,
@@ -49,6 +50,7 @@ fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
 }
 
 /// `$arrayElemAt: [[1, 2, 3], -1]` is `3`; missing outside the array.
+/// Null where either argument is null or missing. The position may be a double that is whole.
 fn elem_at(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -86,6 +88,8 @@ fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
 }
 
 /// `$in: [2, [1, 2]]` is true.
+/// Values are equal by BSON's order, so `1` is in `[1.0]`. Null is a value to look for, not a
+/// reason to return null.
 fn is_in(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(values) = call.value_at(1) else {
         let kind = call.arg_at(1).type_name();
@@ -98,6 +102,7 @@ fn is_in(call: &In<'_>) -> OptionalValue {
 
 /// `$indexOfArray: [["a", "b"], "b"]` is `1`, and `-1` when it is nowhere; a start and an end may
 /// follow.
+/// The end itself is not looked at. Null for an array that is null or missing.
 fn index_of(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -122,6 +127,7 @@ fn is_array(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$reverseArray`.
+/// Null for null and missing. Elements are counted while they are copied.
 fn reverse(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -157,6 +163,7 @@ fn size(call: &In<'_>) -> OptionalValue {
 }
 
 /// A 32-bit argument of `$slice`.
+/// `codes` are the numbers of the two errors: no number, and no 32-bit integer.
 fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Error> {
     let arg = call.arg_at(index);
     let (which, be) = if index == 1 {
@@ -176,6 +183,7 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
 }
 
 /// `$slice: [[1, 2, 3], -2]` is `[2, 3]`; with three arguments, from a position so many elements.
+/// A position before the start is the start; fewer elements than asked for are no error.
 fn slice(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -191,6 +199,7 @@ fn slice(call: &In<'_>) -> OptionalValue {
     };
     let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let second = slice_part(call, 1, (28725, 28726))?;
+    // With two arguments the second one is a count, with three it is a position.
     let (start, count) = if call.arg_at(2).is_absent() {
         if second < 0 { ((length + second).max(0), -second) } else { (0, second) }
     } else {

@@ -55,6 +55,7 @@ fn concat(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$objectToArray: {a: 1}` is `[{k: "a", v: 1}]`.
+/// Null for null and missing. Only the top level is turned.
 fn from_object(call: &In<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
@@ -79,6 +80,7 @@ fn from_object(call: &In<'_>) -> OptionalValue {
 
 /// `$arrayToObject: [["a", 1]]` or `[{k: "a", v: 1}]` is `{a: 1}`; of a repeated name the last
 /// value counts.
+/// Null for null and missing. The field keeps the place where its name came first.
 fn to_object(call: &In<'_>) -> OptionalValue {
     let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -137,6 +139,7 @@ fn pair<'a>(
 }
 
 /// Name and value of `[name, value]`.
+/// The array has exactly two elements, the first a string.
 fn array_pair(values: ArrayRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let count = values.len();
     let (Some(name), Some(value), 2) = (values.get(0), values.get(1), count) else {
@@ -199,6 +202,7 @@ fn range_part(
 
 /// `$range: [0, 5, 2]` is `[0, 2, 4]`, and `$range: [5, 0, -2]` is `[5, 3, 1]`: the end is never
 /// reached. How many there will be is checked before they are made.
+/// The step is 1 where none is given; 0 is an error.
 fn range(call: &In<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
@@ -214,6 +218,7 @@ fn range(call: &In<'_>) -> OptionalValue {
     // Rounded up: the last step may go beyond the end.
     let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
     let count = usize::try_from(count).unwrap_or(usize::MAX);
+    // No element takes less in a document than eight bytes, about.
     if MAX_DOCUMENT_BYTES / 8 < count {
         return Err(Error::new(
             Kind::TooLarge,
@@ -221,6 +226,7 @@ fn range(call: &In<'_>) -> OptionalValue {
             format!("$range would use too much memory for {count} values"),
         ));
     }
+    // All at once, as every element has the same size.
     let size = Size::of_value(ValueRef::Int32(0));
     call.new_growth().add_size(Size { bytes: size.bytes * count, memory: size.memory * count })?;
     let mut values = Vec::with_capacity(count);
@@ -234,6 +240,7 @@ fn range(call: &In<'_>) -> OptionalValue {
 
 /// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`; with `useLongestLength` missing elements are
 /// null or a default: `[[1, "a"], [2, null]]`. Null when an input is null.
+/// `defaults` has one value for each input, in their order.
 fn zip(call: &In<'_>) -> OptionalValue {
     let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
@@ -254,6 +261,7 @@ fn zip(call: &In<'_>) -> OptionalValue {
     let mut growth = call.new_growth();
     let row = Size::of_value(ValueRef::Array(ArrayRef::Tree(&[])));
     let row = Size { bytes: row.bytes, memory: row.memory + arrays.len() * size_of::<Value>() };
+    // The rows are counted before they are made: a few long inputs make many rows.
     growth.add_size(Size {
         bytes: row.bytes.saturating_mul(count),
         memory: row.memory.saturating_mul(count),

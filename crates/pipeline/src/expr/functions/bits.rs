@@ -20,6 +20,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A bit operation over all arguments; null when one is null.
+/// `start` changes no bits: it is the result without arguments. Doubles and decimals are errors,
+/// whole ones too. The result is 32 bits wide if all arguments are.
 fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
     let (mut bits, mut narrow) = (start, true);
     for arg in call.args {

@@ -21,6 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The order of the two arguments, by MongoDB's order over all types; missing counts as undefined.
+/// Null and missing differ: missing is the lesser one.
 fn order_of(call: &In<'_>) -> Ordering {
     compare(call.value_at(0), call.value_at(1))
 }

@@ -46,6 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const FAILED: i32 = 241;
 
 /// `$toInt` and its like: `$convert` without `onError` and `onNull`.
+/// Null for null and missing.
 fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -55,6 +56,8 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
 
 /// `$convert`: a value in another type. `onError` stands in for failures with the number [`FAILED`]
 /// only; a wrong `to` is always an error.
+/// `onNull` comes before everything but a wrong `to`. A missing `onError` or `onNull` gives a
+/// missing result.
 fn convert_value(call: &In<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
     let to = if to.is_nullish() { None } else { Some(target_type(to)?) };
@@ -75,6 +78,7 @@ fn convert_value(call: &In<'_>) -> OptionalValue {
 }
 
 /// The type that `to` names: by its name (`"int"`) or by its number in BSON (16).
+/// MinKey is -1 there, not 255.
 fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
     match to.operand() {
         ValueRef::String(name) => {
@@ -107,6 +111,7 @@ fn type_named(name: &str) -> Option<Type> {
 }
 
 /// A value in another type. Pairs of types without a conversion fail with [`FAILED`], too.
+/// Each conversion returns `None` for a type that it does not take.
 fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     let converted = match to {
         Type::Bool => to_bool(value),
@@ -133,6 +138,7 @@ fn to_bool(value: ValueRef<'_>) -> Option<Value> {
 }
 
 /// The error of a number that the type does not hold.
+/// It shows the value, apart from integers.
 fn overflow_error(value: ValueRef<'_>) -> Error {
     let text = "Conversion would overflow target type in $convert with no onError value:";
     let shown = match value {
@@ -150,6 +156,7 @@ fn unreadable_error(text: &str, reason: &str) -> Error {
 
 /// An integer of a number, cut toward zero, of a boolean, a date or a text. `least` and `most` are
 /// what the type holds; what lies outside is an error and is not cut.
+/// Dates go to 64 bits only. `None` for types that have no conversion.
 fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Option<i64>, Error> {
     let whole = match value {
         ValueRef::Bool(v) => i64::from(v),
@@ -193,6 +200,7 @@ fn finite_number(number: Number) -> Result<(), Error> {
 }
 
 /// Reads a text of decimal digits with or without a sign.
+/// Blanks and fractions are errors, and so is what the type does not hold.
 fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
     check_hexadecimal(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -208,6 +216,7 @@ fn parse_integer(text: &str, least: i64, most: i64) -> Result<i64, Error> {
 
 /// A double of a number, a boolean, a date or a text; a decimal that no double comes near is an
 /// error.
+/// Infinities and NaN stay.
 fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let double = match value {
         ValueRef::Bool(v) => f64::from(u8::from(v)),
@@ -240,6 +249,7 @@ fn check_hexadecimal(text: &str) -> Result<(), Error> {
 
 /// Reads a text as a double. One that would become zero or infinite without meaning that is an
 /// error.
+/// `NaN`, `inf` and `infinity` are read in any case.
 fn parse_double(text: &str) -> Result<f64, Error> {
     check_hexadecimal(text)?;
     let first = text.trim_start_matches(['+', '-']).as_bytes().first().copied();
@@ -268,6 +278,7 @@ fn parse_double(text: &str) -> Result<f64, Error> {
 }
 
 /// A decimal of a number, a boolean, a date or a text.
+/// A double has 15 digits. A text of digits that comes to an infinity is an error.
 fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let decimal = match value {
         ValueRef::Bool(v) => Decimal128::from_i64(i64::from(v)),
@@ -290,6 +301,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 }
 
 /// The text of a scalar; documents, arrays and other types have none.
+/// Doubles have six significant digits or as many as they need; see `double_text`.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
@@ -307,6 +319,7 @@ fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 }
 
 /// An ObjectId of 24 hexadecimal digits.
+/// A text of another length and one with a wrong character are errors of their own.
 fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     match value {
         ValueRef::ObjectId(v) => Ok(Some(Value::ObjectId(v))),
@@ -331,6 +344,7 @@ fn to_object_id(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 
 /// A date of a text, of milliseconds, of a timestamp or of an ObjectId's seconds. A 32-bit integer
 /// is no date.
+/// Doubles and decimals are cut to whole milliseconds.
 fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     let ms = match value {
         ValueRef::String(text) => date_parse::parse_free(text, None)?,

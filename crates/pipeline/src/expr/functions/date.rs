@@ -93,6 +93,7 @@ fn int_value(value: i64) -> Value {
 }
 
 /// Local milliseconds of a date and a zone argument; `None` when one is null.
+/// A wrong zone is an error even where the date is null.
 fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
     let zone = Zone::of_argument(call.arg_at(1), call.name)?;
     if call.arg_at(0).is_nullish() {
@@ -103,18 +104,21 @@ fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
 }
 
 /// A function of the parts and the day of a date in its zone.
+/// `of` is given the parts and the days since 1970, both in local time.
 fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
 /// `$isoWeekYear`.
+/// A 64-bit integer always, unlike the other parts.
 fn iso_week_year(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
 /// `$dateToParts`: a document of year, month and so on, or of the ISO week.
+/// Null where any argument is null.
 fn to_parts(call: &In<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     let iso = match call.arg_at(2).value() {
@@ -192,6 +196,8 @@ fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>
 }
 
 /// `$dateFromParts`: parts beyond their range carry over.
+/// `isoWeekYear` decides which kind of date it is; parts of the other kind are not looked at. Null
+/// where a part that is looked at is null.
 fn from_parts(call: &In<'_>) -> OptionalValue {
     let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];
@@ -199,6 +205,7 @@ fn from_parts(call: &In<'_>) -> OptionalValue {
     for (index, part) in parts.iter_mut().enumerate() {
         let used = if iso { !(0..3).contains(&index) } else { !(3..6).contains(&index) };
         if used {
+            // Years, months, weeks and days begin with 1, parts of the time with 0.
             let Some(value) = given_part(call, index, i64::from(index < 6))? else { return NULL };
             *part = value;
         }

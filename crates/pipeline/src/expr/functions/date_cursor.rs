@@ -33,6 +33,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over white space and commas.
+    /// All of them are one byte long.
     pub(super) fn skip_blanks(&mut self) {
         let blank = |c: char| c == ',' || c.is_ascii_whitespace() || c == '\u{b}';
         while self.peek_char().is_some_and(blank) {
@@ -41,6 +42,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads at least `least` and at most `most` digits; returns their value and their number.
+    /// It leaves everything where it was when there are too few.
     pub(super) fn read_digits(&mut self, least: usize, most: usize) -> Option<(i64, usize)> {
         let rest = self.rest_of_text();
         let count = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -52,6 +54,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads letters.
+    /// Only ASCII letters; an empty text where none stands here.
     pub(super) fn read_word(&mut self) -> &'a str {
         let rest = self.rest_of_text();
         let count = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -60,6 +63,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The error that something else was expected here.
+    /// At the end of the text a blank stands for what was found.
     pub(super) fn wrong_text(&self, reason: &str) -> Error {
         let (text, at) = (self.text, self.at);
         let found = self.peek_char().map_or_else(|| " ".to_owned(), |c| c.to_string());

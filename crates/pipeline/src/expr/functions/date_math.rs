@@ -59,10 +59,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A calendar unit.
+/// The two kinds are moved differently: by the calendar, or by time that passes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     /// So many months.
     Months(i64),
+    /// Days are local: one may have 23 or 25 hours.
     Week,
     Day,
     /// So many milliseconds.
@@ -86,6 +88,7 @@ fn unit_named(name: &str) -> Option<Unit> {
 }
 
 /// `$dateAdd` or `$dateSubtract`.
+/// Null where any argument is null or missing. The amount has to be whole.
 fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
     let zone = Zone::of_argument(call.arg_at(3), call.name)?;
     let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
@@ -115,6 +118,7 @@ fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
 
 /// An instant moved by so many units. Months and days are moved in local time, so that the time of
 /// day stays; a day that the month lacks becomes its last one. Hours and less are time that passes.
+/// `None` where the result is out of range.
 fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
     let days = match unit {
         Unit::Fixed(ms) => return at.checked_add(amount.checked_mul(ms)?),
@@ -136,6 +140,7 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
 
 /// The first day of the week, Monday 1 to Sunday 7, which is the one that holds where none is
 /// given; `None` when it is null.
+/// Names may be cut to three letters, in any case.
 fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -185,6 +190,8 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
 
 /// `$dateDiff`: how many boundaries of the unit lie between two dates, in local time. From December
 /// 31 to January 1 is one year, one month and one day.
+/// Negative where the end comes first. Hours and less are counted with the offset that the zone has
+/// at the start, so that a change of clocks between the two makes no hour.
 fn date_diff(call: &In<'_>) -> OptionalValue {
     if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
@@ -201,6 +208,7 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
             months_since(to).div_euclid(months) - months_since(from).div_euclid(months)
         }
         Unit::Week => {
+            // The day on which the week began that a day is in.
             let first = |days: i64| days - (iso_weekday(days) - week).rem_euclid(7);
             (first(to.div_euclid(DAY_MS)) - first(from.div_euclid(DAY_MS))) / 7
         }
@@ -217,12 +225,14 @@ fn date_diff(call: &In<'_>) -> OptionalValue {
 }
 
 /// Months since year 0 of local milliseconds: quarters and years are numbers of months.
+/// Rounded down, before year 0 too.
 fn months_since(local: i64) -> i64 {
     let (year, month, _) = date_of_days(local.div_euclid(DAY_MS));
     year * 12 + month - 1
 }
 
 /// How many units a bin has, 1 unless it is said; `None` when it is null.
+/// A whole number above 0; anything else is an error.
 fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(2);
     if arg.is_absent() {
@@ -247,6 +257,7 @@ fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
 const REFERENCE_DAYS: i64 = 10_957;
 
 /// `$dateTrunc`: the start of the bin that a date is in; bins are counted from 2000-01-01.
+/// Null where any argument is null or missing. The start of a week matters for weeks only.
 fn date_trunc(call: &In<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() || call.arg_at(1).is_nullish() {
         return NULL;
@@ -285,6 +296,7 @@ fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
     match unit {
         Unit::Months(months) => {
+            // 24,000 months are the year 2000.
             let start = floor_to(months_since(local), 24_000, months.checked_mul(size)?)?;
             days_of_date(start.div_euclid(12), start.rem_euclid(12) + 1, 1)?.checked_mul(DAY_MS)
         }

@@ -20,6 +20,7 @@ use super::zone::{Zone, offset_ms};
 use crate::failure::invalid_request;
 
 /// What was read so far; what is missing has a default or makes the date incomplete.
+/// Which parts a text must have depends on its form, and is checked when all was read.
 #[derive(Default)]
 struct Parts {
     /// Of the calendar.
@@ -43,6 +44,7 @@ struct Parts {
 impl Parts {
     /// The instant they describe: in the offset that the text has, else in `zone`, else in UTC.
     /// Both an offset and a zone are an error.
+    /// Minutes and seconds go up to 59: there is no leap second.
     fn into_instant(self, cursor: &Cursor<'_>, zone: Option<&Zone>) -> Result<i64, Error> {
         if self.offset.is_some() && zone.is_some() {
             let text = "you cannot pass in a date/time string with time zone information";
@@ -69,6 +71,7 @@ impl Parts {
 
     /// The day: by ISO week, by day of the year, or by year, month and day. A missing day, week or
     /// weekday is the first one; a year without a month is incomplete.
+    /// ISO week and day of the year are not checked against the length of the year.
     fn to_days(&self, cursor: &Cursor<'_>) -> Result<i64, Error> {
         let incomplete = || {
             let text = "an incomplete date/time string has been found, with elements missing:";
@@ -93,6 +96,8 @@ impl Parts {
 
 /// Reads a date in one of the usual forms: a date, then perhaps a time, then perhaps an offset,
 /// with blanks or a `T` between them.
+/// `zone` is the argument of the function, where it has one. The result is in milliseconds since
+/// 1970.
 pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
@@ -101,6 +106,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     // A time alone: nothing of a date is read, and the error says what is missing.
     let clock_first = text.as_bytes().get(2) == Some(&b':');
     if !(starts_with_digit && clock_first) {
+        // What is not numeric is read again from the start as a written date.
         let read = if starts_with_digit { numeric_date(&mut cursor) } else { None };
         let read = match read {
             Some(read) => Some(read),
@@ -135,6 +141,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
 
 /// `yyyy-mm-dd`, `yyyy-mm`, `yyyymmdd`, `yyyy-Www-d`, `yyyy/mm/dd`, `m/d/yyyy`; how many digits
 /// come first says which it is. `None` when it is none of them.
+/// A month without a day is the first of it. Values are checked later.
 fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
     let mut parts = Parts::default();
     let (first, count) = cursor.read_digits(1, 8)?;
@@ -173,12 +180,15 @@ fn numeric_date(cursor: &mut Cursor<'_>) -> Option<Parts> {
 }
 
 /// `July 4th, 2017`, `Fri, 01 Mar 2024`, `4 July 2017`; `None` when no date is written.
+/// Words and numbers may come in any order, a weekday is passed over. It ends before a time, and
+/// after a year.
 fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
     let mut parts = Parts::default();
     loop {
         cursor.skip_blanks();
         let before = cursor.at;
         if let Some((number, count)) = cursor.read_digits(1, 4) {
+            // The number was an hour.
             if cursor.peek_char() == Some(':') {
                 cursor.at = before;
                 break;
@@ -219,6 +229,7 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
 }
 
 /// `hh[:mm[:ss[.fraction]]]`, with or without colons.
+/// Hours alone are enough.
 fn parse_clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let (hour, _) = cursor.read_digits(1, 2).ok_or_else(|| bad(cursor))?;
@@ -241,6 +252,7 @@ fn parse_meridian(cursor: &mut Cursor<'_>, parts: &mut Parts) {
 
 /// What follows the hour: minutes, seconds and a fraction, each only behind the one before. Of the
 /// fraction the first three digits count.
+/// Either all parts have colons or none has.
 fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let colon = cursor.skip_char(':');
@@ -269,6 +281,7 @@ fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
 
 /// `Z`, `UTC`, `GMT` or a numeric offset, if one stands here. Names of time zones are refused: they
 /// have an argument of their own.
+/// Nothing is read where none of them stands here.
 fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let rest = cursor.rest_of_text();
     for name in ["UTC", "GMT", "Z", "z"] {
@@ -300,6 +313,7 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
 
 /// Reads a date that is written in a format: `%d.%m.%Y` reads `29.02.2024`. All of the text has to
 /// be used up.
+/// Literals have to be met character by character; blanks are no exception.
 pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result<i64, Error> {
     let mut cursor = Cursor { text, at: 0 };
     let mut parts = Parts::default();
@@ -322,6 +336,7 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
 
 /// Reads one field of a format, such as `%Y`: first how many digits it may have, then those that
 /// are no numbers, then the number.
+/// `%z` reads an offset in hours and minutes, `%Z` one in minutes.
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
     let (least, most) = match field {
         'Y' | 'G' => (4, 4),
