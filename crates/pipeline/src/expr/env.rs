@@ -116,7 +116,7 @@ impl<'a> Env<'a> {
 
     /// The value of a variable: bound by a form, by the request (`let`), or `CURRENT`, which is the
     /// document unless a stage binds it.
-    /// The parser refuses names that nobody binds, so that the error is for what it cannot see.
+    /// The parser does not know which names are bound, so that an unbound one fails here.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
         while let Some(bound) = scope {

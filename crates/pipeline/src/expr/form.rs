@@ -37,7 +37,7 @@ pub struct Mapping {
 }
 
 /// The elements that meet a condition.
-/// A missing limit is a constant null.
+/// A limit that is not given is absent, which is no limit.
 #[derive(Clone, Debug)]
 pub struct Filtering {
     /// The array.

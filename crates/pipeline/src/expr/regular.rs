@@ -9,6 +9,7 @@ use super::{Env, Expr};
 use crate::failure::{invalid_request, type_mismatch};
 
 /// What is asked about the text.
+/// All three read their arguments alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegexForm {
     /// Whether it matches.
@@ -31,6 +32,7 @@ impl RegexForm {
 }
 
 /// A compiled regular expression, shared by the rows that use it.
+/// Copying a plan shares it.
 #[derive(Clone, Debug)]
 pub struct Compiled(Arc<Pattern>);
 
@@ -46,6 +48,7 @@ pub struct RegexCall {
     /// More options.
     pub options: Expr,
     /// The pattern compiled once, when it is constant.
+    /// None for a constant null as well, which is found out again at each row.
     pub ready: Option<Compiled>,
 }
 
@@ -66,6 +69,7 @@ impl RegexCall {
     }
 
     /// Evaluates the call. A text or pattern that is null or missing matches nothing.
+    /// Any other type of text is an error. The work of matching is counted while it is done.
     pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         let input = self.input.evaluate_borrowed(env)?;
         let compiled = match &self.ready {
@@ -103,6 +107,7 @@ impl RegexCall {
     }
 
     /// The compiled pattern; `None` when it is null or missing.
+    /// Options may stand with the value or as an argument, not both.
     fn compile_arguments(&self, env: &Env<'_>) -> Result<Option<Compiled>, Error> {
         let name = self.form.operator_name();
         let regex = self.regex.evaluate_borrowed(env)?;
@@ -140,6 +145,7 @@ impl RegexCall {
 }
 
 /// Compiles a pattern; wrong ones are errors with the operator's name.
+/// What is looked ahead at cannot have groups where captures are asked for.
 fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.operator_name();
     match Pattern::with_look_ahead(pattern, options) {
@@ -162,6 +168,7 @@ fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Comp
 /// A match as a document (`match`, `idx`, `captures`), with where it starts in bytes and in
 /// characters. Characters are counted on from `counted` characters at byte `from`, so that finding
 /// all matches reads the text once.
+/// A group that took no part is null among the captures; `idx` counts characters.
 fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
@@ -189,6 +196,7 @@ fn whole_span(found: &[Option<(usize, usize)>]) -> Option<(usize, usize)> {
 }
 
 /// All matches, one after the other; after an empty match the search goes on one character later.
+/// The list is counted while it grows. Without a match it is empty.
 fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error> {
     let count = |units: usize| env.context.budget.spend_bounded(units);
     let finder = pattern.find_matches(text, &count)?;

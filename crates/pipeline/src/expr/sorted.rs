@@ -16,6 +16,7 @@ pub enum SortBy {
 }
 
 /// Orders values; equal ones keep their order. Elements that are not documents have no fields.
+/// Keys are made once for each element and not for each comparison.
 pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
     match by {
         SortBy::Whole(descending) => values.sort_by(|a, b| {

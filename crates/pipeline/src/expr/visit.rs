@@ -4,6 +4,8 @@ use super::Expr;
 
 impl Expr {
     /// Whether any part of it, itself included, is what is looked for.
+    /// The one list of what an expression consists of. Bodies of forms are looked at with the rest,
+    /// whatever variables they see.
     pub fn any_part(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
         let any = |part: &Self| part.any_part(wanted);
         wanted(self)
@@ -40,6 +42,7 @@ impl Expr {
     }
 
     /// Whether its value may depend on the document that it is evaluated over.
+    /// An expression that does not can be computed once for all rows.
     pub fn reads_document(&self) -> bool {
         self.any_part(&|part| matches!(part, Self::Root | Self::Field(_)))
     }

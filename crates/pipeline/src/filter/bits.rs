@@ -3,6 +3,7 @@
 use document::{Number, Rounding, ValueRef};
 
 /// Which bits have to be set or clear.
+/// With no bits named, `all` holds and `any` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Every named bit is set.
@@ -16,6 +17,7 @@ pub enum Quantity {
 }
 
 /// The bits a test names: positions, or the set bits of bytes.
+/// Positions may be far beyond a number's bits, so that they are not made into bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
     /// Numbers of bits, ascending; empty where bytes say it.
@@ -33,6 +35,7 @@ impl Mask {
     }
 
     /// The set bits of a number.
+    /// Bits of the number as 64 bits.
     pub fn from_number(number: u64) -> Self {
         Self::from_bytes(&number.to_le_bytes())
     }
@@ -61,6 +64,7 @@ pub struct BitTest {
 
 impl BitTest {
     /// Whether a value has such bits; false for what has no bits.
+    /// Bits beyond a number are its sign, bits beyond binary data are clear.
     pub fn meets_value(&self, value: ValueRef<'_>) -> bool {
         match value {
             ValueRef::Binary { bytes, .. } => self.holds_for(|at| byte_bit(bytes, at)),
@@ -89,6 +93,7 @@ fn byte_bit(bytes: &[u8], at: u32) -> bool {
 }
 
 /// The whole number whose bits are tested: doubles have to be whole, decimals are rounded.
+/// `None` for a fraction; a decimal out of range is the least integer.
 fn whole_number(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Decimal(v) => Some(v.to_i64(Rounding::HalfEven).unwrap_or(i64::MIN)),
@@ -97,6 +102,7 @@ fn whole_number(value: ValueRef<'_>) -> Option<i64> {
 }
 
 /// A number cut to a whole one: what `$mod` divides.
+/// `None` for NaN, infinities and what does not fit.
 pub(super) fn truncated_number(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),

@@ -59,7 +59,7 @@ pub(in crate::exec) struct Reading {
     /// Reads its records.
     reader: Reader,
     /// What the reader holds.
-    /// A buffer as large as its largest record needs.
+    /// A chunk of the file or its largest record, and the list of chunks.
     memory: usize,
     /// Where partitions of the next level go.
     file: TempFile,

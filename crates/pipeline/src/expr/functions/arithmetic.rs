@@ -166,8 +166,8 @@ fn subtract(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$multiply`: a product.
-/// Without arguments it is 1. Null anywhere makes it null, also after an argument of a wrong type
-/// would have come.
+/// Without arguments it is 1. Arguments are taken in order: the first one that is null or of a
+/// wrong type decides.
 fn multiply(call: &In<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;

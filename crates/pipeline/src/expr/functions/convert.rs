@@ -301,7 +301,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 }
 
 /// The text of a scalar; documents, arrays and other types have none.
-/// Doubles have six significant digits or as many as they need; see `double_text`.
+/// Doubles have at most six significant digits.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),

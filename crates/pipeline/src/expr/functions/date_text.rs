@@ -46,6 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The format argument; `None` when it is null.
+/// `code` is the number of the error for anything that is not a string.
 fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     match call.value_at(1) {
         value if value.is_nullish() => Ok(None),
@@ -59,6 +60,8 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
 }
 
 /// `$dateToString`: a date by a format, ISO 8601 unless one is given.
+/// `onNull` stands in for a date that is null or missing; a null format or zone makes the result
+/// null.
 fn to_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
@@ -77,6 +80,7 @@ fn to_string(call: &In<'_>) -> OptionalValue {
 
 /// A date by a format: `%Y-%m-%d` and their like. `local` is the date in its zone, `offset` how far
 /// the zone is ahead of UTC, both in milliseconds.
+/// A wrong field and a `%` at the end are errors, found only when a date is written.
 fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> {
     let (at, days) = (DateParts::parts_of(local), local.div_euclid(DAY_MS));
     if !(0..=9999).contains(&at.year) {
@@ -128,11 +132,13 @@ fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> 
 
 /// `$dateFromString`: a date read from text, by a format or freely. `onError` stands in for texts
 /// that are not dates.
+/// A date that is null or missing is `onNull`. A null format or zone makes the result null.
 fn from_string(call: &In<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => None,
         false => match format_arg(call, 40684)? {
             Some(format) => Some(format),
+            // `onNull` comes before a null format.
             None if call.arg_at(0).is_nullish() => None,
             None => return NULL,
         },
@@ -161,6 +167,7 @@ fn from_string(call: &In<'_>) -> OptionalValue {
         }
     };
     match read {
+        // A wrong format or zone has another number: `onError` does not hide it.
         Err(error) if error.number == 241 && !call.arg_at(3).is_absent() => {
             Ok(call.arg_at(3).value().map(Into::into))
         }
@@ -169,6 +176,7 @@ fn from_string(call: &In<'_>) -> OptionalValue {
 }
 
 /// The number of a month's name, or of its first three letters or more.
+/// In any case; `None` for anything else.
 pub(super) fn month_named(text: &str) -> Option<i64> {
     let wanted = text.to_ascii_lowercase();
     let fits = |month: &str| wanted.len() >= 3 && month.to_ascii_lowercase().starts_with(&wanted);

@@ -11,11 +11,13 @@ use super::rounding::at_least_to;
 const DIGITS: i32 = 34;
 
 /// Whether doubles hold it well enough.
+/// Not where it became zero, infinite or lost digits by being too small.
 fn is_plain(value: f64) -> bool {
     value.is_normal() || value.is_nan()
 }
 
 /// The natural logarithm of what is positive.
+/// `ln(digits * 10^exponent)` is `ln(digits) + exponent * ln(10)`, whose parts doubles hold.
 pub(super) fn ln(value: Decimal128) -> f64 {
     match value.parts() {
         Some((_, digits, exponent)) if !is_plain(value.to_f64()) => {
@@ -26,6 +28,7 @@ pub(super) fn ln(value: Decimal128) -> f64 {
 }
 
 /// The logarithm to base 10 of what is positive; exact for powers of ten.
+/// The digits and the exponent are added up as in [`ln`].
 pub(super) fn log10(value: Decimal128) -> f64 {
     match value.parts() {
         Some((_, digits, exponent)) if !is_plain(value.to_f64()) => {
@@ -36,6 +39,8 @@ pub(super) fn log10(value: Decimal128) -> f64 {
 }
 
 /// A power of e.
+/// Beyond doubles it is a power of ten: the fraction of the exponent gives digits, the whole part
+/// goes into the text.
 pub(super) fn exp(value: Decimal128) -> Decimal128 {
     let power = value.to_f64();
     let direct = power.exp();
@@ -50,6 +55,7 @@ pub(super) fn exp(value: Decimal128) -> Decimal128 {
 
 /// The whole number beside a decimal; one with more digits than there are, and what is infinite, has
 /// none.
+/// The result has exponent 0 where the digits allow it; NaN gives NaN.
 pub(super) fn whole_part(value: Decimal128, rounding: Rounding) -> Decimal128 {
     let fits = value.parts().is_some_and(|(_, digits, exponent)| {
         let len = digits.checked_ilog10().map_or(1, |len| len as i32 + 1);

@@ -11,6 +11,7 @@ use evaluation::{Budget, Error, Growth, Size};
 use super::In;
 
 /// Few fields are looked through; more are found by their hash.
+/// Hashing costs more than looking through fewer.
 const FEW: usize = 16;
 /// Work of a new field beside its copy.
 const FIELD: usize = 64;
@@ -26,8 +27,10 @@ pub(super) struct Fields<'a> {
     /// Names with values, in the order in which the names came first.
     fields: Vec<(String, Value)>,
     /// Makes the hashes of names, with a seed that no request knows.
+    /// With a known seed a request could choose names that all have one hash.
     state: RandomState,
     /// Places by the hash of the name; the few names whose hash another has are not in it.
+    /// It holds the names after the first few.
     places: HashMap<u64, usize>,
     /// Places of those.
     others: Vec<usize>,
@@ -47,6 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Sets a field: a name that is there keeps its place and gets the new value.
+    /// Fails where the fields become too many for the work or the memory of one evaluation.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
         match self.place_of(name, hash) {
@@ -84,6 +88,7 @@ impl<'a> Fields<'a> {
 
     /// Where the field of a name stands. The first few names are looked through; others are found
     /// by their hash.
+    /// `hash` matters only where there are more than a few.
     fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);

@@ -42,6 +42,7 @@ use evaluation::{
 use super::{Env, Expr, OptionalValue};
 
 /// What a function takes.
+/// The parser checks it, so that functions get as many arguments as they say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// So many arguments, an array of them or, for one, the argument alone.
@@ -57,6 +58,8 @@ pub enum Takes {
 }
 
 /// A named argument.
+/// An argument that is not given is `Absent`, which is not the same as missing: a default holds for
+/// the first only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Its name.
@@ -83,6 +86,7 @@ pub struct Function {
     /// What it takes.
     pub takes: Takes,
     /// What it is for.
+    /// It is printed on the page of what is supported.
     pub about: &'static str,
     /// What it does.
     eval: fn(&In<'_>) -> OptionalValue,
@@ -105,6 +109,7 @@ pub(crate) const fn row(
 }
 
 /// One evaluation of a function: its name for messages, its arguments, and the environment.
+/// Arguments that were not given at the end are not in the list.
 #[derive(Debug)]
 pub struct In<'a> {
     /// The function's name, with the `$`.
@@ -132,6 +137,7 @@ impl<'a> In<'a> {
     }
 
     /// An argument's value, undefined for nothing.
+    /// For functions that treat missing as they treat null, or compare it.
     pub(crate) fn value_at(&self, index: usize) -> ValueRef<'a> {
         self.arg_at(index).operand()
     }
@@ -143,6 +149,8 @@ const CALL: usize = 128;
 impl Function {
     /// Evaluates the arguments, then the function. While one argument is evaluated, those before it
     /// are counted as held.
+    /// All arguments are evaluated, also where the first one decides; what must not be so is a
+    /// form.
     pub(crate) fn call_with<'e>(
         &'static self,
         args: &'e [Expr],
@@ -176,6 +184,8 @@ impl Function {
 
     /// Runs the function while `held` bytes of arguments are held. What it reads and makes is
     /// counted, and a result that is too large or too deep is refused.
+    /// Reading the arguments is work that is not bounded for one evaluation, since the document was
+    /// read anyway; what the function makes is.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],
@@ -188,6 +198,7 @@ impl Function {
         budget.spend_bounded(CALL)?;
         let answer = (self.eval)(&In { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
+            // Numbers and the like are too small to check.
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
         let answer = answer.map(value_without_spare_room);
@@ -224,6 +235,7 @@ pub fn all_functions() -> impl Iterator<Item = &'static Function> {
 }
 
 /// The function of this name (with the `$`).
+/// Only the parser asks, once for each call in a request.
 pub fn find_function(name: &str) -> Option<&'static Function> {
     all_functions().find(|function| function.name == name)
 }

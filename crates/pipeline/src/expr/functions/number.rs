@@ -20,6 +20,7 @@ pub(crate) fn number_value(number: Number, narrow: bool) -> Value {
 }
 
 /// A number as a decimal.
+/// A double keeps 15 digits, zeros among them.
 pub(crate) fn to_decimal(number: Number) -> Decimal128 {
     match number {
         Number::Int(v) => Decimal128::from_i64(v),
@@ -34,11 +35,13 @@ pub(crate) fn is_int(value: ValueRef<'_>) -> bool {
 }
 
 /// An integral argument that fits 32 bits.
+/// A double or decimal that is whole counts.
 pub(crate) fn int32_of(value: ValueRef<'_>) -> Option<i32> {
     i32::try_from(Number::of(value)?.to_i64_exact()?).ok()
 }
 
 /// Milliseconds since 1970 of a date, a timestamp or an object id.
+/// Texts and numbers are none.
 pub(crate) fn date_of(value: ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::DateTime(v) => Some(v),
@@ -49,6 +52,7 @@ pub(crate) fn date_of(value: ValueRef<'_>) -> Option<i64> {
 }
 
 /// A date argument of a function that takes nothing else.
+/// Callers have looked for null and missing before, where those are no error.
 pub(crate) fn need_date(value: ValueRef<'_>) -> Result<i64, Error> {
     date_of(value).ok_or_else(|| {
         invalid_request(

@@ -36,6 +36,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// `$getField`: a field by its name, dots and dollars included.
+/// Missing for an input that is no object, and for an object without the field; null for null.
 fn get_field(call: &In<'_>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let kind = call.arg_at(0).type_name();
@@ -51,6 +52,7 @@ fn get_field(call: &In<'_>) -> OptionalValue {
 
 /// `$mergeObjects: [{a: 1}, {a: 2, b: 3}]` is `{a: 2, b: 3}`; null counts as an empty object. An
 /// only argument may be an array of objects.
+/// Without anything to merge it is an empty object.
 fn merge_objects(call: &In<'_>) -> OptionalValue {
     let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
@@ -75,6 +77,7 @@ fn merge_objects(call: &In<'_>) -> OptionalValue {
 }
 
 /// The object with a field set, or without it.
+/// A field that is there keeps its place. Null for an input that is null or missing.
 fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let (function, kind) = (call.name, call.arg_at(0).type_name());

@@ -35,6 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A function of doubles; decimals go through doubles and come back to 15 digits.
+/// Other numbers give a double.
 pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> Value {
     let result = function(number.to_f64());
     match number {
@@ -53,12 +54,15 @@ fn exp(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$sigmoid`: 1 / (1 + e^-x).
+/// It never overflows: where `e^-x` is infinite the result is 0.
 fn sigmoid(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
 /// Fails when a logarithm's argument is not above 0; NaN passes.
+/// `code` is the number of the error. Decimals are looked at themselves, as a small one may be zero
+/// as a double.
 fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
@@ -103,6 +107,7 @@ fn log10(call: &In<'_>) -> OptionalValue {
 
 /// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
 /// own.
+/// Null where either is null or missing. A NaN is a double, also for decimals.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -139,6 +144,7 @@ fn log(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$sqrt`; below zero it is an error.
+/// An integer gives a double also where the root is whole.
 fn sqrt(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
@@ -151,6 +157,8 @@ fn sqrt(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$pow`: exact where both operands and the result are integers.
+/// Integers whose power does not fit, and negative exponents, give a double. Zero to a negative
+/// power is an error.
 fn pow(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -188,6 +196,7 @@ fn pow(call: &In<'_>) -> OptionalValue {
 }
 
 /// A power of decimals: whole exponents by squaring, others through doubles.
+/// Exponents that are too large to be multiplied out go through doubles, too.
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
     let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
     let Some(whole) = whole else {
@@ -199,6 +208,7 @@ fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
         if left % 2 == 1 {
             power = power.multiply(square);
         }
+        // The last square is not used; it may be infinite without harm.
         square = square.multiply(square);
         left /= 2;
     }

@@ -25,6 +25,7 @@ fn trunc(call: &In<'_>) -> OptionalValue {
 }
 
 /// The place argument of `$round` and `$trunc`; `None` when it is null.
+/// Negative places are before the point: -2 rounds to hundreds.
 fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
     let arg = call.arg_at(1);
     if arg.is_absent() {
@@ -55,6 +56,7 @@ fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
 
 /// A number rounded at a place; integers stay integers, and places after the point leave them as
 /// they are.
+/// Null for null and missing. The type stays: a 32-bit integer that no longer fits becomes 64-bit.
 fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
@@ -83,6 +85,7 @@ fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
 
 /// An integer rounded before the point; nothing when the result does not fit.
 fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
+    // At most 10^20, so that the products below fit.
     let unit = 10_i128.pow(place.unsigned_abs());
     let value = i128::from(value);
     let (mut whole, rest) = (value / unit, value % unit);
@@ -96,6 +99,7 @@ fn int_at_place(value: i64, place: i32, rounding: Rounding) -> Option<i64> {
 }
 
 /// A double rounded at a place, exactly: it is written as a decimal first.
+/// NaN and infinities stay.
 fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if !value.is_finite() {
         return value;
@@ -109,6 +113,7 @@ fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
 }
 
 /// A decimal written with at least so many places, if it has the digits for them.
+/// Zeros are added, never digits taken away.
 pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
     match value.parts() {
         Some((_, _, exponent)) if -places < exponent => {
@@ -120,6 +125,7 @@ pub(super) fn at_least_to(value: Decimal128, places: i32) -> Decimal128 {
 }
 
 /// A decimal rounded at a place.
+/// NaN and infinities stay.
 fn decimal_at_place(value: Decimal128, place: i32, rounding: Rounding) -> Decimal128 {
     let Some((_, _, exponent)) = value.parts() else { return value };
     if exponent >= -place {

@@ -34,6 +34,7 @@ type Set = BTreeSet<BsonOrder>;
 const PLACE: usize = 256;
 
 /// Adds values to a set; those that it has already cost no memory.
+/// Each value is paid for before it is looked up, since comparing long values is work.
 fn join_sets(
     set: &mut Set,
     values: ArrayRef<'_>,
@@ -63,6 +64,7 @@ fn array_of(set: Set) -> OptionalValue {
 }
 
 /// The array of an argument; `None` when it is null.
+/// `code` is the number of the error for anything but an array.
 fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef<'a>>, Error> {
     match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
@@ -76,6 +78,7 @@ fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<Arra
 }
 
 /// `$setUnion: [[1, 2], [2, 3]]` is `[1, 2, 3]`; null when an argument is null.
+/// Without arguments it is empty.
 fn union(call: &In<'_>) -> OptionalValue {
     let mut all = Set::new();
     let mut growth = call.new_growth();
@@ -87,6 +90,7 @@ fn union(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$setIntersection`: the elements that all arrays have.
+/// Null where an argument is null or missing; without arguments it is empty.
 fn intersection(call: &In<'_>) -> OptionalValue {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
@@ -105,6 +109,7 @@ fn intersection(call: &In<'_>) -> OptionalValue {
 }
 
 /// An argument of a function of two sets.
+/// Null is an error here; callers for which it is not have looked before.
 fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(index).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -115,6 +120,7 @@ fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>
 }
 
 /// `$setDifference: [[1, 2], [2]]` is `[1]`, in the order of the first.
+/// What is kept joins the set of the second argument, so that repeated elements come once.
 fn difference(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -142,6 +148,7 @@ fn is_subset(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$setEquals`: whether all arrays have the same elements, in any order and any number.
+/// All arguments are read even after two differ, for their errors.
 fn sets_equal(call: &In<'_>) -> OptionalValue {
     let mut first: Option<Set> = None;
     let mut same = true;
@@ -169,6 +176,7 @@ fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
 }
 
 /// `$anyElementTrue`.
+/// Zero, null and false are not true; the rest is.
 fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }

@@ -55,6 +55,7 @@ pub(super) fn text_of(value: ValueRef<'_>) -> Option<&str> {
 }
 
 /// An argument as text for functions that take numbers and dates for strings; null is empty text.
+/// Other types are errors.
 pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
     Ok(match got.operand() {
         value if value.is_nullish() => String::new(),
@@ -75,6 +76,7 @@ pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
 }
 
 /// `$concat: ["a", "b"]` is `"ab"`; null when one is null.
+/// The parts are copied once, when the whole length is known.
 fn concat(call: &In<'_>) -> OptionalValue {
     let mut parts = Vec::with_capacity(call.args.len());
     let (mut length, mut growth) = (0_usize, call.new_growth());
@@ -97,11 +99,13 @@ fn concat(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$toLower` or `$toUpper`; numbers and dates are taken as their text, null as empty text.
+/// Only ASCII letters change.
 fn map_case(call: &In<'_>, change: fn(&str) -> String) -> OptionalValue {
     Ok(Some(Value::String(change(&coerced_text(call.arg_at(0))?))))
 }
 
 /// `$strcasecmp: ["A", "a"]` is `0`: the order of two texts, the case of ASCII letters ignored.
+/// -1, 0 or 1, by bytes.
 fn strcasecmp(call: &In<'_>) -> OptionalValue {
     let (a, b) = (coerced_text(call.arg_at(0))?, coerced_text(call.arg_at(1))?);
     let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
@@ -116,6 +120,8 @@ const BLANK: &[char] = &[
 ];
 
 /// `$trim` and its like: white space, or the characters of `chars`.
+/// Null for an input, or characters, that are null or missing. `left` and `right` say at which
+/// ends.
 fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
     let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
@@ -147,6 +153,8 @@ fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
 }
 
 /// `$replaceOne` or `$replaceAll`. How long the result will be is counted before it is made.
+/// Null where any of the three is null or missing. An empty `find` is at every place between
+/// characters.
 fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     let part = |index: usize, code: i32, what: &str| match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
@@ -171,6 +179,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
         check_text(input.len().saturating_add(replacement.len()).saturating_sub(find.len()))?;
         return Ok(Some(Value::String(input.replacen(find, replacement, 1))));
     }
+    // The text is read twice and written once.
     call.env.context.budget.spend_bounded(input.len().saturating_mul(4))?;
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
@@ -180,6 +189,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
 }
 
 /// `$split: ["a-b", "-"]` is `["a", "b"]`.
+/// Null where either is null or missing. A separator at an end makes an empty part there.
 fn split_text(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;

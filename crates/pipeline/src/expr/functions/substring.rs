@@ -31,6 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The length of a text in bytes or in characters: `"é"` has two bytes and is one character.
+/// Null is an error, with the number `code`.
 fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
     let Some(text) = text_of(call.value_at(0)) else {
         let kind = call.arg_at(0).type_name();
@@ -42,6 +43,7 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
 
 /// A start or end argument: a whole number that is not negative. `which` names it in the error,
 /// `otherwise` is its value when it is not given.
+/// Null is not a default: it is an error, as no number.
 pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
@@ -96,10 +98,12 @@ fn index_of(at: Option<usize>) -> OptionalValue {
 }
 
 /// `$indexOfBytes: ["abcb", "b", 2]` is `3`.
+/// An empty string is found at the start.
 fn index_of_bytes(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let start = bound_argument(call, 2, "starting", 0)?;
     let end = bound_argument(call, 3, "ending", text.len())?.min(text.len());
+    // A start after the end, or after the text.
     let Some(part) = text.as_bytes().get(start..end) else { return index_of(None) };
     let token = token.as_bytes();
     if token.is_empty() {
@@ -109,6 +113,7 @@ fn index_of_bytes(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$indexOfCP`: the same in characters: `["aéb", "b"]` is 2, where `$indexOfBytes` gives 3.
+/// A search that begins at the end finds nothing, unless all are empty.
 fn index_of_cp(call: &In<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
@@ -127,6 +132,7 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
 }
 
 /// A number cut or rounded to a whole one, as `$substrBytes` takes it.
+/// NaN is 0 and what is beyond 64 bits is the nearest bound, as the machine converts doubles.
 fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
     match Number::of(value)? {
         Number::Int(v) => Some(v),
@@ -137,6 +143,7 @@ fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
 
 /// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error where a bound lies inside a character. A
 /// negative length is the rest of the text.
+/// Null is an empty text. A start after the end gives an empty text.
 fn substr_bytes(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
@@ -170,6 +177,7 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$substrCP`: the same in characters, of which none is ever cut: `["aéb", 1, 1]` is `"é"`.
+/// A negative length is an error here.
 fn substr_cp(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {

@@ -53,12 +53,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const INF: f64 = f64::INFINITY;
 
 /// A function that takes any number.
+/// Null for null and missing; a decimal gives a decimal of 15 digits.
 fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     Ok(Some(through_double(number, function)))
 }
 
 /// A function whose argument has to be within bounds, as that of `$acos`.
+/// NaN passes; `range` is what the error shows.
 fn bounded_function(
     call: &In<'_>,
     function: fn(f64) -> f64,
@@ -79,6 +81,7 @@ fn bounded_function(
 }
 
 /// A function whose argument has to be finite, as that of `$sin`.
+/// NaN passes.
 fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
@@ -90,6 +93,7 @@ fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
 }
 
 /// `$atan2`: the angle of a point, a decimal when one coordinate is.
+/// Null where either is null or missing.
 fn atan2(call: &In<'_>) -> OptionalValue {
     let part = |index: usize, code: i32| {
         if call.arg_at(index).is_nullish() {

@@ -37,6 +37,7 @@ fn is_number(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$binarySize`: bytes of a text or of binary data.
+/// The bytes alone, without their length and subtype. Null for null and missing.
 fn binary_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -52,6 +53,7 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$bsonSize`: bytes of a document as it would be stored.
+/// A computed document is written once for it. Null for null and missing.
 fn bson_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -72,6 +74,7 @@ fn rand(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$tsSecond` or `$tsIncrement`.
+/// `shift` is 32 for the seconds and 0 for the increment. Null for null and missing.
 fn timestamp_part(call: &In<'_>, shift: u32, code: i32) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,

@@ -20,6 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) enum Zone {
     /// Milliseconds east of UTC.
+    /// It has no change of clocks.
     Fixed(i64),
     /// A zone of the database.
     Named(Box<TimeZone>),
@@ -31,6 +32,8 @@ impl Zone {
 
     /// The time zone of an argument: a name or an offset; UTC where it was not given, `None` when
     /// it is null.
+    /// `function` is the name in errors, which differ between the `$date...` functions and the
+    /// others.
     pub(crate) fn of_argument(got: &Evaluated<'_>, function: &str) -> Result<Option<Self>, Error> {
         if got.is_absent() {
             return Ok(Some(Self::UTC));
@@ -54,6 +57,7 @@ impl Zone {
     }
 
     /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
+    /// A name in another case is not known.
     pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
@@ -104,6 +108,7 @@ impl Zone {
 
 /// A date that the database can tell of whose clocks are set alike: the calendar repeats itself
 /// every 400 years.
+/// Dates before the range are its beginning: no zone changed its clocks then.
 fn within_range(ms: i64) -> i64 {
     /// Milliseconds of 400 years.
     const CYCLE: i64 = 146_097 * DAY_MS;
@@ -133,6 +138,7 @@ fn civil_time(local: i64) -> Option<DateTime> {
 }
 
 /// Milliseconds of a numeric offset.
+/// `None` for what has another form. Hours and minutes are not checked for their range.
 pub(crate) fn offset_ms(text: &str) -> Option<i64> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
