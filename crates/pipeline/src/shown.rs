@@ -12,6 +12,7 @@ pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
 }
 
 /// A value as evaluation's messages show it: doubles without trailing zeros.
+/// It goes into documents and arrays, so that their doubles are shown alike.
 pub(crate) fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Double(v) => double_text(v, 6),

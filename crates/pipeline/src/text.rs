@@ -6,6 +6,7 @@ use crate::failure::invalid_request;
 
 /// A double with at most `digits` significant digits, as C's `%g` writes it; 17 asks for the
 /// shortest text that reads back as the same number.
+/// Zeros at the end are left out. Exponents from -5 down, and from `digits` up, are written.
 pub(crate) fn double_text(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -44,6 +45,7 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
 }
 
 /// A date as `2024-02-29T13:05:07.089Z`.
+/// Years beyond four digits are written with all of theirs; it never fails, for messages.
 pub(crate) fn iso_text(ms: i64) -> String {
     let at = calendar::DateParts::parts_of(ms);
     format!(

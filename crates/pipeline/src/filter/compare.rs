@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use document::{Kind, Number, ValueRef, canonical_class, compare};
 
 /// A comparison operator.
+/// There is no variant for "not equal": it is a filter around `Eq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Equal.
@@ -22,6 +23,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// Whether the comparison holds for a value in this order to the operand.
+    /// `order` is that of the value to the operand, not the other way round.
     pub fn holds_for(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
@@ -42,6 +44,7 @@ pub fn meets_comparison(
     operand: ValueRef<'_>,
 ) -> bool {
     let Some(value) = value else {
+        // A missing value is treated as null only against null itself.
         return match operand.kind() {
             Kind::Null => comparison.holds_for(Ordering::Equal),
             Kind::MinKey => comparison.holds_for(Ordering::Greater),
@@ -55,6 +58,7 @@ pub fn meets_comparison(
         }
         return comparison.holds_for(compare(value, operand));
     }
+    // Classes are those of the order of values: numbers are one, null and undefined are two.
     let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
         || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
     comparable && comparison.holds_for(compare(value, operand))

@@ -18,6 +18,7 @@ pub struct InSet {
 
 impl InSet {
     /// Sorts the values and drops repeated ones.
+    /// `1` and `1.0` are repeated.
     pub fn new(mut values: Vec<Value>, patterns: Vec<Pattern>) -> Self {
         values.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
         values.dedup_by(|a, b| compare(a.as_ref(), b.as_ref()).is_eq());
@@ -36,6 +37,7 @@ impl InSet {
     }
 
     /// Whether a value (`None`: missing) is in the set or meets a pattern.
+    /// Values are looked up first: patterns are more work, which is counted.
     pub fn meets_value(
         &self,
         value: Option<ValueRef<'_>>,

@@ -11,10 +11,12 @@ use crate::path::{PathEnd, any_value};
 #[derive(Clone, Debug)]
 pub enum PathTest {
     /// Comparison with a value (`null` equals missing).
+    /// An array as operand is compared with whole arrays, too.
     Compare(Comparison, Value),
     /// One of a set of values and patterns.
     In(InSet),
     /// There is a value; missing is the negation.
+    /// Null is a value.
     Exists,
     /// Its type is one of a set.
     Type(TypeSet),
@@ -30,6 +32,7 @@ pub enum PathTest {
     /// Bits are set or clear.
     Bits(BitTest),
     /// An array of this length.
+    /// A negative length is met by none.
     Size(i64),
     /// An array with an element, itself a document or array, that meets a filter.
     ElemMatch(Box<Filter>),
@@ -38,10 +41,12 @@ pub enum PathTest {
 }
 
 /// Work of one test, about.
+/// In the units of the budget.
 const TEST: usize = 64;
 
 /// A condition on values without a path: what an element of an array has to meet, or, put at a
 /// path, a filter.
+/// `$elemMatch` with operators and `$not` are made of it.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// All of them.
@@ -51,6 +56,7 @@ pub enum Condition {
     /// A test.
     Test(Box<PathTest>),
     /// Never true.
+    /// So that an impossible operand needs no filter of its own.
     Never,
 }
 
@@ -65,6 +71,7 @@ impl PathTest {
 
     /// Whether one of the values at a path meets the test; `index` is set to the array index that
     /// led there.
+    /// It stops at the first value that does.
     pub(super) fn meets_at(
         &self,
         path: &Path,
@@ -76,6 +83,7 @@ impl PathTest {
             let mut inner = None;
             let met = self.meets_value(seen.value, context, &mut inner)?;
             if met {
+                // The outermost array counts: it is the one that a positional `$` refers to.
                 *index = seen.index.or(inner).or(*index);
             }
             Ok(met)
@@ -98,6 +106,7 @@ impl PathTest {
             (Self::Exists, value) => return Ok(value.is_some()),
             _ => {}
         }
+        // Of all tests only the three above can hold for a missing value.
         let Some(value) = value else { return Ok(false) };
         Ok(match (self, value) {
             (Self::Type(types), value) => types.contains(value.kind()),
@@ -127,6 +136,7 @@ impl PathTest {
 
 impl PathTest {
     /// About how much work it is to meet the test once, beside reading the value.
+    /// Looking a value up in a set is taken as one test, however long the set is.
     pub(crate) fn work_units(&self) -> usize {
         match self {
             Self::In(set) => TEST + TEST * set.patterns().len(),
@@ -147,6 +157,7 @@ impl Condition {
     }
 
     /// Whether one element meets the condition.
+    /// The element is taken as a value: an array in an array is not walked.
     pub fn meets_element(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
             Self::All(all) => {
@@ -165,6 +176,7 @@ impl Condition {
 }
 
 /// Whether an element meets a test; `index` is set to the first one that does.
+/// Elements after it are not looked at.
 fn first_meeting(
     array: ArrayRef<'_>,
     index: &mut Option<usize>,
@@ -181,6 +193,7 @@ fn first_meeting(
 
 /// Whether an element that is a document or an array meets a filter. Arrays inside arrays are met
 /// as documents with the fields "0", "1", ...
+/// Any other element meets no filter, not even an empty one.
 fn element_meets(filter: &Filter, element: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
     match element {
         ValueRef::Document(inner) => filter.matches(inner, context),

@@ -3,10 +3,12 @@
 use document::Kind;
 
 /// A set of kinds.
+/// One bit for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TypeSet(u32);
 
 /// The bit of a kind.
+/// Codes of kinds are below 20, but for those of the two keys, which have bits of their own.
 fn bit_of(kind: Kind) -> u32 {
     match kind {
         Kind::MinKey => 1 << 30,

@@ -17,6 +17,7 @@ use crate::{
 
 impl GroupState {
     /// All of the state but what the accumulator's own arguments say.
+    /// The state is given up: the group leaves memory.
     pub(crate) fn into_saved(self) -> Value {
         match self {
             Self::Sum(sum) => save_sum(&sum),
@@ -49,6 +50,7 @@ impl GroupState {
 
     /// Makes the state of a new group what was saved. Returns by how many bytes it grew; nothing
     /// where the value was not saved by such a state, as when a temporary file was damaged.
+    /// The state has been made for the same field, so that its variant is the right one.
     pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
         let bytes = memory_of(saved.as_ref());
         match (self, saved) {
@@ -65,6 +67,7 @@ impl GroupState {
             (Self::Last(last), saved) => *last = saved,
             (Self::Push(held), Value::Array(values)) => held.0 = values,
             (Self::Unique(held) | Self::Union(held), Value::Array(values)) => {
+                // Keys are made again from the values and not saved.
                 return Some(values.iter().map(|value| held.add_distinct(value.as_ref())).sum());
             }
             (Self::Joined(held), Value::Array(values)) => held.0 = values,
@@ -101,6 +104,7 @@ fn saved_pair(saved: Value) -> Option<(SortKey, Value)> {
 }
 
 /// A sum with everything that its last digit depends on.
+/// The order of additions would otherwise show in the last digit.
 fn save_sum(sum: &Sum) -> Value {
     let mut saved = Document::new();
     let whole = sum.whole.to_le_bytes();
@@ -116,6 +120,7 @@ fn save_sum(sum: &Sum) -> Value {
 }
 
 /// A sum that was saved; nothing where the value is not one.
+/// A sum without a decimal has no such field.
 fn restore_sum(saved: Value) -> Option<Sum> {
     let Value::Document(saved) = saved else { return None };
     let Value::Binary { bytes, .. } = saved.get("whole")? else { return None };

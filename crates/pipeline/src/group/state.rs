@@ -19,6 +19,7 @@ use crate::accumulate::{
 
 /// What a group has computed so far for one field. A variant for each kind of state; several
 /// accumulators may share one.
+/// The accumulator's row in the table says which one a new group begins with.
 #[derive(Debug)]
 pub enum GroupState {
     /// `$sum`: numbers of different types, each summed for itself.
@@ -58,6 +59,7 @@ pub enum GroupState {
 impl GroupState {
     /// Adds the value of a row to the state, a missing one too; returns by how many bytes the state
     /// grew. Counts and `$top` take whole rows, and do not come here.
+    /// Fails only for accumulators that refuse values of other types.
     pub(super) fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
         // About the bytes that a kept value takes.
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
@@ -68,6 +70,7 @@ impl GroupState {
             Self::Extreme(extreme) => {
                 return Ok(got.value().map_or(0, |value| extreme.add_value(value)));
             }
+            // Later rows do not come here.
             Self::First(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let bytes = weigh(&value);
@@ -97,6 +100,7 @@ impl GroupState {
     }
 
     /// The result, once all rows have come.
+    /// A group has at least one row, so that nothing here is empty for lack of rows.
     pub fn into_value(self) -> Value {
         match self {
             Self::Sum(sum) => sum.sum_value(),

@@ -34,6 +34,7 @@ pub struct Accumulator {
     /// What it is for.
     pub about: &'static str,
     /// Makes the state of a new group, given what the use says and the count `n`.
+    /// A function pointer, so that the table is a constant.
     start: fn(&Taken, usize) -> GroupState,
 }
 
@@ -44,6 +45,7 @@ impl std::fmt::Debug for Accumulator {
 }
 
 /// One computed field of a group.
+/// The field of the group's row that it becomes has this name.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Its name.
@@ -220,6 +222,7 @@ pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
 impl Field {
     /// The state of a new group; `env` is over the group's key, which is all that `n` and `p` may
     /// depend on: with `_id: {k: "$a"}` an `n` of `$k` is the `k` of the key.
+    /// Fails where `n` is no whole number above 0, or `p` no list of percentages.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
         // Evaluated over the group's key, once for each group.
         let n = match self.accumulator.shape {
@@ -239,6 +242,7 @@ impl Field {
     }
 
     /// Adds a row; returns by how many bytes the state grew.
+    /// `env` is over the row.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
             GroupState::Count(count) => {
@@ -254,6 +258,7 @@ impl Field {
     }
 
     /// Adds a row whose input was read already, together with others of the same row.
+    /// A missing value is `None`.
     pub(crate) fn add_value(
         &self,
         state: &mut GroupState,

@@ -3,6 +3,7 @@
 use crate::{expr::Expr, sort::Sort};
 
 /// What an accumulator takes.
+/// The parser reads arguments by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulatorShape {
     /// One expression.
@@ -22,6 +23,7 @@ pub enum AccumulatorShape {
 }
 
 /// What one use of an accumulator was given, as the parser reads it.
+/// What a shape does not have is an empty expression or order.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The value of a row: the input or output.

@@ -14,6 +14,7 @@ use crate::{
 
 /// What a row is ranked by. Paths are read as expressions do, so that an array is compared as a
 /// whole, unlike in `$sort`.
+/// A missing value is null; an empty array comes before null, as undefined does.
 fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     let value = |part: &SortPart| match read_path(env.root, &part.path, 0).into_value() {
         None => Value::Null,
@@ -48,9 +49,11 @@ impl Top {
 
     /// Adds a row if it is among the wanted ones; its output is evaluated only then. Returns by how
     /// many bytes the state grew.
+    /// The bytes of keys are not counted.
     pub(super) fn add_row(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
         let key = key_of(&taken.sort, env);
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
+        // After those that are equal, so that the order of rows decides among them.
         let at = self.held.partition_point(after);
         let full = self.held.len() >= self.most;
         // Among equals the ones that came first stay.
@@ -71,6 +74,7 @@ impl Top {
     }
 
     /// The outputs in order, or the only one.
+    /// `$top` of no row is null.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

@@ -7,6 +7,8 @@ use evaluation::Evaluated;
 
 /// The value at a path, from its part `from` on; borrowed unless an array on the way makes a new
 /// one.
+/// Missing where a value on the way is neither a document nor an array. A path that is used up is
+/// the document itself.
 pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {
@@ -22,6 +24,7 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
 }
 
 /// What the documents of an array hold at the rest of a path.
+/// Elements that are no documents, or lack the field, are left out; arrays inside are not entered.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
     Evaluated::Own(Value::Array(
@@ -31,6 +34,7 @@ pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) 
 
 /// The values at a path that a join compares: arrays at the end give their elements, arrays on the
 /// way both their documents and, where the part is a number, the element at that position.
+/// Nothing where the field is missing, which a join treats as null.
 pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     let mut found = Vec::new();
     visit_values(ValueRef::Document(fields), path, 0, &mut found);
@@ -38,6 +42,7 @@ pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
 }
 
 /// Adds the values that lie at the rest of a path.
+/// An array inside an array is entered by a position only.
 fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {

@@ -13,17 +13,20 @@ pub enum PathEnd {
 }
 
 /// A visited value.
+/// A missing value is seen so that tests such as equality with null can hold for it.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenValue<'a> {
     /// The value; `None` where the path leads nowhere.
     pub value: Option<ValueRef<'a>>,
     /// Index in the outermost array that was walked to get here; a part of the path that is itself
     /// an index is no walk.
+    /// It is what a positional `$` stands for.
     pub index: Option<usize>,
 }
 
 /// Visits the values at a path until `visit` returns true; returns whether it did. A value that is
 /// missing is visited too, once for each document that lacks it.
+/// An error of `visit` ends the walk.
 pub fn any_value<'a, E>(
     document: DocRef<'a>,
     path: &Path,
@@ -34,6 +37,7 @@ pub fn any_value<'a, E>(
 }
 
 /// The index that a path part is, when it is a decimal number without leading zeros.
+/// `00` is a name only, as it would be another text when written back.
 pub fn array_index(part: &str) -> Option<usize> {
     let digits = part.as_bytes();
     let plain = digits.first().is_some_and(|first| *first != b'0' || digits.len() == 1)
@@ -56,6 +60,8 @@ impl<'p> PathWalk<'p> {
     }
 
     /// Visits the values of `document` at the path from `part` on.
+    /// It goes on in a loop through documents and recurses for arrays only. A value that ends the
+    /// path too early counts as missing.
     fn walk_document<'a, E>(
         &self,
         mut document: DocRef<'a>,
@@ -84,6 +90,8 @@ impl<'p> PathWalk<'p> {
     /// Visits the values of an array, the path from `part` on still before it: those of each
     /// document in it, and, where the part is a number, those of the element at that index. An
     /// array inside the array is entered by index only.
+    /// Nothing is visited for elements that are neither, so that an array of plain values has no
+    /// missing field.
     fn walk_array<'a, E>(
         &self,
         array: ArrayRef<'a>,
@@ -119,6 +127,7 @@ impl<'p> PathWalk<'p> {
     }
 
     /// Visits an array at the end of the path: its elements, if asked for, then the array itself.
+    /// The array itself counts as a value too: `{a: [1]}` equals `{a: [1]}`.
     fn leaf_array<'a, E>(
         &self,
         array: ArrayRef<'a>,

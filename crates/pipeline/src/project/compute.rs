@@ -7,6 +7,8 @@ use super::{Item, Node};
 use crate::expr::Env;
 
 /// Sets the computed fields of a document, bounded while they grow.
+/// `env` is over the original document, not over what was copied. A missing value takes the field
+/// out.
 pub(super) fn compute_fields(
     out: &mut Document,
     node: &Node,
@@ -31,6 +33,7 @@ pub(super) fn compute_fields(
                     None => drop(out.remove(name)),
                 }
             }
+            // Where the copy has no such field a document is made for what is computed below it.
             Item::Node(inner) if inner.has_computed() => match out.get_mut(name) {
                 Some(held) => compute_value(held, inner, env, growth)?,
                 None => {
@@ -46,6 +49,7 @@ pub(super) fn compute_fields(
 }
 
 /// Sets them in every document of an array; what is no document becomes one.
+/// The same values go into each.
 fn compute_value(
     held: &mut Value,
     node: &Node,

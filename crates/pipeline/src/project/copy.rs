@@ -5,6 +5,8 @@ use document::{ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Reader, Value
 use super::{Item, Mode, Node};
 
 /// The copy.
+/// Computed fields are left for the next pass: an inclusion leaves them out, an exclusion keeps
+/// what stood there, so that they are set in their place.
 pub(super) fn copy_document(document: DocRef<'_>, node: &Node, mode: Mode) -> DocBuf {
     let mut out = DocBuilder::new();
     copy_fields(document, node, mode, &mut out);
@@ -13,6 +15,7 @@ pub(super) fn copy_document(document: DocRef<'_>, node: &Node, mode: Mode) -> Do
 
 /// Copies the fields of a document that stay. Values that stay whole are copied without being
 /// decoded.
+/// Fields stay in the order of the document, not of the projection.
 fn copy_fields(document: DocRef<'_>, node: &Node, mode: Mode, out: &mut DocBuilder) {
     match document {
         DocRef::Raw(bytes) => {
@@ -62,6 +65,7 @@ fn copy_nested(name: &str, value: ValueRef<'_>, node: &Node, mode: Mode, out: &m
 
 /// Copies the elements of an array: of documents the fields that stay, of anything else the whole,
 /// where the projection leaves it.
+/// Arrays inside arrays are entered at any depth.
 fn copy_elements(array: ArrayRef<'_>, node: &Node, mode: Mode, out: &mut ArrayBuilder<'_>) {
     for value in array.iter() {
         match value {

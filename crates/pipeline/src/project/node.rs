@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// What happens to one field.
+/// Whether it is an inclusion or an exclusion is said by the projection as a whole.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// It stays in an inclusion and goes in an exclusion.
@@ -36,6 +37,7 @@ pub enum Computed {
 }
 
 /// A second path that leads to or through a path that is already there.
+/// The parser words the error by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collision {
     /// The new path ends where another one is or passes.
@@ -46,6 +48,7 @@ pub enum Collision {
 
 /// Fields and what happens to each, in the order they were given. A path with dots is a node inside
 /// a node.
+/// Two lists, as the order matters for computed fields and the names for finding them.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     /// In the order in which they were given.
@@ -84,6 +87,7 @@ impl Node {
     }
 
     /// Adds an item at a path; fails when the path meets another one.
+    /// After a failure the tree is not used.
     pub fn insert(&mut self, path: &[&str], item: Item) -> Result<(), Collision> {
         let Some((name, rest)) = path.split_first() else { return Err(Collision::Here) };
         let computed = matches!(item, Item::Computed(_));
@@ -110,6 +114,7 @@ impl Node {
     }
 
     /// The dotted paths of the named fields.
+    /// A computed field counts as named.
     pub(super) fn dotted_paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         for (name, item) in &self.fields {
@@ -135,6 +140,7 @@ impl Computed {
 }
 
 /// An array of the first element of a field that meets a test; nothing when there is none.
+/// A field that is no array, or is missing, gives nothing.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

@@ -6,6 +6,7 @@ use evaluation::{Context, Error, Kind};
 use crate::filter::Filter;
 
 /// One such step, done in place on the projected document.
+/// It needs the position of elements, which copying field by field does not see.
 #[derive(Clone, Debug)]
 pub enum Special {
     /// Keeps a run of an array's elements.
@@ -28,6 +29,7 @@ pub enum Special {
 impl Special {
     /// Does the step on the projected document `out`. `original` is the document as it was, over
     /// which the filter has to be matched.
+    /// `filter` is the find's own; without one a positional step fails.
     pub(super) fn apply_to(
         &self,
         out: &mut Document,
@@ -61,6 +63,7 @@ impl Special {
 }
 
 /// Keeps a run of the array at a path; arrays of documents on the way are entered.
+/// What is not an array at the end of the path stays.
 fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, limit: i64) {
     let last = part + 1 == path.len();
     match out.get_mut(path.part(part)) {
@@ -78,6 +81,7 @@ fn slice_at(out: &mut Document, path: &Path, part: usize, skip: Option<i64>, lim
 }
 
 /// Keeps a run of elements: from `skip`, which counts from the end when negative, so many.
+/// A run that begins after the end is empty.
 fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let len = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let (start, count) = match skip {
@@ -92,6 +96,7 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
 }
 
 /// The first array on a path, to change in place: the one that a positional `$` is about.
+/// It does not enter arrays: what follows the array in the path says nothing more.
 fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
     match out.get_mut(path.part(part))? {
         Value::Array(values) => Some(values),

@@ -18,10 +18,12 @@ use crate::path::array_index;
 
 /// The first of a document's combinations in the sort's order. The flag says that there were none
 /// because two parts lead through different arrays; then it is each part's own first value.
+/// One part has combinations of its own values only, and so is done by itself.
 pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
     if let [part] = parts.as_slice()
+        // An `_id` is never an array.
         && part.path.as_str() == "_id"
     {
         return (vec![whole_value(document, &part.path).to_value()], false);
@@ -40,6 +42,7 @@ pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool)
 }
 
 /// What stands at a path through documents and positions in arrays; null when nothing does.
+/// An array at the end is taken as a whole, unlike in `first_key`.
 pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a> {
     let step = |value: ValueRef<'a>, part: &str| match value {
         ValueRef::Document(fields) => fields.get(part),
@@ -51,6 +54,7 @@ pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a>
 
 /// How far a path has been followed: to a value, or to an array with the next part of the path. In
 /// `{a: {b: [{c: 1}]}}` the path `a.b.c` gets as far as the array, with `c` next.
+/// Several parts at the same array go on with each of its elements together.
 #[derive(Clone, Copy)]
 enum KeySpot<'a> {
     /// To its value.
@@ -60,6 +64,7 @@ enum KeySpot<'a> {
 }
 
 /// Follows a path from a document to a value or to the first array.
+/// A value that ends the path too early is null.
 fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> KeySpot<'a> {
     loop {
         match document.get(path.part(part)) {
@@ -89,6 +94,7 @@ fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
 }
 
 /// Follows a path on from an element of an array.
+/// An element that is neither the end of the path nor a document holds nothing, which is null.
 fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
     match value {
         value if part >= path.len() => KeySpot::Value(value),
@@ -98,6 +104,7 @@ fn spot_inside<'a>(value: ValueRef<'a>, path: &Path, part: usize) -> KeySpot<'a>
 }
 
 /// What a path comes to in an empty array.
+/// An empty array at the end sorts as undefined, before null; one on the way is null.
 fn empty_spot<'a>(path: &Path, part: usize) -> ValueRef<'a> {
     if part >= path.len() { ValueRef::Undefined } else { ValueRef::Null }
 }
@@ -114,11 +121,13 @@ fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering 
 }
 
 /// Every part's own first value.
+/// Used where arrays are parallel, so that there is an order all the same.
 fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
     parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
 }
 
 /// The first value of one part by itself, where parts have no combination.
+/// The least one, or the greatest in a descending part.
 fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
     let (array, next) = match spot {
         KeySpot::Value(value) => return value,
@@ -136,6 +145,7 @@ fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
 
 /// Tries all combinations; false when two parts lead through different arrays. It calls itself for
 /// each element of the array that the paths have come to, until no path is at an array.
+/// `found` is the first combination so far.
 fn try_combinations<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,
@@ -172,6 +182,7 @@ fn try_combinations<'a>(
 }
 
 /// Keeps a combination if it comes before the one that was kept.
+/// All spots are values by then.
 fn keep_first<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,
@@ -196,6 +207,7 @@ fn keep_first<'a>(
 }
 
 /// Whether two borrowed arrays are the very same one, by their place in memory.
+/// Equal contents do not count: two fields may hold equal arrays.
 fn is_same_array(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
     match (a, b) {
         (ArrayRef::Raw(a), ArrayRef::Raw(b)) => std::ptr::eq(a, b),

@@ -109,7 +109,7 @@ pub(crate) const fn row(
 }
 
 /// One evaluation of a function: its name for messages, its arguments, and the environment.
-/// Arguments that were not given at the end are not in the list.
+/// [`In::arg_at`] says that an argument was not given, wherever it would stand.
 #[derive(Debug)]
 pub struct In<'a> {
     /// The function's name, with the `$`.

@@ -176,7 +176,7 @@ fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
 }
 
 /// `$anyElementTrue`.
-/// Zero, null and false are not true; the rest is.
+/// Zero, null, undefined and false are not true; the rest is.
 fn any_true(call: &In<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }

@@ -43,7 +43,8 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
 
 /// A start or end argument: a whole number that is not negative. `which` names it in the error,
 /// `otherwise` is its value when it is not given.
-/// Null is not a default: it is an error, as no number.
+/// Null is an error like anything that is not a number: the default holds only for an argument that
+/// was not given.
 pub(super) fn bound_argument(
     call: &In<'_>,
     index: usize,
