@@ -99,6 +99,7 @@ impl Fault {
     /// The error that clients see: its place in UTF-16 units, as JavaScript counts.
     /// `text` has to be the one that was parsed: spans are offsets into it.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
+        // The only fault without a place.
         if let Self::Unsupported(what) = self {
             return SqlError::Unsupported { what };
         }

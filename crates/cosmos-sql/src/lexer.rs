@@ -18,6 +18,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, Fault> {
         let start = lexer.at;
         let kind = lexer.next_kind()?;
         let ends = kind == TokenKind::End;
+        // The end is a token too, so that an error at the end has a place.
         tokens.push(Token { kind, span: Span { start, end: lexer.at } });
         if ends {
             return Ok(tokens);
@@ -108,6 +109,7 @@ impl<'t> Lexer<'t> {
             }
             '"' | '\'' => self.read_string(c),
             c if c.is_ascii_digit() => self.read_number(),
+            // `.5` is a number, `.a` a step of a path.
             '.' if after.next().is_some_and(|c| c.is_ascii_digit()) => self.read_number(),
             c => match Sign::starting(self.rest_of_text()) {
                 Some((sign, length)) => {
@@ -158,6 +160,7 @@ impl<'t> Lexer<'t> {
             't' => '\t',
             'u' => {
                 let first = self.read_unit()?;
+                // The second half of a pair without the first is no character, and fails here.
                 if !(0xd800..0xdc00).contains(&first) {
                     return char::from_u32(first);
                 }
@@ -218,6 +221,7 @@ impl<'t> Lexer<'t> {
         // What follows has to be no part of a name: `1a` is neither.
         let more = self.take_while(is_name);
         let text = self.text.get(start..self.at).unwrap_or_default();
+        // Beyond 64 bits a whole number is a double.
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
             // A whole number is one however it is written.

@@ -174,6 +174,7 @@ fn push_node(node: &Node, out: &mut String) {
         NodeKind::Parameter(name) | NodeKind::Name(name) => out.push_str(name),
         NodeKind::Member { base, steps } => {
             // A number with a dot behind it would be another number.
+            // Parentheses are no node of the tree, so that it reads back the same.
             let wrapped = matches!(base.kind, NodeKind::Literal(_));
             out.push_str(if wrapped { "(" } else { "" });
             push_node(base, out);
@@ -270,6 +271,7 @@ fn push_operation(node: &Node, out: &mut String) {
             push_node(condition, out);
             out.push_str(&format!(" ? {} : {}", print_expression(yes), print_expression(no)));
         }
+        // It is never reached, as only kinds with operators come here.
         _ => push_node(node, out),
     }
 }

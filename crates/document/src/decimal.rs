@@ -122,6 +122,7 @@ impl Decimal128 {
     /// Reading never fails for being too long or too large: more than 34 digits are rounded, and an
     /// exponent out of range gives zero or an infinity.
     pub fn parse(text: &str) -> Option<Self> {
+        // One sign at most: a second one is no digit and fails below.
         let body = text.strip_prefix(['+', '-']).unwrap_or(text);
         let word = body.eq_ignore_ascii_case("nan")
             || body.eq_ignore_ascii_case("inf")
@@ -139,6 +140,7 @@ impl Decimal128 {
         }
         let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        // All digits as one integer; the point only moves the exponent.
         let coefficient = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
         // The text was checked to be digits, so it fails to parse only where it is beyond an `i64`.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') {
@@ -236,6 +238,7 @@ impl Decimal128 {
     fn at_exponent(self, exponent: i32, rounding: Rounding) -> Self {
         let Some((negative, coefficient, own)) = self.parts() else { return self };
         let coefficient = BigUint::from(coefficient);
+        // A smaller exponent needs more digits and is exact; a greater one drops some.
         let scaled = if exponent <= own {
             coefficient * power_of_ten(i64::from(own) - i64::from(exponent))
         } else {
@@ -293,6 +296,7 @@ impl Decimal128 {
         let mut coefficient = u128::try_from(coefficient).unwrap_or(u128::MAX);
         let mut exponent =
             if coefficient == 0 { exponent.clamp(MIN_EXPONENT, MAX_EXPONENT) } else { exponent };
+        // The same number with more zeros and a smaller exponent.
         while MAX_EXPONENT < exponent && coefficient <= MAX_COEFFICIENT / 10 {
             coefficient *= 10;
             exponent -= 1;

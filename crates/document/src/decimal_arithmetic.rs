@@ -28,6 +28,7 @@ impl Decimal128 {
             BigUint::from(coefficient) * power_of_ten(i64::from(own - exponent))
         };
         let (x, y) = (scaled(a), scaled(b));
+        // Like signs add up; else the smaller magnitude is taken from the greater.
         let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
             (true, _) => (a.0, x + y),
             (false, Ordering::Less) => (b.0, y - x),
@@ -71,6 +72,7 @@ impl Decimal128 {
         if b == 0 {
             return if a == 0 { Self::NAN } else { Self::signed_infinity(negative) };
         }
+        // Of the exponents a quotient may have, the one without digits added.
         let ideal = i64::from(e) - i64::from(f);
         // Digits enough for a quotient of 34 digits and the rounding of the last one; what is left
         // over only says whether it is exact.

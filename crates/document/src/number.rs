@@ -84,6 +84,7 @@ pub fn compare_numbers(a: Number, b: Number) -> Ordering {
         (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
         (Number::Int(a), Number::Double(b)) => int_to_double(a, b),
         (Number::Double(a), Number::Int(b)) => int_to_double(b, a).reverse(),
+        // At least one is a decimal: only digits compare those with doubles exactly.
         (a, b) => Exact::of(a).compare(&Exact::of(b)),
     }
 }
@@ -99,6 +100,7 @@ fn int_to_double(a: i64, b: f64) -> Ordering {
         Ordering::Greater
     } else {
         let whole = b.trunc();
+        // With equal whole parts the fraction decides, which has the double's sign.
         a.cmp(&(whole as i64)).then_with(|| whole.partial_cmp(&b).unwrap_or(Ordering::Equal))
     }
 }

@@ -92,6 +92,7 @@ impl BytesWalk<'_> {
     /// The NUL at its end is looked at here, so that no element has to; the depth is counted before
     /// anything is read.
     fn enter_document(&mut self, start: usize, limit: usize) -> Result<(), Invalid> {
+        // Checked before the length, so that the error for depth comes first.
         if self.ends.len() == self.max_depth {
             return Err(Invalid::Depth(self.max_depth));
         }
@@ -118,6 +119,7 @@ impl BytesWalk<'_> {
             self.at = end;
             return Ok(());
         }
+        // The caller charges work by them.
         self.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
         // The name comes before the kind is judged; where it ends the value begins.
@@ -134,6 +136,7 @@ impl BytesWalk<'_> {
 
     /// Checks a C string at `at` that must end before `limit`; returns the offset after its NUL.
     fn check_cstring(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+        // The NUL has to lie before the end of the document: its own NUL ends nothing else.
         let end = nul_after(self.bytes, at).filter(|end| *end < limit);
         let end = end.ok_or(Invalid::Terminator)?;
         self.check_utf8(at, end)?;

@@ -29,6 +29,7 @@ impl<'q> Binder<'q> {
         if let Some(kind) = AggregateKind::find_by_name(name) {
             return self.bind_aggregate(node, name, kind, args);
         }
+        // Known to clients, so that the error says "not supported" and not "no such function".
         if functions::is_later(name) {
             return Err(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
         }
@@ -51,6 +52,7 @@ impl<'q> Binder<'q> {
         kind: AggregateKind,
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
+        // Also inside another aggregate, where the phase is a third one.
         if self.current_frame().phase != Phase::Groups {
             return Err(Fault::Aggregate(node.span(), name.to_uppercase()));
         }

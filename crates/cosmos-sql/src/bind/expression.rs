@@ -126,6 +126,7 @@ impl<'q> Binder<'q> {
         base: &'q Node,
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
+        // Keys come first: where there are groups, `c.a` is the key and `c` alone is an error.
         if let Some((key, length)) = self.key_of_path(base, steps) {
             let Expr::Slot(slot) = key else { return Ok(key) };
             return self.path_in_slot(slot, steps.get(length..).unwrap_or_default());
@@ -151,6 +152,7 @@ impl<'q> Binder<'q> {
         }
         // A field that is undefined does not keep the others from being constant: it is left out.
         let known = |(_, value): &(String, Expr)| is_constant(value);
+        // One part that depends on the row makes the whole depend on it.
         if !object.iter().all(known) {
             return Ok(Expr::Object(object));
         }
@@ -210,6 +212,7 @@ impl<'q> Binder<'q> {
         };
         let value = self.bind_boxed(value)?;
         let like = match self.bind_expr(pattern)? {
+            // A pattern that is no text is left to run time, where the result is undefined.
             Expr::Constant(Value::String(pattern)) => {
                 Expr::Like(value, Like::new(&pattern, escape))
             }

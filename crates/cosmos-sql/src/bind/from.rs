@@ -20,6 +20,7 @@ impl<'q> Binder<'q> {
     /// one.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
+        // Queries inside FROM are bound meanwhile and look at it.
         self.current_frame().enters = true;
         for input in inputs {
             // The name is added after its source is bound: a source cannot use its own name.
@@ -69,6 +70,7 @@ impl<'q> Binder<'q> {
                         at.0,
                     )?,
                 };
+                // The document itself: nothing has to be evaluated for it.
                 if root == DOCUMENT && steps.is_empty() && !input.iterates && outermost {
                     return Ok(Source { slot: DOCUMENT, input: Input::Root });
                 }
@@ -87,6 +89,7 @@ impl<'q> Binder<'q> {
     fn bind_results(&mut self, query: &'q ast::Query, outermost: bool) -> Result<Source, Fault> {
         let select = self.bind_inner_query(query)?;
         let slot = self.next_slot();
+        // Results of all documents cannot be told from one document.
         let of = if outermost && !is_local(&select) {
             Input::Collected(Arc::new(select))
         } else {

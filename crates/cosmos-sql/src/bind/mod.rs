@@ -45,6 +45,7 @@ pub(crate) fn window_counts(
 
 /// The plan of a query.
 pub(crate) fn bind_query(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
+    // Before anything is bound: constants of the plan are walked by recursion.
     let too_deep =
         parameters.iter().find(|(_, value)| !is_within_depth(value, MAX_PARAMETER_DEPTH));
     if let Some((name, _)) = too_deep {
@@ -100,6 +101,7 @@ impl<'q> Binder<'q> {
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
         self.frames.push(QueryFrame::default());
         let clauses = self.bind_clauses(query);
+        // Also after an error, before it is passed on.
         self.frames.pop();
         Ok(Select::new(clauses?))
     }
@@ -107,6 +109,7 @@ impl<'q> Binder<'q> {
     /// Binds the clauses in the order in which they run.
     /// Keys of GROUP BY are bound while rows are seen, so that no key is taken for another.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<Clauses, Fault> {
+        // FROM first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
         let grouped = !query.group.is_empty() || has_aggregate(query);
@@ -114,6 +117,7 @@ impl<'q> Binder<'q> {
         for key in &query.group {
             let expr = self.bind_expr(key)?;
             let slot = self.next_slot();
+            // The plan has the bound key, the frame the written one, by which it is found again.
             keys.push((expr, slot));
             self.current_frame().keys.push((key, slot));
         }
@@ -174,6 +178,7 @@ impl<'q> Binder<'q> {
                 [source] if self.current_frame().phase == Phase::Rows => {
                     Ok(Projection::Star(source.slot))
                 }
+                // A group has no one document that `*` could stand for.
                 [_] => Err(Fault::Ungrouped(at.0)),
                 _ => Err(Fault::StarOfMany(at.0)),
             },
@@ -216,6 +221,7 @@ impl<'q> Binder<'q> {
             NodeKind::Parameter(name) => self.parameter_value(name, count.node.span())?,
             _ => return Err(Fault::Count(count.node.span(), count.clause)),
         };
+        // Negative numbers fail the conversion.
         let whole = select::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
         whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
     }

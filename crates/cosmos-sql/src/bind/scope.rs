@@ -54,6 +54,7 @@ impl<'q> Binder<'q> {
     /// The phase tells the caller whether the name may be used where it stands.
     pub(super) fn find_name(&self, name: &str) -> Option<(usize, Phase)> {
         self.frames.iter().rev().find_map(|frame| {
+            // Within a query names are distinct, so that the direction does not matter there.
             let found = frame.names.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, slot)| (*slot, frame.phase))
         })
@@ -85,6 +86,7 @@ impl<'q> Binder<'q> {
             }
             _ => (key == base).then_some((slot, 0)),
         });
+        // The longest, as the rest of the path is then shortest to walk.
         found.max_by_key(|(_, length)| *length).map(|(slot, length)| (Expr::Slot(slot), length))
     }
 

@@ -36,6 +36,7 @@ impl Parser<'_> {
         let of = self.parse_collection()?;
         let named = self.take_word(Word::As);
         let alias = match self.current_kind() {
+            // AS may be left out.
             TokenKind::Name(_) => Some(self.expect_name()?),
             _ if named => return Err(self.syntax_error()),
             _ => None,
@@ -62,6 +63,7 @@ impl Parser<'_> {
                 let span = self.current_span();
                 let step = match self.current_kind() {
                     TokenKind::Text(name) => PathStep::Name(name.clone()),
+                    // A position; a fraction is none.
                     TokenKind::Number(value @ Value::Int64(_)) => {
                         PathStep::Computed(Node::new(NodeKind::Literal(value.clone()), span))
                     }

@@ -29,6 +29,7 @@ fn of_query(query: &Query, height: usize, fault: &mut Option<Fault>) {
 /// Walks an expression that stands at a height. The first fault is kept; the walk goes no higher.
 fn of_node(node: &Node, height: usize, fault: &mut Option<Fault>) {
     if MAX_HEIGHT < height {
+        // The walk goes on beside, and may come here again.
         if fault.is_none() {
             let message = format!("The SQL query is nested deeper than {MAX_HEIGHT} levels.");
             *fault = Some(Fault::Limit(node.span(), "SC3054", message));

@@ -50,6 +50,7 @@ fn parse_whole(
     text: &str,
     read: impl FnOnce(&mut Parser<'_>) -> Result<Box<Query>, Fault>,
 ) -> Result<Box<Query>, Fault> {
+    // Before the text is looked at.
     if MAX_TEXT_BYTES < text.len() {
         let message = format!(
             "The SQL query text exceeded the maximum limit of {MAX_TEXT_BYTES} characters."
@@ -61,6 +62,7 @@ fn parse_whole(
     let query = read(&mut parser)?;
     match parser.current_kind() {
         TokenKind::End => {
+            // Only a text that is a query has a tree to measure.
             height::check_height(&query)?;
             Ok(query)
         }
@@ -196,6 +198,8 @@ impl<'t> Parser<'t> {
         top: Option<ClauseCount>,
         selection: Selection,
     ) -> Result<Box<Query>, Fault> {
+        // Each clause takes its tokens if it is there: what is left over is an error of the
+        // caller's.
         let (from, filter) = self.parse_from_and_where()?;
         let mut group = Vec::new();
         if self.take_word(Word::Group) {
@@ -239,6 +243,7 @@ impl<'t> Parser<'t> {
         let offset = self.parse_count("OFFSET", false)?;
         self.expect_word(Word::Limit)?;
         let limit = self.parse_count("LIMIT", false)?;
+        // Said after both counts were read, so that the place spans the whole clause.
         if has_top {
             return Err(Fault::TopAndLimit(span.up_to(self.span_before())));
         }
@@ -290,6 +295,7 @@ impl<'t> Parser<'t> {
             let node = parser.parse_expression()?;
             let descending = parser.take_word(Word::Desc);
             if !descending {
+                // Said or not, it is the same.
                 parser.take_word(Word::Asc);
             }
             Ok(OrderItem { node, descending })
@@ -313,6 +319,7 @@ impl<'t> Parser<'t> {
     /// it.
     fn parse_count(&mut self, clause: &'static str, fraction: bool) -> Result<ClauseCount, Fault> {
         let span = self.current_span();
+        // Read here, as a count is no expression.
         let negative = self.take_sign(Sign::Minus);
         let kind = match self.current_kind() {
             TokenKind::Number(value) => {

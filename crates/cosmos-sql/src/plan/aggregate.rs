@@ -25,9 +25,11 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
         printer::print_group(&query.group),
     );
     let items = match &query.selection {
+        // There is no aggregate in it, and the binder refuses it for groups.
         Selection::Star(_) => return None,
         Selection::Value(node) => {
             let (kind, item) = aggregate_item(node).filter(|_| query.group.is_empty())?;
+            // The client adds up one value, which each partition sends in an array.
             plan.aggregates.push(kind.plan_name());
             plan.rewritten = format!("SELECT VALUE [{item}]{rest}");
             return Some(plan);
@@ -43,6 +45,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
             None => (None, printer::print_expression(&item.node)),
         };
         fields.push(format!("{}: {value}", printer::quoted_text(&name)));
+        // Every name stands in both lists, a key without an aggregate.
         plan.aggregate_of_alias.push((name.clone(), kind));
         plan.group_by_aliases.push(name);
     }
@@ -50,6 +53,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
     let keys: Vec<String> =
         plan.group_by_expressions.iter().map(|key| format!("{{\"item\": {key}}}")).collect();
     let keys = match keys.as_slice() {
+        // One group: there is nothing to tell groups apart by.
         [] => String::new(),
         keys => format!("[{}] AS groupByItems, ", keys.join(", ")),
     };

@@ -60,6 +60,7 @@ pub(crate) fn document_for(
     let needed = features_of(query);
     let can = needed.iter().all(|needed| features.contains(needed));
     let window = bind::window_counts(query, parameters)?;
+    // Without a plan there is nothing for the client to do: the server does all.
     let plan = if can { client_plan(query, window) } else { None };
     let plan = plan.unwrap_or(ClientPlan { distinct: "None", ..ClientPlan::default() });
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
@@ -72,6 +73,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (offset, limit) = limits.unzip();
     let mut plan = ClientPlan { distinct: "None", top, offset, limit, ..ClientPlan::default() };
     let aggregated = bind::has_aggregate(query);
+    // First, as an order or DISTINCT over groups has no form.
     if aggregated || !query.group.is_empty() {
         return aggregate::plan_aggregate(query, plan);
     }
@@ -87,6 +89,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
         whole.window = None;
         // Each partition may hold all of the results that are passed over.
         let end = offset.saturating_add(limit);
+        // So each partition sends as many as there can be in the whole window.
         plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::print_query(&whole));
     }
     Some(plan)

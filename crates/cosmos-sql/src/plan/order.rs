@@ -33,6 +33,7 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         .iter()
         .map(|expression| format!("{{\"item\": {expression}}}"))
         .collect();
+    // In parentheses: what the client puts in shall not mix with the operators around.
     let filter = match &query.filter {
         Some(filter) => format!("({} AND ({FILTER}))", printer::print_expression(filter)),
         None => format!("({FILTER})"),
@@ -97,6 +98,7 @@ fn root_and_from(query: &Query) -> Option<(String, String)> {
             None
         };
     }
+    // `FROM c IN c.list`: there would be no name left for the document.
     if first.alias.as_ref() == Some(root) {
         return None;
     }

@@ -26,6 +26,7 @@ pub enum Component {
 pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
     let window = uninverted(bytes, descending);
     if let Some((value, rest)) = decode_component(&window) {
+        // Counted in the window, whose bytes may be a copy; the rest is taken from the key itself.
         let used = window.len() - rest.len();
         return Some((Component::Value(value), bytes.get(used..)?));
     }

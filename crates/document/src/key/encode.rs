@@ -103,6 +103,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
         ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
         // Neither may be 0, which ends lists.
         ValueRef::Bool(v) => out.push(u8::from(v) + 1),
+        // Big-endian, as all fixed lengths here: bytes compare from the highest.
         ValueRef::DateTime(v) => out.extend_from_slice(&ordered_bits(v).to_be_bytes()),
         ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_be_bytes()),
         ValueRef::Regex { pattern, options } => {

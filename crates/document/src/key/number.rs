@@ -52,6 +52,7 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     };
     // A magnitude's highest bit is free; set, it puts what is not negative above what is.
     out[start] |= 0x80;
+    // Inverted, a greater magnitude sorts first, the end of the digits included.
     if negative {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }

@@ -67,6 +67,7 @@ pub enum DocRef<'a> {
 impl<'a> DocRef<'a> {
     /// Fields in stored order.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, ValueRef<'a>)> + use<'a> {
+        // Two iterators of which one is empty: one type for both forms, without an allocation.
         let (raw, tree) = match self {
             Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
             Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),

@@ -57,6 +57,7 @@ impl Percentiles {
 /// has to be in ascending order.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
+    // Within the list, whatever the product was rounded to.
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
 }

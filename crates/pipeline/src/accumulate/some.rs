@@ -73,6 +73,7 @@ impl Edge {
         if !self.last && self.held.len() >= self.most {
             return 0;
         }
+        // Missing values take a place, unlike for the least and greatest ones.
         let value = got.into_value().unwrap_or(Value::Null);
         let mut grown = memory_of(value.as_ref());
         self.held.push_back(value);

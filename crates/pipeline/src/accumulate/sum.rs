@@ -103,6 +103,7 @@ impl Sum {
             total = total.add(Decimal128::from_f64_exact(self.double.total()));
         }
         if self.whole != 0 {
+            // By its text: a sum of integers may have more digits than an `i64` holds.
             let whole = Decimal128::parse(&self.whole.to_string());
             total = total.add(whole.unwrap_or(Decimal128::NAN));
         }

@@ -31,6 +31,7 @@ pub use operators::{ElementFilter, Operators, PathOperator};
 pub use path::{EditPath, EditStep};
 
 /// What an update does.
+/// Made by the parser, which has checked what can be known without a document.
 #[derive(Clone, Debug)]
 pub enum Edit {
     /// Puts another document in place; the `_id` stays.
@@ -45,6 +46,7 @@ pub enum Edit {
 #[derive(Clone, Debug)]
 pub struct EditOutcome {
     /// The document.
+    /// The old bytes where nothing changed.
     pub document: DocBuf,
     /// Whether it is to be written: it differs from the old one in any byte, or replaces it.
     pub changed: bool,
@@ -54,6 +56,8 @@ impl Edit {
     /// Edits a document. `filter` is the one it met, for the positional `$`. Fails when an operator
     /// does not fit the document, when the `_id` would change, or when the result could not be
     /// stored.
+    /// The document is always returned, also where it need not be written: a command may have to
+    /// return it.
     pub fn apply(
         &self,
         old: DocRef<'_>,
@@ -70,6 +74,7 @@ impl Edit {
                 Ok(outcome)
             }
             Self::Operators(operators) => {
+                // The tree is larger than the bytes; its memory is held until the edit is done.
                 let _held = context.holding.share_for_tree(old)?;
                 let (new, changed) =
                     operators.apply_to(old.to_tree(), false, filter, Some(old), context)?;
@@ -91,6 +96,7 @@ impl Edit {
 
     /// The document to insert where no document met the filter: what its equalities say, then the
     /// edit. An `_id` stands first; without one the caller has to make it.
+    /// Unlike for a document that is there, names at the root are not checked here.
     pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
         // An expression says nothing that a new document could begin with.
         if filter.has_expression() {
@@ -104,6 +110,8 @@ impl Edit {
             }
             Self::Operators(operators) => {
                 let start = insert::from_equalities(filter, context)?;
+                // Operators may set an `_id` where the filter says none, not change one that it
+                // says.
                 let id = start.get("_id").cloned();
                 let (new, _) = operators.apply_to(start, true, None, None, context)?;
                 if id.is_some() {
@@ -147,6 +155,7 @@ impl Edit {
 }
 
 /// The outcome of a new document: checked, and compared with the old one byte by byte.
+/// Only bytes tell whether something is to be written: values may be equal and differ in type.
 fn outcome_of(old: DocRef<'_>, new: DocBuf) -> Result<EditOutcome, Error> {
     check::check_storable(&new)?;
     let changed = match old {
@@ -158,6 +167,7 @@ fn outcome_of(old: DocRef<'_>, new: DocBuf) -> Result<EditOutcome, Error> {
 
 /// A replacement with the `_id` it has to have in front; another `_id` in the replacement is an
 /// error.
+/// Equality by order is enough here: the replacement's own form of the `_id` is kept.
 fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     let mut new = new.clone();
     if let Some(id) = id {
@@ -176,6 +186,7 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
 
 /// The document that a pipeline makes of another one. It may leave the `_id` out, which is put
 /// back, and may not change it.
+/// Without an `_id` in the old document the pipeline may make one.
 fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
     let new = edit_with(stages, old, context)?;
     let Some(id) = old.get("_id") else { return Ok(new) };

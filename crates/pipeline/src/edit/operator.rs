@@ -154,6 +154,7 @@ impl Operator {
         spot: TargetSpot<'_>,
     ) -> Result<bool, Error> {
         match self {
+            // The caller leaves `$setOnInsert` out where the document was there.
             Self::Set(new) | Self::SetOnInsert(new) => Ok(replace_value(value, new.clone())),
             Self::Min(new) => {
                 let less = compare(new.as_ref(), value.as_ref()).is_lt();

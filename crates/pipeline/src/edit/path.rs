@@ -175,6 +175,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
             let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
             // The empty text stands for the root, which every path passes through.
             let before = path.text.get(..end).unwrap_or_default();
+            // The prefix is an operator's path already, or its array is taken in the other way.
             if *taken.entry(before).or_insert(kind) != kind {
                 return conflict(before);
             }
@@ -182,6 +183,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
             let rest = path.text.get(start..).unwrap_or_default();
             end = rest.find('.').map_or(path.text.len(), |dot| start + dot);
         }
+        // The same path again, or one of which parts were named before.
         if taken.insert(&path.text, Taken::Leaf).is_some() {
             return conflict(&path.text);
         }

@@ -119,6 +119,7 @@ pub(super) fn create_place(
                 let text = format!("can't backfill more than {MAX_PADDING} elements");
                 return Err(Error::new(Kind::TooLarge, 34, text));
             }
+            // Nulls in between take memory that no value of the request accounts for.
             growth.hold_beside((at - values.len()).saturating_mul(size_of::<Value>()))?;
             values.resize(at, Value::Null);
             values.push(in_documents(rest, value));

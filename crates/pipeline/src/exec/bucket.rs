@@ -110,6 +110,7 @@ impl Bucketing {
             none => {
                 // There is no key yet: what is asked once of a bucket is asked of nothing.
                 let states = new_states(&self.bucket.fields, ValueRef::Null, context)?;
+                // The greatest value is set right below.
                 let (least, greatest) = (value.clone(), Value::Null);
                 none.insert(Open { least, greatest, inside: 0, states })
             }
@@ -162,6 +163,7 @@ impl Operator for Bucketing {
                 return Ok(Poll::Row(closed));
             }
             context.budget.spend(row.document.bytes().len())?;
+            // All rows may go into one bucket: others run in between.
             if context.budget.is_due() {
                 return Ok(Poll::Pause);
             }

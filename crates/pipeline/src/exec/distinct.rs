@@ -42,6 +42,7 @@ impl Distinct {
     /// Adds a value that is not there yet; fails when the values would not fit into one document.
     fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         let held = BsonOrder(value.to_value());
+        // Looked for first, as most values of a path repeat and cost nothing more.
         if !self.seen.contains(&held) {
             let mut alone = DocBuilder::new();
             // Its size as an element of the answer's array, about.
@@ -87,6 +88,7 @@ impl Operator for Distinct {
                 array.push(value.as_ref());
             }
         });
+        // The set was turned into the row, which is what is held from now on.
         self.meter.clear_held();
         self.meter.add_bytes(builder.len())?;
         self.slot.row = Some(Row::not_stored(builder.finish()));

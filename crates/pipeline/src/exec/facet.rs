@@ -95,6 +95,7 @@ impl Faceting {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
+            // Said each time: it does no harm twice.
             if self.ended {
                 exec.finish_input();
             }
@@ -147,6 +148,7 @@ impl Operator for Faceting {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
+            // Each part has its own copy of the row, which shares its bytes.
             exec.offer_row(Row::not_stored(row.document.clone()))?;
         }
         Ok(())

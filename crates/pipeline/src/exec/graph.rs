@@ -124,6 +124,7 @@ impl ReferenceWalk {
         self.meter.add_bytes(
             memory_of(ValueRef::Document(document.as_ref())) + row.source.weight_of_source() + 64,
         )?;
+        // Also of the last step that is allowed: its values are then not searched for.
         for value in values_for_join(document.as_ref(), &graph.from) {
             self.add_to_frontier(value)?;
         }
@@ -202,6 +203,7 @@ impl Operator for Walking {
         };
         // The first step has depth 0.
         let within = self.graph.max_depth.is_none_or(|most| walk.depth <= most);
+        // The walk is over: the found documents go into the row.
         if walk.frontier.is_empty() || !within {
             let found = Value::Array(walk.found);
             let (base, path) = (walk.row.document, &self.graph.name);
@@ -224,6 +226,7 @@ impl Operator for Walking {
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
             rows.into_iter().try_for_each(|row| walk.add_found(row, &self.graph))?;
+            // Documents of this answer have been marked with the step before.
             walk.depth += 1;
         }
         Ok(())

@@ -68,6 +68,7 @@ impl Lookup {
         let mut held = 0;
         if !self.variables.is_empty() {
             let env = Env::new(document, context);
+            // An operation of its own for this row, since its variables are the row's.
             let mut inner = (**context).clone();
             for (name, expr) in &self.variables {
                 let value = expr.evaluate(&env.with_held(held)?)?.unwrap_or(Value::Undefined);
@@ -162,6 +163,7 @@ impl Operator for Joining {
         // The row that asked is in the slot again: now it has its answer.
         if let Some(rows) = self.supplied.take() {
             let answer = self.joined_row(row, rows);
+            // Where the answer is kept it goes on being held.
             if self.kept.is_none() {
                 self.meter.clear_held();
             }
@@ -173,6 +175,7 @@ impl Operator for Joining {
         let (request, held) = self.lookup.request_for(row.document.as_ref(), context)?;
         self.meter.clear_held();
         self.meter.add_bytes(held)?;
+        // The row waits in the slot for the answer.
         self.slot.row = Some(row);
         Ok(Poll::Want(Box::new(request)))
     }

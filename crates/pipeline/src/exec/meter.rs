@@ -33,6 +33,7 @@ impl Meter {
     /// Says that `held` bytes are held.
     /// Nothing changes when it fails.
     pub(super) fn set_held(&mut self, held: usize) -> Result<(), Error> {
+        // The stage's own limit comes first: it holds however much memory there is.
         if MAX_STAGE_BYTES < held {
             return Err(self.limit_exceeded());
         }

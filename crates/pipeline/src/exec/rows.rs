@@ -34,6 +34,7 @@ impl Limit {
 
 impl Operator for Limit {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
+        // Counted when it is taken in: it is handed on in any case.
         self.left = self.left.saturating_sub(1);
         self.slot.row = Some(row);
         Ok(())

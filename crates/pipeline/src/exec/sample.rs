@@ -54,6 +54,7 @@ impl Operator for Sampling {
         if self.held.len() < self.most {
             self.meter.add_bytes(row.memory_bytes())?;
             self.held.push(row);
+        // A place beyond the reservoir means that the row is not taken.
         } else if let Some(place) = self.held.get_mut(random_below(context, self.seen)) {
             self.meter.free_bytes(place.memory_bytes());
             self.meter.add_bytes(row.memory_bytes())?;
@@ -68,6 +69,7 @@ impl Operator for Sampling {
     }
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
+        // A sample of nothing reads nothing.
         if !self.ended && self.most > 0 {
             return Ok(Poll::Need);
         }

@@ -71,6 +71,7 @@ impl Unwinding {
         context: &Arc<Context>,
     ) -> Result<Option<Row>, Error> {
         let Apart { row, at, offset, of } = apart;
+        // The array is found again for each element, since a row cannot hold a borrow of itself.
         let next = match value_at(row.document.as_ref(), &self.unwind.path) {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
             _ => None,
@@ -161,6 +162,7 @@ fn copy_with_value(
     at: usize,
     value: Option<ValueRef<'_>>,
 ) {
+    // Rows are raw documents always.
     let DocRef::Raw(bytes) = document else { return };
     for element in Reader::new(bytes) {
         if element.name != path.part(at).as_bytes() {
@@ -182,6 +184,7 @@ fn copy_with_value(
 impl Operator for Unwinding {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
+        // The row before is done.
         self.meter.clear_held();
         self.meter.add_bytes(row.memory_bytes())?;
         self.row = Some(Apart { row, at: 0, offset: FIRST, of });

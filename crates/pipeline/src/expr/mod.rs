@@ -33,19 +33,24 @@ use evaluation::{Error, Evaluated, Size, readable_bytes, without_spare_room};
 use crate::path::read_path;
 
 /// An expression.
+/// Literals are evaluated already; functions stand for themselves, so that nothing is looked up by
+/// name while rows are read.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A constant.
     Literal(Value),
     /// An optional argument that was not given.
+    /// Not the same as a missing value: a function tells the two apart for its defaults.
     Absent,
     /// The whole document: `$$ROOT`.
     Root,
     /// A path of the document.
     Field(Path),
     /// A variable, or what lies below it.
+    /// Found by name at run time, from the innermost binding outward.
     Variable(Arc<str>, Option<Path>),
     /// The operation's instant.
+    /// The same for all documents of the operation.
     Now,
     /// The operation's second as a timestamp.
     ClusterTime,
@@ -82,6 +87,7 @@ pub enum Expr {
 }
 
 /// What functions return: a value or nothing. Nothing is a missing field, not null.
+/// Null is a value.
 pub type OptionalValue = Result<Option<Value>, Error>;
 
 impl Expr {
@@ -103,6 +109,8 @@ impl Expr {
             Self::Absent => Ok(Evaluated::Absent),
             Self::Root => Ok(Evaluated::Ref(document::ValueRef::Document(env.root))),
             Self::Field(path) => {
+                // Looking for a field reads names only: it is counted as a small part of the
+                // document.
                 env.context
                     .budget
                     .spend(readable_bytes(document::ValueRef::Document(env.root)) / 64)?;

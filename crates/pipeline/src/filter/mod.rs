@@ -26,6 +26,7 @@ pub use test::{Condition, PathTest};
 pub use types::TypeSet;
 
 /// A condition on a document.
+/// It is read by the planner, too, which looks for tests on indexed paths.
 #[derive(Clone, Debug)]
 pub enum Filter {
     /// All of them; none of them given: always true.
@@ -33,6 +34,7 @@ pub enum Filter {
     /// At least one of them.
     Or(Vec<Filter>),
     /// None of them.
+    /// With none given it is always true.
     Nor(Vec<Filter>),
     /// Not this one.
     Not(Box<Filter>),
@@ -64,6 +66,7 @@ impl Filter {
     }
 
     /// Whether a document meets the condition.
+    /// Fails when an expression in it fails, or the operation is to end.
     pub fn matches(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         self.check(document, context, &mut None)
     }
@@ -93,6 +96,8 @@ impl Filter {
             Self::And(all) => {
                 for filter in all {
                     if !filter.check(document, context, index)? {
+                        // What an earlier condition set means nothing where the whole does not
+                        // hold.
                         *index = None;
                         return Ok(false);
                     }
@@ -109,6 +114,7 @@ impl Filter {
             }
             Self::Nor(none) => {
                 for filter in none {
+                    // A condition under a negation holds for no element in particular.
                     if filter.check(document, context, &mut None)? {
                         return Ok(false);
                     }
@@ -117,6 +123,7 @@ impl Filter {
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
             Self::Path(path, test) => {
+                // Before the walk: a document costs something also where the path leads nowhere.
                 context.budget.spend(test.work_units())?;
                 test.meets_at(path, document, context, index)
             }
@@ -129,6 +136,7 @@ impl Filter {
     }
 
     /// Whether an expression occurs anywhere in the filter.
+    /// Expressions cannot say what a new document begins with, and no index serves them.
     pub fn has_expression(&self) -> bool {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {
@@ -142,6 +150,7 @@ impl Filter {
 
     /// Calls `visit` with every path that the filter names; paths inside `$elemMatch` are not among
     /// them.
+    /// Nor are those of expressions.
     pub fn visit_paths<'a>(&'a self, visit: &mut dyn FnMut(&'a Path)) {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {

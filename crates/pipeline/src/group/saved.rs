@@ -23,6 +23,7 @@ impl GroupState {
             Self::Sum(sum) => save_sum(&sum),
             Self::Avg(avg) => Value::Array(vec![save_sum(&avg.sum), Value::Int64(avg.count)]),
             Self::Count(count) => Value::Int64(count),
+            // An empty array for none, which null would not tell from a held null.
             Self::Extreme(extreme) => Value::Array(extreme.held.into_iter().collect()),
             Self::First(held) => Value::Array(held.into_iter().collect()),
             Self::Last(held) => held,
@@ -42,6 +43,7 @@ impl GroupState {
                 Value::Array(top.held.into_iter().map(pair).collect())
             }
             Self::Percentiles(held) => {
+                // As bytes, so that a great many numbers take no more than they did.
                 let bytes = held.numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
                 Value::Binary { subtype: 0, bytes }
             }

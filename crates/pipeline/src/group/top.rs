@@ -55,6 +55,8 @@ impl Top {
         let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
         // After those that are equal, so that the order of rows decides among them.
         let at = self.held.partition_point(after);
+        // For the last rows the front is the one that goes; a row that is not after it is not
+        // wanted.
         let full = self.held.len() >= self.most;
         // Among equals the ones that came first stay.
         let first = self.held.front().filter(|_| self.bottom);
@@ -74,7 +76,6 @@ impl Top {
     }
 
     /// The outputs in order, or the only one.
-    /// `$top` of no row is null.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

@@ -33,8 +33,10 @@ pub enum Mode {
 /// A projection.
 #[derive(Clone, Debug)]
 pub struct Projection {
+    /// Computed fields are there in both.
     mode: Mode,
     node: Node,
+    /// In the order in which they are done.
     specials: Vec<Special>,
     /// The filter that rows of a pipeline met, for the positional `$`.
     over: Option<Arc<Filter>>,
@@ -47,6 +49,7 @@ impl Projection {
     }
 
     /// The same projection of rows that met this filter, which is kept if the projection needs it.
+    /// For a pipeline whose `$match` stands before the projection.
     pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
             self.over = Some(Arc::new(filter.clone()));
@@ -65,6 +68,7 @@ impl Projection {
     }
 
     /// Whether every document stays as it is.
+    /// Then its bytes are returned without a pass over the fields.
     pub fn is_identity(&self) -> bool {
         self.mode == Mode::Exclusion && self.node.is_empty() && self.specials.is_empty()
     }
@@ -83,6 +87,7 @@ impl Projection {
     }
 
     /// The projected document. `filter` is the one that the document met, for the positional `$`.
+    /// Fails when a computed field fails, or the result is too large.
     pub fn apply(
         &self,
         document: DocRef<'_>,
@@ -100,6 +105,7 @@ impl Projection {
         // The copy becomes a tree, which takes several times its bytes for as long as it is there.
         let _held = context.holding.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
+        // Expressions see the document as it was, not what the copy left of it.
         let env = Env::new(document, context);
         compute::compute_fields(&mut tree, &self.node, &env, &mut env.new_growth())?;
         for special in &self.specials {

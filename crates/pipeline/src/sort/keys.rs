@@ -23,7 +23,7 @@ pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool)
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
     if let [part] = parts.as_slice()
-        // An `_id` is never an array.
+        // A stored `_id` is never an array; a group's may be one, and is taken whole.
         && part.path.as_str() == "_id"
     {
         return (vec![whole_value(document, &part.path).to_value()], false);
@@ -31,6 +31,7 @@ pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool)
     let start: Vec<KeySpot<'_>> =
         parts.iter().map(|part| enter_path(document, &part.path, 0)).collect();
     let parallel = parts.len() > 1 && !try_combinations(parts, start.clone(), &mut found);
+    // Walking combinations of one part is the same as looking for its first value, only slower.
     if parallel || parts.len() == 1 {
         found = Some(one_by_one(parts, start));
     }
@@ -84,6 +85,7 @@ fn enter_path<'a>(mut document: DocRef<'a>, path: &Path, mut part: usize) -> Key
 /// `0` is an index where the array has that element, and otherwise the name of a field of its
 /// elements.
 fn at_array<'a>(array: ArrayRef<'a>, path: &Path, part: usize) -> KeySpot<'a> {
+    // Past the end of the path there is no part, and the array is walked.
     let picked = array_index(path.part(part)).and_then(|index| array.get(index));
     match picked.filter(|_| part < path.len()) {
         Some(ValueRef::Array(inner)) if part + 1 < path.len() => at_array(inner, path, part + 1),
@@ -192,6 +194,7 @@ fn keep_first<'a>(
         .into_iter()
         .map(|spot| match spot {
             KeySpot::Value(value) => value,
+            // It does not occur: a combination is kept only when no array is left.
             KeySpot::Array(..) => ValueRef::Null,
         })
         .collect();

@@ -15,6 +15,7 @@ use document::{DocRef, Path, Value, compare};
 use evaluation::{Error, Kind};
 
 /// Most keys a sort may have.
+/// The parser refuses more.
 pub const MAX_SORT_PARTS: usize = 32;
 
 /// One key of a sort.
@@ -34,6 +35,7 @@ pub struct Sort {
 }
 
 /// The values that a document sorts by, one for each part of the order.
+/// It is only compared with keys of the same order.
 #[derive(Clone, Debug)]
 pub struct SortKey(pub Vec<Value>);
 
@@ -65,6 +67,7 @@ impl Sort {
     }
 
     /// Orders two keys made by this sort.
+    /// A descending part turns its own order round and no other's.
     pub fn compare(&self, a: &SortKey, b: &SortKey) -> Ordering {
         for ((part, a), b) in self.parts.iter().zip(&a.0).zip(&b.0) {
             let order = compare(a.as_ref(), b.as_ref());
@@ -89,6 +92,7 @@ impl SortKey {
 }
 
 /// About how much memory a value holds, in bytes.
+/// An estimate: what allocations round up is not in it.
 fn value_size(value: &Value) -> usize {
     let held = match value {
         Value::String(text) | Value::JavaScript(text) | Value::Symbol(text) => text.len(),

@@ -95,6 +95,7 @@ impl Shared {
             }
             RowStep::Take { unwind, at, of, context } => {
                 out.push(TAKE);
+                // The position is the original one: the row's index field was made of it.
                 put_place(*at, out);
                 put_place(*of, out);
                 self.write_kept(Kept::Take(Arc::clone(unwind), Arc::clone(context)), out)
@@ -109,6 +110,7 @@ impl Shared {
         // The one element that matters is the only one written, so it stands first.
         put_place(join.only.map(|_| 0), out);
         match join.only.and_then(|only| only_element(join, only)) {
+            // Where the element cannot be put apart, the whole array is written.
             Some(joined) => put_bytes(joined.bytes(), out),
             None => put_bytes(join.joined.bytes(), out),
         }

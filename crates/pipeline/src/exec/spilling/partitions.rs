@@ -165,8 +165,10 @@ impl Partitions {
         let Some(Some(writer)) = self.writers.get_mut(partition) else { return Ok(()) };
         self.record.clear();
         self.record.push(kind);
+        // With its length, as a reader takes all records by the same code.
         put_bytes(document, &mut self.record);
         context.budget.spend(self.record.len())?;
+        // A write may wait for the disk.
         context.budget.before_waiting();
         writer.append_record(&self.record).map_err(file_failed)
     }

@@ -147,6 +147,7 @@ impl Sorter {
             self.write_out(context)?;
         }
         if let Err(error) = self.meter.add_bytes(bytes) {
+            // What was held is written, so that the same bytes fit now, unless others hold all.
             self.make_room(error, context)?;
             self.meter.add_bytes(bytes)?;
         }
@@ -172,10 +173,13 @@ impl Sorter {
         self.write_run(context)?;
         let Some(spilled) = &mut self.spilled else { return Ok(()) };
         loop {
+            // Again each time: merged runs may have larger records than those before.
             let fan_in = fan_in(&spilled.runs);
             let Some(surplus) = spilled.runs.len().checked_sub(fan_in).filter(|it| 0 < *it) else {
                 break;
             };
+            // Merging n runs into one leaves n - 1 fewer: no more are merged than there are too
+            // many.
             spilled.merge_last((surplus + 1).min(fan_in), &self.sort, self.most, context)?;
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
@@ -222,6 +226,7 @@ impl Sorter {
         if LONG_ORDER <= self.bytes {
             context.budget.before_waiting();
         }
+        // Comparing is cheaper than copying the same bytes.
         context.budget.spend(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));

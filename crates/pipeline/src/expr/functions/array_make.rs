@@ -63,6 +63,7 @@ fn from_object(call: &In<'_>) -> OptionalValue {
             let mut growth = call.new_growth();
             let pair = |(name, value): (&str, ValueRef<'_>)| {
                 let mut pair = Document::new();
+                // The names stand in every pair and count in each.
                 growth.add_name("k")?;
                 growth.add_name("v")?;
                 pair.push("k", growth.copy_value(ValueRef::String(name))?);

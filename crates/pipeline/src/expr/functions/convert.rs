@@ -88,6 +88,7 @@ fn target_type(to: &Evaluated<'_>) -> Result<Type, Error> {
             let code = Number::of(value).and_then(Number::to_i64_exact).ok_or_else(|| {
                 invalid_request(9, "In $convert, numeric 'to' argument is not an integer")
             })?;
+            // A code above 255 is no type, and 255 is MinKey only as -1.
             let byte = if code == -1 { Some(0xff) } else { u8::try_from(code).ok() };
             byte.and_then(Type::from_code).filter(|_| code != 0xff).ok_or_else(|| {
                 let text =
@@ -114,6 +115,7 @@ fn type_named(name: &str) -> Option<Type> {
 /// Each conversion returns `None` for a type that it does not take.
 fn to_type(value: ValueRef<'_>, to: Type) -> Result<Value, Error> {
     let converted = match to {
+        // Everything has a truth.
         Type::Bool => to_bool(value),
         Type::Int32 => to_integer(value, to, i64::from(i32::MIN), i64::from(i32::MAX))?
             .map(|v| Value::Int32(i32::try_from(v).unwrap_or(0))),

@@ -213,6 +213,7 @@ fn from_parts(call: &In<'_>) -> OptionalValue {
     let [mut year, mut month, mut day, iso_year, week, weekday, hour, minute, second, millisecond] =
         parts;
     if iso {
+        // Weeks and days beyond the year carry over by adding days.
         let monday = calendar::iso_year_start(iso_year).unwrap_or(0);
         (year, month, day) = calendar::date_of_days(monday + (week - 1) * 7 + weekday - 1);
     }

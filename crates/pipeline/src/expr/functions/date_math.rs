@@ -128,6 +128,7 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
             let total = moment.year.checked_mul(12)?.checked_add(moment.month - 1)?;
             let total = total.checked_add(amount.checked_mul(months)?)?;
             let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
+            // January 31 and a month is the last of February.
             let day = moment.day.min(days_in_month(year, month));
             let days = days_of_date(year, month, day)?.checked_mul(DAY_MS)?;
             return Some(zone.to_instant(days.checked_add(local.rem_euclid(DAY_MS))?));
@@ -301,6 +302,7 @@ fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
             days_of_date(start.div_euclid(12), start.rem_euclid(12) + 1, 1)?.checked_mul(DAY_MS)
         }
         Unit::Week => {
+            // The first beginning of a week on or after the reference date.
             let origin = REFERENCE_DAYS + (week - iso_weekday(REFERENCE_DAYS)).rem_euclid(7);
             floor_to(days, origin, size.checked_mul(7)?)?.checked_mul(DAY_MS)
         }

@@ -20,7 +20,6 @@ use super::zone::{Zone, offset_ms};
 use crate::failure::invalid_request;
 
 /// What was read so far; what is missing has a default or makes the date incomplete.
-/// Which parts a text must have depends on its form, and is checked when all was read.
 #[derive(Default)]
 struct Parts {
     /// Of the calendar.
@@ -122,6 +121,7 @@ pub(super) fn parse_free(text: &str, zone: Option<&Zone>) -> Result<i64, Error> 
     let before = cursor.at;
     let _ = cursor.skip_char('T') || cursor.skip_char('t');
     cursor.skip_blanks();
+    // Digits right after a date are neither its own nor a time.
     let joined = cursor.at == before && 0 < before;
     if joined && cursor.peek_char().is_some_and(|c| c.is_ascii_digit()) {
         cursor.at = text.len();
@@ -229,7 +229,6 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
 }
 
 /// `hh[:mm[:ss[.fraction]]]`, with or without colons.
-/// Hours alone are enough.
 fn parse_clock(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let bad = |cursor: &Cursor<'_>| cursor.wrong_text("Unexpected character");
     let (hour, _) = cursor.read_digits(1, 2).ok_or_else(|| bad(cursor))?;
@@ -281,7 +280,6 @@ fn clock_rest(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
 
 /// `Z`, `UTC`, `GMT` or a numeric offset, if one stands here. Names of time zones are refused: they
 /// have an argument of their own.
-/// Nothing is read where none of them stands here.
 fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> {
     let rest = cursor.rest_of_text();
     for name in ["UTC", "GMT", "Z", "z"] {
@@ -294,6 +292,7 @@ fn zone_suffix(cursor: &mut Cursor<'_>, parts: &mut Parts) -> Result<(), Error> 
     }
     if rest.starts_with(['+', '-']) {
         // `+hh:mm`, `+hhmm`, `+hh`.
+        // The longest form first: each is the beginning of the next.
         for count in [6, 5, 3] {
             let text = rest.get(..count).unwrap_or_default();
             if let Some(offset) = offset_ms(text) {

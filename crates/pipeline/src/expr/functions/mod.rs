@@ -160,6 +160,7 @@ impl Function {
             // One and two arguments are most calls: they need no vector.
             [a] => {
                 let a = a.evaluate_borrowed(env)?;
+                // What an argument borrows is held by the document.
                 let held = owned_bytes(&a);
                 self.run_function(&[a], env, held)
             }

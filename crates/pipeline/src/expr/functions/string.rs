@@ -181,6 +181,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     }
     // The text is read twice and written once.
     call.env.context.budget.spend_bounded(input.len().saturating_mul(4))?;
+    // The length is known from the number of places, before anything is built.
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
