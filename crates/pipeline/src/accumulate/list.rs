@@ -49,6 +49,7 @@ impl DistinctValues {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);
         let bytes = memory_of(value) + key.len();
+        // The key is dropped again where the value is known.
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
         }

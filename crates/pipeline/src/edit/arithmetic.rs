@@ -26,6 +26,7 @@ fn combine_numbers(
     decimal: fn(Decimal128, Decimal128) -> Decimal128,
 ) -> Option<Value> {
     match (a, b) {
+        // The widest type first: each arm may assume that none wider is there.
         (Value::Decimal128(_), _) | (_, Value::Decimal128(_)) => {
             Some(Value::Decimal128(decimal(to_decimal(a)?, to_decimal(b)?)))
         }

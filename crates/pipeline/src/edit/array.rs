@@ -136,6 +136,7 @@ impl Pull {
         values: &mut Vec<Value>,
         context: &Context,
     ) -> Result<bool, Error> {
+        // Nothing is written where no element goes.
         let before = values.len();
         let mut kept = Vec::with_capacity(before);
         for value in std::mem::take(values) {

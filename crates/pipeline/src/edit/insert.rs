@@ -14,6 +14,7 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
     refuse_doubles(&equalities)?;
+    // The same filter makes the same document, in whatever order it was written.
     equalities.sort_by_key(|(path, _)| path.as_str());
     let mut root = Value::Document(Document::new());
     let mut growth = Growth::with_held(0, context);

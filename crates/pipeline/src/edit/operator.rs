@@ -156,6 +156,7 @@ impl Operator {
         match self {
             // The caller leaves `$setOnInsert` out where the document was there.
             Self::Set(new) | Self::SetOnInsert(new) => Ok(replace_value(value, new.clone())),
+            // By the order over all types: a number is less than a text.
             Self::Min(new) => {
                 let less = compare(new.as_ref(), value.as_ref()).is_lt();
                 Ok(less && replace_value(value, new.clone()))
@@ -205,6 +206,7 @@ impl Operator {
             let (path, kind) = (spot.path.join("."), other.kind().name());
             type_mismatch(format!("Path '{path}' contains an element of non-array type '{kind}'"))
         })?;
+        // Nothing changes in an empty array, so that it is not written.
         let held = !values.is_empty();
         if held && matches!(self, Self::PopFirst) {
             values.remove(0);
@@ -250,6 +252,7 @@ fn modify_number(
     match combine(value, operand) {
         Some(new) => Ok(replace_value(value, new)),
         None => {
+            // Only 64 bits overflow; the name is that of the field's own type.
             let kind = if matches!(value, Value::Int32(_)) { "NumberInt" } else { "NumberLong" };
             Err(bad_value(format!(
                 "Failed to apply {name} operations to current value (({kind}){}) for document \

@@ -59,6 +59,7 @@ pub(super) fn find_place<'a>(root: &'a mut Value, path: &[String]) -> PlaceFound
         current = match current {
             Value::Document(fields) => match fields.get_mut(part) {
                 Some(value) => value,
+                // It may be made: a document takes any name.
                 None => return PlaceFound::Missing,
             },
             Value::Array(values) => match array_index(part) {
@@ -121,6 +122,7 @@ pub(super) fn create_place(
             }
             // Nulls in between take memory that no value of the request accounts for.
             growth.hold_beside((at - values.len()).saturating_mul(size_of::<Value>()))?;
+            // Positions in between have to be there for the new one to have its own.
             values.resize(at, Value::Null);
             values.push(in_documents(rest, value));
             Ok(())

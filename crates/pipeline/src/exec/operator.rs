@@ -68,6 +68,8 @@ pub(super) fn start_operator(
         Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
         Stage::Sort { sort, limit } => {
             let next = stages.get(at + 1..).unwrap_or_default();
+            // A limit after the sort is still there as a stage: this only keeps the sort from
+            // holding more.
             let limit = rows_wanted(*limit, next);
             Box::new(sort::Sorting::new(sort.clone(), limit, holding))
         }
@@ -94,6 +96,7 @@ pub(super) fn start_operator(
 fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),
+        // What is skipped has to be sorted, too.
         [Stage::Skip(skipped), Stage::Limit(count), ..] => skipped.checked_add(*count),
         _ => None,
     };

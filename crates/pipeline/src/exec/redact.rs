@@ -34,6 +34,7 @@ fn redact_level(
     match verdict.as_ref().map(Value::as_ref) {
         Some(ValueRef::String("keep")) => Ok(Some(document.to_buf())),
         Some(ValueRef::String("prune")) => Ok(None),
+        // Fields that are no documents stay; those that are are judged by themselves.
         Some(ValueRef::String("descend")) => {
             let mut builder = DocBuilder::new();
             for (name, value) in document.iter() {

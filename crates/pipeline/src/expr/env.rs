@@ -119,6 +119,7 @@ impl<'a> Env<'a> {
     /// The parser does not know which names are bound, so that an unbound one fails here.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;
+        // The innermost of a name hides those around it.
         while let Some(bound) = scope {
             if bound.name == name {
                 return Ok(bound.value);
@@ -126,6 +127,7 @@ impl<'a> Env<'a> {
             scope = bound.outer;
         }
         match self.context.constants.get(name) {
+            // A variable of a join that was missing in its row.
             Some(document::Value::Undefined) => Ok(None),
             Some(value) => Ok(Some(value.as_ref())),
             None if name == "CURRENT" => Ok(Some(ValueRef::Document(self.root))),

@@ -90,6 +90,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
             let mut last = Evaluated::Missing;
             for part in parts {
                 last = part.evaluate_borrowed(env)?;
+                // The parts after it are not evaluated.
                 if !last.is_nullish() {
                     break;
                 }
@@ -152,6 +153,7 @@ fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Er
     for item in items {
         let got = item.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
         growth.add_size(Size::of_value(got.or_null()))?;
+        // An array cannot lack an element in the middle.
         values.push(got.into_value().unwrap_or(Value::Null));
     }
     checked_value(Value::Array(values), env)
@@ -294,6 +296,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
     let Some(values) = array_elements(&input, otherwise)? else {
         return Ok(Evaluated::Own(Value::Null));
     };
+    // Before the walk, so that a wrong limit is an error for an empty array, too.
     let most = filter_limit(&filtering.limit.evaluate_borrowed(env)?)?;
     let env = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut kept = Vec::new();

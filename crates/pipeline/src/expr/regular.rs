@@ -72,6 +72,7 @@ impl RegexCall {
     /// Any other type of text is an error. The work of matching is counted while it is done.
     pub(super) fn match_text<'e>(&'e self, env: &Env<'e>) -> Result<Evaluated<'e>, Error> {
         let input = self.input.evaluate_borrowed(env)?;
+        // The pattern is read even where the text is null, for its errors.
         let compiled = match &self.ready {
             Some(ready) => Some(ready.clone()),
             None => self.compile_arguments(env)?,
@@ -206,12 +207,14 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
     while let Some(found) = finder.find_at(next, &count)? {
         let end = whole_span(&found).map_or(text.len(), |(_, end)| end);
         let (value, start, before) = match_document(&found, text, from, counted);
+        // Characters are counted on from here at the next match.
         (from, counted) = (start, before);
         let size = Size::of_value(value.as_ref());
         env.context.budget.spend_bounded(size.memory)?;
         growth.add_size(size)?;
         all.push(value);
         let step = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        // An empty match would be found at the same place for ever.
         next = if end == start { end + step } else { end };
         if text.len() <= next {
             break;

@@ -69,6 +69,7 @@ impl BitTest {
         match value {
             ValueRef::Binary { bytes, .. } => self.holds_for(|at| byte_bit(bytes, at)),
             value => whole_number(value).is_some_and(|number| {
+                // Two's complement goes on with the sign for ever.
                 self.holds_for(|at| if at >= 64 { number < 0 } else { number >> at & 1 == 1 })
             }),
         }

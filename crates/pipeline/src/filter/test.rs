@@ -102,6 +102,7 @@ impl PathTest {
             (Self::Compare(comparison, operand), value) => {
                 return Ok(compare::meets_comparison(*comparison, value, operand.as_ref()));
             }
+            // These three have a rule for missing values.
             (Self::In(set), value) => return set.meets_value(value, context),
             (Self::Exists, value) => return Ok(value.is_some()),
             _ => {}
@@ -111,11 +112,13 @@ impl PathTest {
         Ok(match (self, value) {
             (Self::Type(types), value) => types.contains(value.kind()),
             (Self::Mod { divisor, remainder }, value) => bits::truncated_number(value)
+                // The least integer by -1 overflows, and leaves 0.
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
             (Self::Pattern(pattern), value) => {
                 return pattern.matches_value(value, &|units| context.budget.spend(units));
             }
             (Self::Bits(test), value) => test.meets_value(value),
+            // A negative size is no length.
             (Self::Size(size), ValueRef::Array(array)) => {
                 usize::try_from(*size).is_ok_and(|size| array.len() == size)
             }

@@ -245,6 +245,7 @@ impl Field {
     /// `env` is over the row.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
+            // It has no input to evaluate.
             GroupState::Count(count) => {
                 *count += 1;
                 Ok(0)

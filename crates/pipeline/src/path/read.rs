@@ -26,6 +26,7 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
 /// What the documents of an array hold at the rest of a path.
 /// Elements that are no documents, or lack the field, are left out; arrays inside are not entered.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
+    // So the result may be shorter than the array.
     let documents = values.iter().filter_map(ValueRef::as_document);
     Evaluated::Own(Value::Array(
         documents.filter_map(|fields| read_path(fields, path, from).into_value()).collect(),
@@ -58,6 +59,7 @@ fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Val
             }
         }
         ValueRef::Array(values) => {
+            // A part may be both a position and a name: the two are added up.
             let position = path.part(at).parse().ok();
             if let Some(below) = position.and_then(|position| values.get(position)) {
                 visit_values(below, path, at + 1, found);

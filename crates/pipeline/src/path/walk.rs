@@ -73,6 +73,7 @@ impl<'p> PathWalk<'p> {
             let value = document.get(self.path.part(part));
             match value {
                 Some(ValueRef::Array(array)) => {
+                    // Also at the end of the path: what is visited there is for the array to say.
                     return self.walk_array(array, part + 1, index, visit);
                 }
                 Some(ValueRef::Document(inner)) if !self.is_last(part) => {
@@ -80,6 +81,7 @@ impl<'p> PathWalk<'p> {
                     part += 1;
                 }
                 _ => {
+                    // A plain value on the way holds nothing below it.
                     let value = value.filter(|_| self.is_last(part));
                     return visit(SeenValue { value, index });
                 }
@@ -102,8 +104,10 @@ impl<'p> PathWalk<'p> {
         if part >= self.path.len() {
             return self.leaf_array(array, outer, visit);
         }
+        // Both readings are tried for each element: the index, and a field of that name.
         let wanted = array_index(self.path.part(part));
         for (at, element) in array.iter().enumerate() {
+            // Only the outermost array says which element it was.
             let index = outer.or(Some(at));
             if let ValueRef::Document(inner) = element
                 && self.walk_document(inner, part, index, visit)?
@@ -114,6 +118,7 @@ impl<'p> PathWalk<'p> {
                 continue;
             }
             let met = match element {
+                // An element that is picked by index is visited as it is, an array as a whole.
                 _ if self.is_last(part) => visit(SeenValue { value: Some(element), index: outer })?,
                 ValueRef::Document(inner) => self.walk_document(inner, part + 1, outer, visit)?,
                 ValueRef::Array(inner) => self.walk_array(inner, part + 1, outer, visit)?,

@@ -64,6 +64,7 @@ fn compute_value(
         other => {
             let mut made = Document::new();
             compute_fields(&mut made, node, env, growth)?;
+            // A plain value gives way to the document that the computed field needs.
             *other = Value::Document(made);
             Ok(())
         }

@@ -49,7 +49,7 @@ impl Projection {
     }
 
     /// The same projection of rows that met this filter, which is kept if the projection needs it.
-    /// For a pipeline whose `$match` stands before the projection.
+    /// For a find that runs as a pipeline: the engine has matched the filter before rows come here.
     pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
             self.over = Some(Arc::new(filter.clone()));

@@ -93,8 +93,10 @@ impl Node {
         let computed = matches!(item, Item::Computed(_));
         let known = self.by_name.get(*name).and_then(|at| self.fields.get_mut(*at));
         match known {
+            // A name may come once, whatever is done with it.
             Some(_) if rest.is_empty() => return Err(Collision::Here),
             Some((_, Item::Node(inner))) => inner.insert(rest, item)?,
+            // Something ends here already, and the new path would go on below it.
             Some(_) => return Err(Collision::Through(rest.len())),
             None if rest.is_empty() => self.push(name, item),
             None => {

@@ -50,10 +50,12 @@ impl Special {
                         "positional operator '.$' couldn't find a matching element in the array";
                     return Err(Error::new(Kind::Invalid, 51246, text));
                 };
+                // The projection may have cut the array before.
                 if index >= values.len() {
                     let text = "positional operator '.$' element mismatch";
                     return Err(Error::new(Kind::Invalid, 51247, text));
                 }
+                // The end first, so that the index still holds for the start.
                 values.truncate(index + 1);
                 values.drain(..index);
                 Ok(())
@@ -87,6 +89,7 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let (start, count) = match skip {
         Some(skip) if skip < 0 => (len.saturating_add(skip).max(0), limit),
         Some(skip) => (skip.min(len), limit),
+        // The last elements.
         None if limit < 0 => (len.saturating_add(limit).max(0), limit.saturating_neg()),
         None => (0, limit),
     };

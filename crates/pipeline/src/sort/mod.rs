@@ -53,6 +53,7 @@ impl Sort {
     pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
         match keys::first_key(self, document) {
             (values, false) => Ok(SortKey(values)),
+            // The order of each part by itself is no order of the document.
             (_, true) => {
                 let text = "cannot sort with keys that are parallel arrays";
                 Err(Error::new(Kind::Invalid, 2, text))

@@ -54,6 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// and count as values.
 fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
+        // One argument may be the list itself; several are the list.
         [only] => match only.value() {
             Some(ValueRef::Array(values)) => values.iter().for_each(take),
             Some(value) => take(value),
@@ -132,6 +133,7 @@ fn median(call: &In<'_>) -> OptionalValue {
 /// `$percentile`: a number for each percentage of `p`.
 /// Null for each where there are no numbers.
 fn percentile(call: &In<'_>) -> OptionalValue {
+    // The method is looked at first: with a wrong one nothing else is read.
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;
     let sorted = sorted_numbers(call);

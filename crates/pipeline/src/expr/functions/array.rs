@@ -67,11 +67,13 @@ fn elem_at(call: &In<'_>) -> OptionalValue {
             format!("{}'s second argument must be a numeric value, but is {kind}", call.name);
         return Err(type_mismatch(28690, text));
     }
+    // Whole doubles pass, as everywhere positions are asked for.
     let Some(position) = int32_of(position) else {
         let (name, value) = (call.name, shown(position));
         let text = "second argument must be representable as a 32-bit integer:";
         return Err(invalid_request(28691, format!("{name}'s {text} {value}")));
     };
+    // Outside the array it is missing, not null.
     Ok(element_at(values, i64::from(position)))
 }
 
@@ -115,6 +117,7 @@ fn index_of(call: &In<'_>) -> OptionalValue {
     let start = bound_argument(call, 2, "starting", 0)?;
     let end = bound_argument(call, 3, "ending", usize::MAX)?;
     let wanted = call.value_at(1);
+    // The end is cut before the start is skipped, so that both count from 0.
     let mut found = values.iter().enumerate().take(end).skip(start);
     let found = found.find(|(_, value)| compare(*value, wanted).is_eq());
     let position = found.and_then(|(position, _)| i32::try_from(position).ok());
@@ -203,6 +206,7 @@ fn slice(call: &In<'_>) -> OptionalValue {
     let (start, count) = if call.arg_at(2).is_absent() {
         if second < 0 { ((length + second).max(0), -second) } else { (0, second) }
     } else {
+        // With a position the count has to be above 0; with a count alone 0 gives an empty array.
         let count = slice_part(call, 2, (28727, 28728))?;
         if count <= 0 {
             return Err(invalid_request(

@@ -30,6 +30,7 @@ fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalVa
             _ if value.is_nullish() => return NULL,
             Some(Number::Int(v)) => {
                 bits = join(bits, v);
+                // One 64-bit operand makes the result 64-bit.
                 narrow &= is_int(value);
             }
             _ => {

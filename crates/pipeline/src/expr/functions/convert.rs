@@ -60,6 +60,7 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
 /// missing result.
 fn convert_value(call: &In<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
+    // Read first, since a wrong target is an error whatever the input is.
     let to = if to.is_nullish() { None } else { Some(target_type(to)?) };
     if input.is_nullish() {
         return Ok(if call.arg_at(3).is_absent() {
@@ -70,6 +71,7 @@ fn convert_value(call: &In<'_>) -> OptionalValue {
     }
     let Some(to) = to else { return NULL };
     match to_type(input.operand(), to) {
+        // Errors of other kinds, such as too much memory, are never hidden.
         Err(error) if error.number == FAILED && !call.arg_at(2).is_absent() => {
             Ok(call.arg_at(2).value().map(ValueRef::to_value))
         }
@@ -167,6 +169,7 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
         ValueRef::DateTime(v) if to == Type::Int64 => v,
         ValueRef::Double(v) => {
             finite_number(Number::Double(v))?;
+            // Compared as a double: the upper bound itself is beyond 64 bits.
             let whole = v.trunc();
             if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) {
                 return Err(overflow_error(value));
@@ -177,6 +180,7 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
             finite_number(Number::Decimal(v))?;
             v.to_i64(Rounding::Down).ok_or_else(|| overflow_error(value))?
         }
+        // A text is bounded while it is read, and has errors of its own.
         ValueRef::String(text) => return parse_integer(text, least, most).map(Some),
         _ => return Ok(None),
     };
@@ -225,6 +229,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::DateTime(v) => v as f64,
         ValueRef::Decimal128(v) => {
             let double = v.to_f64();
+            // A small decimal would become zero without a word.
             let vanished = double == 0.0 && !v.is_zero();
             if vanished || double.is_infinite() && !v.is_infinite() {
                 return Err(overflow_error(value));
@@ -288,6 +293,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::String(text) => {
             let parsed = Decimal128::parse(text)
                 .ok_or_else(|| unreadable_error(text, "Failed to parse string to decimal"))?;
+            // `Infinity` has no digits and means it.
             if parsed.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
                 let reason = "Conversion from string to decimal would overflow";
                 return Err(unreadable_error(text, reason));
@@ -357,6 +363,7 @@ fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
                 None => return Ok(None),
             }
         }
+        // A timestamp and an ObjectId have seconds.
         value => match super::number::date_of(value) {
             Some(ms) => ms,
             None => return Ok(None),

@@ -203,6 +203,7 @@ fn from_parts(call: &In<'_>) -> OptionalValue {
     let mut parts = [0; 10];
     let iso = !call.arg_at(3).is_absent();
     for (index, part) in parts.iter_mut().enumerate() {
+        // Years, months and days are the first three arguments, the ISO ones the next three.
         let used = if iso { !(0..3).contains(&index) } else { !(3..6).contains(&index) };
         if used {
             // Years, months, weeks and days begin with 1, parts of the time with 0.

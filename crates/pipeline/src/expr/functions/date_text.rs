@@ -87,6 +87,7 @@ fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> 
         let text = "$dateToString is only defined on year 0-9999, tried to use year";
         return Err(invalid_request(18537, format!("{text} {}", at.year)));
     }
+    // Months count from 1, the list of names from 0.
     let month = usize::try_from(at.month - 1).unwrap_or(0);
     let month = MONTHS.get(month).copied().unwrap_or_default();
     let mut out = String::new();

@@ -109,7 +109,7 @@ pub(crate) const fn row(
 }
 
 /// One evaluation of a function: its name for messages, its arguments, and the environment.
-/// [`In::arg_at`] says that an argument was not given, wherever it would stand.
+/// `arg_at` says that an argument was not given, wherever it would stand.
 #[derive(Debug)]
 pub struct In<'a> {
     /// The function's name, with the `$`.

@@ -93,9 +93,11 @@ fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
         }
     };
     let mut growth = call.new_growth();
+    // All of the object is copied, whatever of it changes.
     growth.add_size(Size::of_value(ValueRef::Document(fields)))?;
     let mut changed = fields.to_tree();
     match value {
+        // A missing value comes as none, and takes the field out.
         Some(value) => changed.insert(name, growth.copy_value(value)?),
         None => drop(changed.remove(name)),
     }

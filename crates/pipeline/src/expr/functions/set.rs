@@ -43,6 +43,7 @@ fn join_sets(
 ) -> Result<(), Error> {
     for value in values.iter() {
         let size = Size::of_value(value);
+        // For the search in the set and the copy that is made for it.
         call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
             growth.add_size(size)?;

@@ -137,6 +137,7 @@ fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
     };
     let text = text_of(input.operand()).ok_or_else(|| wrong(50699, "its input", input))?;
     let set: Vec<char> = match chars.value() {
+        // Not given is white space, null is null.
         _ if chars.is_absent() => BLANK.to_vec(),
         _ if chars.is_nullish() => return NULL,
         Some(ValueRef::String(chars)) => chars.chars().collect(),
@@ -172,6 +173,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     let (Some(input), Some(find), Some(replacement)) = (input, find, replacement) else {
         return NULL;
     };
+    // Nothing is copied but the result.
     if !all && !input.contains(find) {
         return Ok(Some(Value::from(input)));
     }
@@ -184,6 +186,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
     // The length is known from the number of places, before anything is built.
     let places = input.matches(find).count();
     let grown = places.saturating_mul(replacement.len()).saturating_add(input.len());
+    // An overflow ends at the largest number and is refused as too long.
     check_text(grown.saturating_sub(places.saturating_mul(find.len())))?;
     call.new_growth().add_size(Size::of_text(grown))?;
     Ok(Some(Value::String(input.replace(find, replacement))))

@@ -124,6 +124,7 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
         let both_empty = start == 0 && text.is_empty() && token.is_empty();
         return index_of(both_empty.then_some(0));
     }
+    // Found by walking: characters have different lengths.
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
     // The end bounds where an occurrence begins, not where it ends.
     let part = text.get(byte(start)..).unwrap_or_default();
@@ -161,7 +162,9 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
         let text = format!("$substrBytes:  starting index must be non-negative (got: {start})");
         return Err(invalid_request(50752, text));
     };
+    // Only a negative length fails here.
     let length = usize::try_from(length).unwrap_or(usize::MAX);
+    // Before the borders of characters are checked: past the end there are none.
     if start >= text.len() {
         return Ok(Some(Value::from("")));
     }

@@ -70,6 +70,7 @@ fn bounded_function(
 ) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     let value = number.to_f64();
+    // The bounds themselves are allowed, also where the result is infinite.
     if !value.is_nan() && !(low..=high).contains(&value) {
         let (name, value) = (call.name, shown(call.value_at(0)));
         return Err(invalid_request(

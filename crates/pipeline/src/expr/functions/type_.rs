@@ -57,6 +57,7 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
 fn bson_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
+        // The length is known without writing it.
         ValueRef::Document(DocRef::Raw(bytes)) => bytes.len(),
         ValueRef::Document(fields) => fields.to_buf().bytes().len(),
         value => {

@@ -59,6 +59,7 @@ impl Zone {
     /// Reads `+hh`, `+hhmm`, `+hh:mm` or a name, written as the database has it.
     /// A name in another case is not known.
     pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
+        // Offsets begin with a sign, names never do.
         if let Some(offset) = offset_ms(text) {
             return Ok(Self::Fixed(offset));
         }
@@ -66,6 +67,7 @@ impl Zone {
             return Ok(Self::UTC);
         }
         match TimeZone::get(text) {
+            // The library ignores case and MongoDB does not.
             Ok(zone) if zone.iana_name() == Some(text) => Ok(Self::Named(Box::new(zone))),
             _ => Err(invalid_request(
                 40485,
@@ -96,7 +98,9 @@ impl Zone {
             Self::Named(zone) => civil_time(local).map_or(0, |at| {
                 let offset = match zone.to_ambiguous_zoned(at).offset() {
                     AmbiguousOffset::Unambiguous { offset } => offset,
+                    // Clocks jumped over this time.
                     AmbiguousOffset::Gap { before, .. } => before,
+                    // Clocks showed this time twice.
                     AmbiguousOffset::Fold { after, .. } => after,
                 };
                 i64::from(offset.seconds()) * 1000
@@ -146,6 +150,7 @@ pub(crate) fn offset_ms(text: &str) -> Option<i64> {
         _ => return None,
     };
     let digits: String = text.get(1..)?.chars().filter(|c| *c != ':').collect();
+    // `+hh` and `+hhmm`, or `+hh:mm` with its colon in the middle.
     let shape = matches!(text.len(), 3 | 5) || (text.len() == 6 && text.get(3..4) == Some(":"));
     if !shape || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
