@@ -35,7 +35,8 @@ fn wrong_imports(
 ) -> Vec<String> {
     let place = |module: &str| order.iter().position(|listed| *listed == module);
     let mut found = BTreeSet::new();
-    let root = read(&source.join("lib.rs"));
+    let library = source.join("lib.rs");
+    let root = read(&if library.exists() { library } else { source.join("main.rs") });
     let modules = declared(root.clone());
     for module in modules.iter().filter(|module| place(module).is_none()) {
         found.insert(format!("{name}: module {module} is not in the order of modules"));

@@ -20,6 +20,9 @@ pub(crate) struct Concern {
     pub(crate) journal: bool,
 }
 
+/// The concern of inserts that only prepare: they need not wait for the disk.
+pub(crate) const LOADING: Concern = Concern { journal: false };
+
 /// The greeting, with which every connection begins.
 pub(crate) fn hello_command(body: &mut DocBuilder) {
     begin_command(body, "hello", ValueRef::Int32(1), "admin");

@@ -6,12 +6,12 @@ use document::DocBuf;
 use fastrand::Rng;
 
 use crate::{
-    commands,
+    closed_loop::Subject,
+    commands::{self, LOADING},
     connection::Connection,
     error::{Error, Result},
     limits::LOAD_BATCH,
     load::{self, Loader},
-    target::{LOADING, Target},
     wire::Sequence,
 };
 
@@ -45,7 +45,7 @@ where
 /// Inserts the documents 0.. to `count` that `make` makes of their numbers. Writes do not wait for the
 /// disk; what counts is measured later.
 pub(crate) async fn insert_documents(
-    target: &Target,
+    target: &impl Subject<Link = Connection>,
     collection: &str,
     count: u64,
     make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,

@@ -37,6 +37,7 @@ mod records;
 mod reply;
 mod report;
 mod settings;
+mod sizes;
 mod start;
 mod target;
 mod wire;

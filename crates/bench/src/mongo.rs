@@ -1,19 +1,18 @@
 //! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers. The doc
 //! comments of the option structures are the texts of `--help`.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::{
     address::Address,
     closed_loop::Plan,
-    commands::Concern,
     entry::Entry,
     error::Result,
     figures::Figures,
-    options::seconds,
     protocol::Protocol,
+    sizes::Sizes,
     target::Target,
     work::{self, Settings, WORKS, Work},
 };
@@ -36,36 +35,6 @@ pub(crate) struct DataDirs {
 impl From<DataDirs> for [Option<PathBuf>; 2] {
     fn from(dirs: DataDirs) -> Self {
         [dirs.ours_data_dir, dirs.peer_data_dir]
-    }
-}
-
-/// How much there is of everything, and how durable writes are.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Sizes {
-    /// YCSB records, and orders.
-    #[arg(long, value_name = "N", default_value_t = 100_000,
-          value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) records: u64,
-    /// Documents of the workload `expiry`.
-    #[arg(long, value_name = "N", default_value_t = 200_000,
-          value_parser = clap::value_parser!(u64).range(2..))]
-    pub(crate) expiry_records: u64,
-    /// Documents of the workload `disk`.
-    #[arg(long, value_name = "N", default_value_t = 400_000,
-          value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) disk_records: u64,
-    /// Seconds that the workload `disk` waits at most.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) patience: Duration,
-    /// Write with `j: false` instead of `j: true`.
-    #[arg(long)]
-    no_journal: bool,
-}
-
-impl Sizes {
-    /// Returns how durable the measured writes are.
-    pub(crate) fn write_concern(&self) -> Concern {
-        Concern { journal: !self.no_journal }
     }
 }
 

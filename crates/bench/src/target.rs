@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use crate::{
     address::Address,
     closed_loop::Subject,
-    commands::{self, Concern},
+    commands,
     connection::Connection,
     error::{Error, Result},
     inserts,
@@ -151,6 +151,3 @@ impl Subject for Target {
         self.connect_link()
     }
 }
-
-/// The concern of inserts that only prepare: they need not wait for the disk.
-pub(crate) const LOADING: Concern = Concern { journal: false };

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     client::{self, Client},
-    commands::{FAILED, complain, print_text},
+    ending::{FAILED, complain, print_text},
 };
 
 /// A request to the admin address.

@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, io, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use crate::commands::{FAILED, complain};
+use crate::ending::{FAILED, complain};
 
 /// The load generator's file name, in the folder of this binary.
 const BINARY: &str = "ebb-bench";

@@ -1,4 +1,4 @@
-//! The subcommands and the exit codes. Parsing never decides and deciding never parses: `clap` reads
+//! The subcommands. Parsing never decides and deciding never parses: `clap` reads
 //! what was typed, the functions here act on it.
 //!
 //! ```text
@@ -16,19 +16,13 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
-use server::Failure;
 
 use crate::{
-    admin, bench, quickstart,
+    admin, bench,
+    ending::{FAILED, USAGE, complain, end_failed, print_text},
+    quickstart,
     settings::{self, Settings},
 };
-
-/// Exit code: it failed while running, or `verify` found differences.
-pub(crate) const FAILED: u8 = 1;
-/// Exit code: wrong usage or configuration.
-const USAGE: u8 = 2;
-/// Exit code: the data directory was refused; starting again does not help.
-const REFUSED: u8 = 3;
 
 /// Returns all subcommands with their flags, for parsing, for `--help` and for shells' completion.
 fn command() -> Command {
@@ -73,28 +67,6 @@ pub(crate) fn run() -> ExitCode {
         Some(("completions", matches)) => print_completions(matches),
         Some(("bench", matches)) => bench::run(matches),
         _ => ExitCode::from(USAGE),
-    }
-}
-
-/// Prints why the process ends, to standard error, and returns the exit code.
-#[expect(clippy::print_stderr, reason = "the last word before a process ends")]
-pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
-    eprintln!("ebb: {message}");
-    ExitCode::from(code)
-}
-
-/// Prints what was asked for, to standard output, without a line break of its own.
-#[expect(clippy::print_stdout, reason = "what was asked for")]
-pub(crate) fn print_text(text: impl std::fmt::Display) {
-    print!("{text}");
-}
-
-/// Prints why a server ended and returns the exit code for that kind of failure.
-pub(crate) fn end_failed(failure: Failure) -> ExitCode {
-    match failure {
-        Failure::Usage(message) => complain(message, USAGE),
-        Failure::Refused(refused) => complain(refused, REFUSED),
-        Failure::Failed(message) => complain(message, FAILED),
     }
 }
 

@@ -5,6 +5,7 @@ mod admin;
 mod bench;
 mod client;
 mod commands;
+mod ending;
 mod quickstart;
 mod settings;
 

@@ -22,7 +22,7 @@ use server::Config;
 
 use crate::{
     client::{self, Client},
-    commands::{FAILED, complain, end_failed, print_text},
+    ending::{FAILED, complain, end_failed, print_text},
 };
 
 /// Where drivers look for MongoDB by default.

@@ -160,6 +160,7 @@ fn not_found(what: What, message: String) -> Error {
 /// What was to be made exists.
 fn exists_already(what: What, message: String) -> Error {
     match what {
+        // Items and records of the catalog: what a unique index refuses is `Kind::DuplicateKey`.
         What::Document => Error::new(DuplicateKey, message),
         What::Index(_) => Error::new(IndexOptionsConflict, message),
         What::Collection(namespace) => {
@@ -312,7 +313,11 @@ mod tests {
             || "a_1".to_owned(),
             HintRefusal::SeveralIndexes { first: "x".to_owned(), second: "y".to_owned() },
         );
+        let (index, pattern, value) = ("_id_".to_owned(), doc! { "_id": 1 }, doc! { "_id": 7 });
+        let duplicate =
+            "E11000 duplicate key error collection: $NS index: _id_ dup key: { _id: 7 }";
         for (kind, code, text) in [
+            (Kind::DuplicateKey { index, pattern, value }, 11000, duplicate),
             (Kind::NotFound(What::Collection(namespace())), 26, "ns does not exist: db.c"),
             (Kind::NotFound(What::DroppedCollection(namespace())), 26, "the engine's text"),
             (Kind::NotFound(What::Index(name())), 27, "cannot find index a_1"),

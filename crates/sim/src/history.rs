@@ -13,9 +13,10 @@ use document::Value;
 use engine::Rules;
 
 use crate::{
-    model::{Index, Model},
+    model::Model,
     op::{self, Op},
     path::Path,
+    shape::Index,
     world::{How, World},
 };
 

@@ -20,6 +20,7 @@ mod model;
 mod names;
 mod op;
 mod path;
+mod shape;
 mod world;
 
 pub use dialect::ParsedDialect;

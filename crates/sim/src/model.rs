@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use document::{Document, Number, Value};
 
-use crate::op::{Op, Outcome};
+use crate::{
+    op::{Op, Outcome},
+    shape::{Index, id_of},
+};
 
 /// A document and its present life.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,19 +26,6 @@ pub(crate) struct Doc {
     pub(crate) version: u32,
     /// Once expired, expired for good.
     died: bool,
-}
-
-/// An index as the model needs to know it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Index {
-    /// The field that it is on.
-    pub(crate) path: &'static str,
-    /// No two live documents share a value; missing ones do not count.
-    pub(crate) unique: bool,
-    /// It only holds documents with `p: 1`.
-    pub(crate) partial: bool,
-    /// Seconds after the date; a plain index has none.
-    pub(crate) after: Option<i64>,
 }
 
 /// Everything, at one instant.
@@ -74,14 +64,6 @@ fn earliest_date(value: Option<&Value>) -> Option<i64> {
             })
             .min(),
         _ => None,
-    }
-}
-
-/// The id of a document.
-pub(crate) fn id_of(body: &Document) -> i32 {
-    match body.get("_id") {
-        Some(Value::Int32(id)) => *id,
-        _ => -1,
     }
 }
 

@@ -13,7 +13,7 @@ use test_kit::{
     PausingStore, TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index,
 };
 
-use crate::model::{Index, id_of};
+use crate::shape::{Index, id_of};
 
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use pipeline::{
 };
 use test_kit::{Direction, PausingStore, default_ttl, find_all};
 
-use crate::model::{Model, id_of};
+use crate::{model::Model, shape::id_of};
 
 /// A way to look.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,11 @@ use evaluation::Context;
 use expiry::{DefaultTtl, Lifetime};
 use pipeline::{Filter, edit::Edit};
 
-use crate::{EqualityDialect, PausingStore, TtlField, equal, ready};
+use crate::{
+    build::{EqualityDialect, TtlField, equal},
+    pausing::PausingStore,
+    task::ready,
+};
 
 /// Where clocks of tests start.
 pub const START_MS: i64 = 1_700_000_000_000;

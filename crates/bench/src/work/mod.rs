@@ -13,8 +13,8 @@ use crate::{
     entry::{Entry, entry_row},
     error::Result,
     figures::Figures,
-    mongo::Sizes,
     settings,
+    sizes::Sizes,
     target::{Dataset, Target},
 };
 

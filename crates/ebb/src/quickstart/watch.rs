@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::Part;
-use crate::{client::Client, commands::print_text};
+use crate::{client::Client, ending::print_text};
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);

@@ -195,5 +195,6 @@ pub(super) fn duplicate_id(document: DocRef<'_>) -> Error {
     let mut pattern = Document::new();
     pattern.push("_id", 1);
     let kind = Kind::DuplicateKey { index: "_id_".to_owned(), pattern, value };
+    // An API that shows duplicates has a text of its own, made of what the kind holds.
     Error::new(kind, "the id is taken")
 }

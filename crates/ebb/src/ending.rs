@@ -1,0 +1,35 @@
+//! How a subcommand speaks and ends: its output, its last word and its exit code. What it does is not
+//! known here.
+
+use std::process::ExitCode;
+
+use server::Failure;
+
+/// Exit code: it failed while running, or `verify` found differences.
+pub(crate) const FAILED: u8 = 1;
+/// Exit code: wrong usage or configuration.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code: the data directory was refused; starting again does not help.
+pub(crate) const REFUSED: u8 = 3;
+
+/// Prints why the process ends, to standard error, and returns the exit code.
+#[expect(clippy::print_stderr, reason = "the last word before a process ends")]
+pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
+    eprintln!("ebb: {message}");
+    ExitCode::from(code)
+}
+
+/// Prints what was asked for, to standard output, without a line break of its own.
+#[expect(clippy::print_stdout, reason = "what was asked for")]
+pub(crate) fn print_text(text: impl std::fmt::Display) {
+    print!("{text}");
+}
+
+/// Prints why a server ended and returns the exit code for that kind of failure.
+pub(crate) fn end_failed(failure: Failure) -> ExitCode {
+    match failure {
+        Failure::Usage(message) => complain(message, USAGE),
+        Failure::Refused(refused) => complain(refused, REFUSED),
+        Failure::Failed(message) => complain(message, FAILED),
+    }
+}
