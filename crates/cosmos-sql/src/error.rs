@@ -35,7 +35,7 @@ pub enum SqlError {
         end: usize,
     },
     /// The query is right, but asks for what is not supported.
-    /// Clients are told apart from a mistake of theirs: it may work elsewhere.
+    /// It is no mistake of the client's: the same query may work elsewhere.
     Unsupported {
         /// What it asks for.
         what: String,

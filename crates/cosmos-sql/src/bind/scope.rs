@@ -71,7 +71,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The slot of the group key that an expression is.
-    /// None while rows are seen, as inside WHERE and inside an aggregate.
+    /// A query's own keys are not seen while it sees rows, as inside WHERE and inside an aggregate.
     pub(super) fn group_key(&self, node: &Node) -> Option<Expr> {
         self.visible_keys().find(|(key, _)| *key == node).map(|(_, slot)| Expr::Slot(slot))
     }

@@ -88,7 +88,7 @@ impl Faceting {
 
     /// Drives every part as far as it goes; returns a want or a pause, if one came up.
     /// Parts that are done are passed over. After a pause or a want it begins again with the first
-    /// part, which then has nothing to do.
+    /// part; those that need input say so at once.
     fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {

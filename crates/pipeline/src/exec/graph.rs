@@ -226,7 +226,7 @@ impl Operator for Walking {
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
         if let Some(walk) = &mut self.walk {
             rows.into_iter().try_for_each(|row| walk.add_found(row, &self.graph))?;
-            // Documents of this answer have been marked with the step before.
+            // The documents of this answer have the depth of the step that asked for them.
             walk.depth += 1;
         }
         Ok(())

@@ -213,7 +213,7 @@ impl Source {
     }
 
     /// What becomes of the document when some documents are dead.
-    /// It goes inward first: a joined document may be made of joins itself.
+    /// A joined document may be made of joins itself, and is then revised in the same way.
     fn revise(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Revised, Error> {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
