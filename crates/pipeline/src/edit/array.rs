@@ -66,7 +66,7 @@ impl Push {
         values.splice(at..at, self.values.iter().cloned());
         match &self.order {
             None => {}
-            // The sort is stable: equal elements stay in their order, old ones before new ones.
+            // The sort is stable: equal elements stay in the order that they have by now.
             Some(PushOrder::Whole { descending }) => values.sort_by(|a, b| {
                 let order = compare(a.as_ref(), b.as_ref());
                 if *descending { order.reverse() } else { order }

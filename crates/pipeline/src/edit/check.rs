@@ -51,7 +51,7 @@ pub fn root_name(name: &str) -> Result<(), Error> {
 /// Checks what operators put into a document that is there: names at its root do not begin with
 /// `$`, but for those of a reference. A document that they make may have any names.
 pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
-    // What is inserted is a document of its own, whose names are checked elsewhere.
+    // `$setOnInsert` works only on a document that is made, which may have any names.
     let creates = |leaf: &&PathOperator| {
         leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
     };

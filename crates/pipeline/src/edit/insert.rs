@@ -8,8 +8,8 @@ use crate::filter::{Comparison, Filter, PathTest};
 
 /// A document of the fields that every matching document has to have, by the equalities of the
 /// filter: what an upsert starts from.
-/// Paths are put in by their order as text. Fails where two equalities say different things of one
-/// place, or where one lies inside the other.
+/// Paths are put in by their order as text. Fails where two equalities are about one path, or where
+/// one lies inside the other.
 pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Document, Error> {
     let mut equalities = Vec::new();
     gather_equalities(filter, &mut equalities);
