@@ -81,15 +81,15 @@ def test_what_was_never_answered_may_be_or_not():
 def test_worlds():
     world = World()
     world.held = {("coll", "d", "a"): {"rows": {1: 1}}}
-    world.intend(world.without(("coll", "d", "a")))
+    world.intend("drop", world.without(("coll", "d", "a")))
     assert world.settle({}) == []
     assert world.held == {}
-    world.intend(world.with_(("coll", "d", "a"), {"rows": {}}))
+    world.intend("make", world.with_(("coll", "d", "a"), {"rows": {}}))
     assert world.settle({("coll", "d", "b"): {"rows": {}}}) != []
     world.held = {("coll", "d", "a"): {"rows": {1: 1}}}
     assert world.settle({("coll", "d", "a"): {"rows": {}}}) != [], "a lost row"
     world.held = {("coll", "d", name): {} for name in "ab"}
-    world.intend(*world.without_some(world.names("coll")))
+    world.intend("drop both", *world.without_some(world.names("coll")))
     assert len(world.perhaps) == 3
     assert world.perhaps[-1] == {}
     world.refuse()
