@@ -161,7 +161,7 @@ class Items(Client):
             return
         asked = self.random.choice([None, None, 800])
         shared = self.world.held["db", database]["units"] is not None
-        # A container without the figure that was asked for is given the least one by the next start.
+        # The next start gives a container without its figure the least one.
         usual = None if shared else LEAST
         held = {**self.drawn(), "items": {}}
         worlds = [
