@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
+
 use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
-use parking_lot::{Mutex, MutexGuard};
 
 /// Wrong keys of one sender since the beginning of its window.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,6 @@ struct Wrong {
 pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
 
 impl Guesses {
-    /// Takes the lock; a panic while it was held leaves counts that are valid.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, Wrong>> {
-        self.0.lock()
-    }
-
     /// Notes that this sender gave a wrong key; `now` is the monotonic clock. Returns how many seconds he
     /// has to wait if he did so too often, and then does not count this time: trying on does not
     /// prolong the wait. `None`: he is told that the key is wrong.
@@ -44,7 +40,7 @@ impl Guesses {
 
     /// Returns the seconds until this sender is told again that a key is wrong; `None`: he is now.
     fn seconds_to_wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
-        let all = self.lock();
+        let all = self.0.lock();
         let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
         let wrong = all.get(&sender_prefix(peer)).or_else(shared)?;
         let end = wrong.since + ATTEMPTS_WINDOW;
@@ -55,7 +51,7 @@ impl Guesses {
     /// Counts a wrong key. Windows that are over make room for new senders; without room the shared count
     /// is used.
     fn note_guess(&self, peer: Option<IpAddr>, now: Duration) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         if MAX_SENDERS <= all.len() {
             all.retain(|_, wrong| now < wrong.since + ATTEMPTS_WINDOW);
         }
@@ -113,12 +109,12 @@ mod tests {
         for number in 0..u32::try_from(MAX_SENDERS).unwrap() + 100 {
             guesses.note_guess(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
         }
-        assert_eq!(guesses.lock().len(), MAX_SENDERS + 1);
+        assert_eq!(guesses.0.lock().len(), MAX_SENDERS + 1);
         assert!(
             guesses.seconds_to_wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(),
             "one count"
         );
         guesses.note_guess(None, ATTEMPTS_WINDOW);
-        assert_eq!(guesses.lock().len(), 1);
+        assert_eq!(guesses.0.lock().len(), 1);
     }
 }

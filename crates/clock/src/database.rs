@@ -19,7 +19,7 @@
 //! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
 //! runs slower until both agree.
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use crate::{
@@ -102,6 +102,7 @@ pub struct Clock {
     mode: ClockMode,
     source: Box<dyn ClockSource>,
     shared: SharedLine,
+    /// It is whole after each statement, so that a holder that panics leaves nothing by halves.
     state: Mutex<ClockState>,
     renewed: Condvar,
     renewed_async: Notify,
@@ -220,7 +221,7 @@ impl Clock {
             if let Some(now) = self.try_now() {
                 return now;
             }
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if self.try_now().is_none() {
                 self.renewed.wait(&mut state);
             }
@@ -233,11 +234,6 @@ impl Clock {
         Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
     }
 
-    /// The state is whole after each statement, so that a holder that panics leaves nothing by halves.
-    fn lock(&self) -> MutexGuard<'_, ClockState> {
-        self.state.lock()
-    }
-
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
     /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
     pub fn tick(&self) -> Checkpoint {
@@ -247,14 +243,14 @@ impl Clock {
         }
         let wall = self.source.wall_ms();
         let boot_ms = self.source.boot_ns() / 1_000_000;
-        let decision = self.lock().steps.decide_step(wall.saturating_sub(now.ms), boot_ms);
+        let decision = self.state.lock().steps.decide_step(wall.saturating_sub(now.ms), boot_ms);
         match decision {
             WallDecision::Slew(ppm) => self.run_at(ppm),
             WallDecision::Unconfirmed => self.run_at(0),
             // Time goes on from the checkpoint once it is durable; see `mark_persisted`.
             WallDecision::Step => return self.checkpoint_at(wall),
             WallDecision::Jump => {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 // Nobody has said that the jump is right: what it makes expire stays on disk for a
                 // day.
                 if !state.steps.accepted {
@@ -271,7 +267,7 @@ impl Clock {
 
     /// Lets time run on from here at another rate.
     fn run_at(&self, ppm: i64) {
-        let _state = self.lock();
+        let _state = self.state.lock();
         self.shared.change_line(&*self.source, |line, boot_ns| {
             let (base_ms, base_ns) = line.time_at(boot_ns);
             Line { base_ms, base_ns, boot_ns, ppm, ..line }
@@ -280,7 +276,7 @@ impl Clock {
 
     /// The next checkpoint, at this database time.
     pub(crate) fn checkpoint_at(&self, ms: i64) -> Checkpoint {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.number += 1;
         if state.accepted_at_ms <= ms {
             state.reap_until_ms = i64::MAX;
@@ -300,7 +296,7 @@ impl Clock {
     /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
     /// of time (a step, a move) time goes on from it.
     pub fn mark_persisted(&self, checkpoint: &Checkpoint) {
-        let state = self.lock();
+        let state = self.state.lock();
         self.shared.change_line(&*self.source, |line, boot_ns| {
             let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
@@ -322,14 +318,14 @@ impl Clock {
 
     /// An operator accepts a step that waits, and lets what a jump made expire be reaped.
     pub fn accept_jump(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.steps.accepted = state.steps.unconfirmed_since_ms.is_some();
         state.reap_until_ms = i64::MAX;
     }
 
     /// Nothing that was live at this instant may be reaped yet.
     pub fn reap_until(&self) -> Instant {
-        let state = self.lock();
+        let state = self.state.lock();
         let unconfirmed = state.steps.unconfirmed_since_ms.is_some();
         let until = Instant { ms: state.reap_until_ms };
         drop(state);
@@ -342,7 +338,7 @@ impl Clock {
             return true;
         }
         let (now_ms, monotonic_ms) = (self.last_used().ms, monotonic.as_millis());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some((then, then_ms)) = state.watched {
             let elapsed = i64::try_from(monotonic_ms.saturating_sub(then)).unwrap_or(i64::MAX);
             if elapsed < 1000 {
@@ -357,7 +353,7 @@ impl Clock {
     /// For status pages and metrics.
     pub fn status(&self) -> ClockStatus {
         let now = self.last_used();
-        let state = self.lock();
+        let state = self.state.lock();
         ClockStatus {
             mode: self.mode,
             now,

@@ -14,8 +14,9 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use parking_lot::Mutex;
+
 use crate::limits::METERS;
-use parking_lot::{Mutex, MutexGuard};
 
 /// What limits a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +58,6 @@ struct Meters {
 pub(crate) struct Throttle(Mutex<Meters>);
 
 impl Throttle {
-    /// A poisoned lock is taken all the same: a bucket is right after any panic.
-    fn lock_meters(&self) -> MutexGuard<'_, Meters> {
-        self.0.lock()
-    }
-
     /// Whether a request about items of a container may run, at `now` of the monotonic clock.
     /// Returns the bucket that its response is paid from, if any, or after how many milliseconds
     /// the request may come again. `find` finds what limits the container; it is asked once a
@@ -73,7 +69,7 @@ impl Throttle {
         find: impl FnOnce() -> Option<Allowance>,
     ) -> Result<Option<String>, u64> {
         let second = now.as_secs();
-        let mut meters = self.lock_meters();
+        let mut meters = self.0.lock();
         let known = meters.known.get(container).filter(|known| known.second == second);
         let allowance = match known {
             Some(known) => known.allowance.clone(),
@@ -95,7 +91,7 @@ impl Throttle {
 
     /// Pays a response, in hundredths of request units.
     pub(crate) fn spend_units(&self, about: &str, charge: u64) {
-        if let Some(bucket) = self.lock_meters().buckets.get_mut(about) {
+        if let Some(bucket) = self.0.lock().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);
         }
     }
@@ -196,7 +192,7 @@ mod tests {
             let now = Duration::from_secs(at);
             throttle.admit_request(now, &name, || of(&name, 400)).unwrap();
         }
-        let meters = throttle.lock_meters();
+        let meters = throttle.0.lock();
         assert!(meters.known.len() <= METERS && meters.buckets.len() <= METERS);
     }
 }

@@ -17,8 +17,9 @@ use std::{
     },
 };
 
-use crate::pressure::Pressure;
 use parking_lot::RwLock;
+
+use crate::pressure::Pressure;
 
 /// Somebody who holds memory that others may need more.
 pub trait Relief: Send + Sync {

@@ -2,9 +2,8 @@
 //! that is stored whole, by an insert or a replacement, stands for the present. The `_id` stays as
 //! it came.
 
-use parking_lot::Mutex;
-
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
+use parking_lot::Mutex;
 use pipeline::edit::Edit;
 
 /// Gives timestamps, each later than the one before, so that they order writes of one second: the

@@ -9,8 +9,9 @@
 
 use std::{collections::BTreeMap, fmt, io};
 
+use parking_lot::Mutex;
+
 use crate::limits::MAX_ENDED_SESSIONS;
-use parking_lot::{Mutex, MutexGuard};
 
 /// Keeps a text over restarts, instead of the one before; it is durable when this returns.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
@@ -70,13 +71,13 @@ impl Ended {
 
     /// Returns whether a session was ended, by its cookie's value and its end.
     pub(crate) fn has(&self, name: &str, until: i64) -> bool {
-        let sessions = self.lock();
+        let sessions = self.sessions.lock();
         until <= sessions.all_until || sessions.until.contains_key(name)
     }
 
     /// Ends a session. Where keeping it fails it is ended all the same, but not after a restart.
     pub(crate) fn add(&self, name: &str, until: i64, now_s: i64) -> io::Result<()> {
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         // What has ended by itself need not be remembered.
         sessions.until.retain(|_, until| now_s < *until);
         sessions.until.insert(name.to_owned(), until);
@@ -87,11 +88,6 @@ impl Ended {
             sessions.until.clear();
         }
         (self.kept.keep)(&sessions.file_text(now_s))
-    }
-
-    /// Takes the lock; a panic while it was held leaves a list that is valid.
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock()
     }
 }
 

@@ -8,7 +8,6 @@ use document::{
     Document, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-
 use evaluation::Evaluated;
 
 /// Appends the key of a value to `out`; undefined has a key too, which no value has. Only values

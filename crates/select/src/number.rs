@@ -2,7 +2,6 @@
 //! `2` and not `2.0`; those that JSON cannot hold (infinite, not a number) are nothing.
 
 use document::{Number, Value, ValueRef};
-
 use evaluation::Evaluated;
 
 /// Up to here every whole number is a double of its own: 2^53.

@@ -4,7 +4,6 @@
 //! here.
 
 use document::{ArrayRef, DocRef, ValueRef};
-
 use evaluation::{Size, readable_bytes};
 
 /// Work of comparing a nested value, for each of its bytes: names and values are decoded.

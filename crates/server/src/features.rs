@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::{data_dir::Refused, whole_file};
@@ -102,7 +102,7 @@ impl Features {
 
     /// Returns how `per_document_ttl` stands now, and why.
     pub(crate) fn state(&self) -> (bool, Source) {
-        let source = self.lock();
+        let source = self.source.lock();
         (self.per_document_ttl.load(Ordering::Relaxed), *source)
     }
 
@@ -119,7 +119,7 @@ impl Features {
     /// never be something that the next start would not know.
     fn turn_now(&self, on: bool) -> io::Result<()> {
         // Held while the file is written, so that two changes at once end with the same state in both.
-        let mut source = self.lock();
+        let mut source = self.source.lock();
         if let Some(folder) = &self.folder {
             let stored = Stored { version: VERSION, per_document_ttl: on };
             let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
@@ -129,11 +129,6 @@ impl Features {
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
         Ok(())
-    }
-
-    /// Takes the lock. A panic while it was held leaves a valid value, so poisoning is ignored.
-    fn lock(&self) -> MutexGuard<'_, Source> {
-        self.source.lock()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use fjall::Keyspace;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use store::{Error, Space};
 
 /// How often keyspaces that were written lately are looked at.
@@ -32,15 +32,10 @@ struct Mail {
 }
 
 impl CompactorMailbox {
-    /// Also after a panic of another holder: mail is whole after each of its statements.
-    fn lock(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock()
-    }
-
     /// These spaces were written. A thread that only pauses is left alone: this happens with every
     /// commit.
     pub(crate) fn note_written(&self, spaces: impl IntoIterator<Item = Space>) {
-        let mut mail = self.lock();
+        let mut mail = self.mail.lock();
         mail.written.extend(spaces);
         if mail.asleep {
             self.wake.notify_one();
@@ -49,34 +44,34 @@ impl CompactorMailbox {
 
     /// The space of this keyspace was dropped.
     pub(crate) fn add_leftover(&self, keyspace: Keyspace) {
-        self.lock().leftovers.push(keyspace);
+        self.mail.lock().leftovers.push(keyspace);
         self.wake.notify_one();
     }
 
     /// Ends the thread after what it is doing.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.mail.lock().closed = true;
         self.wake.notify_one();
     }
 
     /// Keyspaces that were left over since the last look.
     pub(crate) fn take_leftovers(&self) -> Vec<Keyspace> {
-        std::mem::take(&mut self.lock().leftovers)
+        std::mem::take(&mut self.mail.lock().leftovers)
     }
 
     /// A compaction failed.
     pub(crate) fn note_failure(&self, error: Error) {
-        self.lock().failure = Some(error);
+        self.mail.lock().failure = Some(error);
     }
 
     /// The last failure, once.
     pub(crate) fn take_failure(&self) -> Option<Error> {
-        self.lock().failure.take()
+        self.mail.lock().failure.take()
     }
 
     /// Waits for something new; `None` when it is time to end.
     pub(crate) fn wait_for_mail(&self, idle: bool) -> Option<HashSet<Space>> {
-        let mut mail = self.lock();
+        let mut mail = self.mail.lock();
         if idle {
             mail.asleep = true;
             while mail.written.is_empty() && mail.leftovers.is_empty() && !mail.closed {

@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use store::Space;
 
 /// What is known of one space.
@@ -29,15 +29,10 @@ struct SpaceProgress {
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
 impl FilterProgress {
-    /// By space; a start knows nothing.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Space, SpaceProgress>> {
-        self.0.lock()
-    }
-
     /// Every table that held commits up to `seq` was rewritten; they lie in journals up to this
     /// one.
     pub(crate) fn note_compacted(&self, space: Space, seq: u64, journal: u64) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
             // Waits for the same journal, and covers more.
@@ -48,7 +43,7 @@ impl FilterProgress {
 
     /// The answer, when this is the oldest journal that is left.
     pub(crate) fn filtered_through(&self, space: Space, oldest: u64) -> u64 {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         let Some(of) = all.get_mut(&space) else { return 0 };
         while let Some((seq, journal)) = of.waiting.front().copied()
             && journal < oldest
@@ -61,7 +56,7 @@ impl FilterProgress {
 
     /// A space was dropped.
     pub(crate) fn forget_space(&self, space: Space) {
-        self.lock().remove(&space);
+        self.0.lock().remove(&space);
     }
 }
 

@@ -9,7 +9,7 @@
 use std::{any::Any, collections::HashMap, sync::Arc, time::Duration};
 
 use fjall::{AbstractTree as _, Keyspace};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 
 /// Memory that is freed so fast that nobody notices, bytes.
 const SMALL_BYTES: u64 = 4 * 1024 * 1024;
@@ -24,6 +24,7 @@ type HeldMemtable = Arc<dyn Any + Send + Sync>;
 /// Memory that is in use, and what was until a moment ago.
 #[derive(Default)]
 pub(crate) struct MemtableReclaimer {
+    /// Held for a moment only: commits come by here.
     mailbox: Mutex<ReclaimerMailbox>,
     wake: Condvar,
 }
@@ -44,11 +45,6 @@ impl Default for ReclaimerMailbox {
 }
 
 impl MemtableReclaimer {
-    /// Held for a moment only: commits come by here.
-    fn lock(&self) -> MutexGuard<'_, ReclaimerMailbox> {
-        self.mailbox.lock()
-    }
-
     /// This keyspace was written.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
         let memory = keyspace.tree.active_memtable();
@@ -62,7 +58,7 @@ impl MemtableReclaimer {
     fn hold_until_unused(&self, memory: HeldMemtable) {
         // The same memtable comes with every commit; it is held once.
         let place = Arc::as_ptr(&memory).cast::<()>().addr();
-        let mut news = self.lock();
+        let mut news = self.mailbox.lock();
         if news.held.insert(place, memory).is_none() {
             news.pause = SHORT_PAUSE;
             self.wake.notify_one();
@@ -71,14 +67,14 @@ impl MemtableReclaimer {
 
     /// Ends the thread.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.mailbox.lock().closed = true;
         self.wake.notify_one();
     }
 
     /// Waits a while; returns what nobody else uses any more, or `None` when it is time to end.
     fn wait_for_unused(&self) -> Option<Vec<HeldMemtable>> {
         let until = |news: &mut ReclaimerMailbox| news.held.is_empty() && !news.closed;
-        let mut news = self.lock();
+        let mut news = self.mailbox.lock();
         self.wake.wait_while(&mut news, until);
         if news.closed {
             return None;
@@ -111,7 +107,7 @@ mod tests {
         for held in [&used, &used, &unused] {
             memory.hold_until_unused(Arc::clone(held));
         }
-        assert_eq!(memory.lock().held.len(), 2);
+        assert_eq!(memory.mailbox.lock().held.len(), 2);
         assert!(memory.wait_for_unused().unwrap().is_empty());
         drop(unused);
         let freed = memory.wait_for_unused().unwrap();
@@ -124,14 +120,14 @@ mod tests {
     #[test]
     fn it_looks_more_seldom_while_there_is_nothing_to_free() {
         let memory = MemtableReclaimer::default();
-        memory.lock().pause = Duration::from_nanos(1);
+        memory.mailbox.lock().pause = Duration::from_nanos(1);
         let used: HeldMemtable = Arc::new(1);
-        memory.lock().held.insert(0, Arc::clone(&used));
+        memory.mailbox.lock().held.insert(0, Arc::clone(&used));
         assert!(memory.wait_for_unused().unwrap().is_empty());
-        assert_eq!(memory.lock().pause, Duration::from_nanos(2));
-        memory.lock().pause = Duration::from_nanos(1);
+        assert_eq!(memory.mailbox.lock().pause, Duration::from_nanos(2));
+        memory.mailbox.lock().pause = Duration::from_nanos(1);
         drop(used);
         assert_eq!(memory.wait_for_unused().unwrap().len(), 1);
-        assert_eq!(memory.lock().pause, SHORT_PAUSE);
+        assert_eq!(memory.mailbox.lock().pause, SHORT_PAUSE);
     }
 }

@@ -4,21 +4,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fjall::Database;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// Open snapshots by the number they read up to, and how many share it.
 #[derive(Default)]
 pub(crate) struct SnapshotTracker(Mutex<BTreeMap<u64, usize>>);
 
 impl SnapshotTracker {
-    /// By number; few at a time, since readers share the published snapshot.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, usize>> {
-        self.0.lock()
-    }
-
     /// Pins what is visible now, before a snapshot of it is taken.
     pub(crate) fn track_visible(self: &Arc<Self>, database: &Database) -> TrackedSnapshot {
-        let mut open = self.lock();
+        let mut open = self.0.lock();
         // Under the lock: a compaction that asks meanwhile waits, and then sees this one.
         let at = database.visible_seqno();
         *open.entry(at).or_default() += 1;
@@ -27,7 +22,7 @@ impl SnapshotTracker {
 
     /// Versions that were replaced below this number are seen by nobody.
     pub(crate) fn oldest_open(&self, database: &Database) -> u64 {
-        let open = self.lock();
+        let open = self.0.lock();
         // Without snapshots everything but the newest versions may go.
         open.keys().next().copied().unwrap_or_else(|| database.visible_seqno())
     }
@@ -42,7 +37,7 @@ pub(crate) struct TrackedSnapshot {
 
 impl Drop for TrackedSnapshot {
     fn drop(&mut self) {
-        let mut open = self.tracker.lock();
+        let mut open = self.tracker.0.lock();
         if let Some(count) = open.get_mut(&self.at) {
             *count -= 1;
             if *count == 0 {

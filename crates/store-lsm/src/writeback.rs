@@ -10,7 +10,7 @@ use std::{
 };
 
 use fjall::{AbstractTree, Keyspace};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 
 /// How often tables under way are looked at.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -23,6 +23,7 @@ const NEWEST: u64 = 8;
 /// Which keyspaces are making tables.
 #[derive(Default)]
 pub(crate) struct Writeback {
+    /// Held for a moment only: commits come by here.
     mailbox: Mutex<WritebackMailbox>,
     wake: Condvar,
 }
@@ -55,7 +56,7 @@ pub(crate) struct Compacting<'a> {
 
 impl Drop for Compacting<'_> {
     fn drop(&mut self) {
-        let mut news = self.of.lock();
+        let mut news = self.of.mailbox.lock();
         if let Some(count) = news.compacting.get_mut(&self.folder) {
             *count -= 1;
             if *count == 0 {
@@ -66,18 +67,13 @@ impl Drop for Compacting<'_> {
 }
 
 impl Writeback {
-    /// Held for a moment only: commits come by here.
-    fn lock(&self) -> MutexGuard<'_, WritebackMailbox> {
-        self.mailbox.lock()
-    }
-
     /// This keyspace was written: a flush of it may be under way.
     pub(crate) fn note_written(&self, keyspace: &Keyspace) {
         // Asked with every commit: nearly always nothing is being flushed.
         if keyspace.tree.sealed_memtable_count() == 0 {
             return;
         }
-        let mut news = self.lock();
+        let mut news = self.mailbox.lock();
         if !news.flushing.contains(keyspace) {
             news.flushing.push(keyspace.clone());
             self.wake.notify_one();
@@ -88,20 +84,20 @@ impl Writeback {
     pub(crate) fn note_compaction(&self, keyspace: &Keyspace) -> Compacting<'_> {
         let folder = tables_folder(keyspace);
         // Counted: a compaction for the reaper may run beside the compactor's own.
-        *self.lock().compacting.entry(folder.clone()).or_default() += 1;
+        *self.mailbox.lock().compacting.entry(folder.clone()).or_default() += 1;
         self.wake.notify_one();
         Compacting { of: self, folder }
     }
 
     /// Ends the thread.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.mailbox.lock().closed = true;
         self.wake.notify_one();
     }
 
     /// Waits until there is something to look at; `None` when it is time to end.
     fn wait_for_folders(&self) -> Option<HashSet<PathBuf>> {
-        let mut news = self.lock();
+        let mut news = self.mailbox.lock();
         loop {
             if news.closed {
                 return None;
@@ -117,7 +113,7 @@ impl Writeback {
     /// Waits before the next look, unless the thread is to end.
     fn pause_briefly(&self) {
         let open = |news: &mut WritebackMailbox| !news.closed;
-        self.wake.wait_while_for(&mut self.lock(), open, PAUSE);
+        self.wake.wait_while_for(&mut self.mailbox.lock(), open, PAUSE);
     }
 }
 
@@ -264,12 +260,12 @@ mod tests {
     fn it_waits_for_compactions_and_ends_when_it_is_closed() {
         let writeback = Writeback::default();
         let of = PathBuf::from("tables");
-        writeback.lock().compacting.insert(of.clone(), 2);
+        writeback.mailbox.lock().compacting.insert(of.clone(), 2);
         assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
         drop(Compacting { of: &writeback, folder: of.clone() });
         assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
         drop(Compacting { of: &writeback, folder: of });
-        assert!(writeback.lock().growing_folders().is_empty());
+        assert!(writeback.mailbox.lock().growing_folders().is_empty());
         writeback.close();
         assert_eq!(writeback.wait_for_folders(), None);
     }

@@ -17,7 +17,7 @@ use std::{
     sync::atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// In place of an instant while the table is empty.
@@ -27,6 +27,7 @@ const NONE: i64 = i64::MAX;
 #[derive(Debug)]
 pub struct InFlight {
     /// Instants of the batches under way, oldest first.
+    /// Held for a moment only, by the threads that order and publish.
     under_way: Mutex<VecDeque<i64>>,
     /// Instant of the oldest, for readers, who take no lock.
     since_ms: AtomicI64,
@@ -54,14 +55,9 @@ impl Default for InFlight {
 }
 
 impl InFlight {
-    /// Held for a moment only, by the threads that order and publish.
-    fn lock(&self) -> MutexGuard<'_, VecDeque<i64>> {
-        self.under_way.lock()
-    }
-
     /// A batch is about to be stamped, at this instant or later.
     pub fn enter_batch(&self, at_ms: i64) {
-        let mut under_way = self.lock();
+        let mut under_way = self.under_way.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
         // It is the oldest. Written after the number, which a reader reads after this.
@@ -77,7 +73,7 @@ impl InFlight {
 
     /// The oldest batch is visible or was refused.
     pub fn finish_oldest(&self) {
-        let mut under_way = self.lock();
+        let mut under_way = self.under_way.lock();
         if under_way.pop_front().is_some() {
             // The next one becomes the oldest, or the table is empty.
             let next = under_way.front().copied().unwrap_or(NONE);

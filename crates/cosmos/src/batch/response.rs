@@ -11,7 +11,7 @@ use std::{
 
 use document::json;
 use memory::{Account, Share, Short};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
@@ -48,7 +48,7 @@ impl ResponseBudget {
     /// so before it writes anything: once its writes are done it is too late to refuse it for want
     /// of memory.
     pub(crate) fn reserve_all(&self) -> Result<(), Short> {
-        self.lock_share().grow(MAX_BATCH_ANSWER_BYTES)
+        self.held.lock().grow(MAX_BATCH_ANSWER_BYTES)
     }
 
     /// A budget of this many bytes of text.
@@ -74,23 +74,17 @@ impl ResponseBudget {
             self.refused.fetch_min(stored, Ordering::Relaxed);
             return Err(Failure::answer_too_large());
         }
-        Ok(self.lock_share().grow(text.capacity())?)
+        Ok(self.held.lock().grow(text.capacity())?)
     }
 
     /// The response with the outcomes. Its memory is that of its body, held until the body has been
     /// sent.
     pub(crate) fn build_reply(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
         let body = write_outcomes(outcomes);
-        let mut held = std::mem::take(&mut *self.lock_share());
+        let mut held = std::mem::take(&mut *self.held.lock());
         // What was done is told in any case: a client that is not told would do it again.
         let _ = held.set(body.capacity());
         Reply { held, ..Reply::json(status, body) }
-    }
-
-    /// A poisoned lock is taken all the same: the share inside is a number that is right after any
-    /// panic.
-    fn lock_share(&self) -> MutexGuard<'_, Share> {
-        self.held.lock()
     }
 }
 

@@ -23,7 +23,7 @@ use hyper::{
     Response,
     body::{Body, Frame, SizeHint},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
@@ -49,14 +49,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// A poisoned lock is taken all the same: an entry is whole or not there.
-    fn lock_answers(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
-        self.answers.lock()
-    }
-
     /// Notes that a part of a response was sent by now.
     fn note_progress(&self, id: u64) {
-        self.lock_answers().insert(id, self.look.load(Relaxed));
+        self.answers.lock().insert(id, self.look.load(Relaxed));
     }
 }
 
@@ -86,7 +81,7 @@ impl UnsentResponses {
                 continue;
             }
             let look = self.0.look.fetch_add(1, Relaxed) + 1;
-            let oldest = self.0.lock_answers().values().min().copied();
+            let oldest = self.0.answers.lock().values().min().copied();
             // One look more than there are in the time: a part may have been sent just before the
             // first of them.
             if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
@@ -105,7 +100,7 @@ struct UnsentResponse {
 
 impl Drop for UnsentResponse {
     fn drop(&mut self) {
-        self.unsent.0.lock_answers().remove(&self.id);
+        self.unsent.0.answers.lock().remove(&self.id);
         self.unsent.0.count.send_modify(|count| *count -= 1);
     }
 }

@@ -11,16 +11,16 @@
 
 use std::sync::Arc;
 
+use document::ValueRef;
+use memory::Share;
+use regex::{Regex, RegexBuilder};
+
 use super::{
     leading,
     looking::{self, Count, KnownPositions, Looking, Spans},
     program,
     syntax::{Flags, translate, translate_aheads},
 };
-use document::ValueRef;
-use memory::Share;
-use regex::{Regex, RegexBuilder};
-
 use crate::{
     error::{Error, Kind},
     numbers::{PATTERN_OPTION, PATTERN_REFUSED},

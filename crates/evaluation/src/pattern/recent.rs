@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::{budget::Budget, error::Error, pattern::Pattern};
 use parking_lot::Mutex;
+
+use crate::{budget::Budget, error::Error, pattern::Pattern};
 
 /// How many are kept.
 const KEPT: usize = 8;

@@ -1,7 +1,6 @@
 //! The operand of `$in`: values in order, searched by halves, and patterns.
 
 use document::{Kind, Value, ValueRef, compare};
-
 use evaluation::{Context, Error, Pattern};
 
 /// Values and patterns of which one has to match. A list of thousands of values is searched by

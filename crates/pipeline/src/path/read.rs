@@ -2,7 +2,6 @@
 //! number in a path is a field name, not a position.
 
 use document::{ArrayRef, DocRef, Path, Value, ValueRef};
-
 use evaluation::Evaluated;
 
 /// The value at a path, from its part `from` on; borrowed unless an array on the way makes a new

@@ -11,10 +11,9 @@ use std::sync::{
 };
 
 use bytes::Bytes;
+use data::{MemoryData, Versions, visible_version};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-
-use data::{MemoryData, Versions, visible_version};
 
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},

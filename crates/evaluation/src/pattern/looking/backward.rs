@@ -4,10 +4,10 @@
 //! states from which the end can be reached. One walk answers for every position at once, which a
 //! walk forward from each position would take quadratic time for.
 
-use super::{Steps, machine::Machine};
 use regex_automata::nfa::thompson::State;
 use regex_automata::util::primitives::StateID;
 
+use super::{Steps, machine::Machine};
 use crate::error::Error;
 
 /// A set of positions of a text, its end included.

@@ -5,14 +5,14 @@
 //! Pike machine): alternatives come in the order in which they are written, and each state keeps
 //! the groups of the first way that came to it.
 
+use regex_automata::nfa::thompson::State;
+use regex_automata::util::primitives::StateID;
+
 use super::{
     Steps,
     backward::{Positions, passes},
     machine::Machine,
 };
-use regex_automata::nfa::thompson::State;
-use regex_automata::util::primitives::StateID;
-
 use crate::{
     error::{Error, Kind},
     numbers::PATTERN_REFUSED,

@@ -1,13 +1,13 @@
 //! One pattern as states and ways between them.
 
-use super::super::{
-    compiled::refused_syntax,
-    syntax::{Flags, ahead_of},
-};
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::ParserBuilder;
 
+use super::super::{
+    compiled::refused_syntax,
+    syntax::{Flags, ahead_of},
+};
 use crate::{
     error::{Error, Kind},
     numbers::PATTERN_REFUSED,

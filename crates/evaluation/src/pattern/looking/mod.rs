@@ -15,6 +15,9 @@ mod tests;
 
 use std::cell::Cell;
 
+use backward::Positions;
+use machine::Machine;
+
 use super::{
     program,
     syntax::{Ahead, Flags},
@@ -23,8 +26,6 @@ use crate::{
     error::{Error, Kind},
     numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},
 };
-use backward::Positions;
-use machine::Machine;
 
 pub(super) use forward::Spans;
 

@@ -5,11 +5,12 @@
 //! read is partitioned again by the next four bits (a level more), until the bits are used up: keys
 //! that are still together have the same hash.
 
+use std::hash::BuildHasher;
+
 use document::{DocBuf, DocRef, Document, Value};
 use evaluation::{Context, Error, Spill};
 use foldhash::fast::FixedState;
 use spill::{Reader, Run, TempFile, Writer};
-use std::hash::BuildHasher;
 
 use super::{
     bytes::{RecordBytes, put_bytes},

@@ -7,11 +7,11 @@ mod text;
 
 use document::Value;
 use evaluation::{Error, Evaluated};
+use part::DatePart;
+use text::{Parts, TICKS_PER_MS};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::{integer_value, number_or_nothing};
-use part::DatePart;
-use text::{Parts, TICKS_PER_MS};
 
 pub(super) use text::parse_iso;
 
