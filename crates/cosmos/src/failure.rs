@@ -359,7 +359,7 @@ impl From<engine::Error> for Failure {
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Busy => return Self::out_of_memory(),
             Kind::Full => Fault::Full,
-            Kind::Unavailable => Fault::Unavailable,
+            Kind::Unavailable | Kind::Reopened => Fault::Unavailable,
             Kind::Corrupt => Fault::Internal,
         };
         Self::new(fault, error.message)

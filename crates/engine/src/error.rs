@@ -115,6 +115,9 @@ pub enum Kind {
     Full,
     /// The store stopped.
     Unavailable,
+    /// The store was opened again during the read. Whoever can look again in a new view does so
+    /// ([`Halt::LookAgain`]), so that few callers ever meet it.
+    Reopened,
     /// Stored bytes are damaged.
     Corrupt,
 }
@@ -154,6 +157,7 @@ impl From<store::Error> for Error {
             store::Kind::Full => Kind::Full,
             store::Kind::Corrupt => Kind::Corrupt,
             store::Kind::Refused | store::Kind::Unavailable => Kind::Unavailable,
+            store::Kind::Reopened => Kind::Reopened,
             store::Kind::Invalid => Kind::Invalid,
         };
         Self::new(kind, error.message)
@@ -189,8 +193,10 @@ impl From<expiry::Damaged> for Error {
 /// Why a read stopped: what it waits for before it looks again in a new view, or a failure.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// Something expired in the last moments, and a commit in flight may have extended its life.
-    InFlight,
+    /// The view cannot tell: something expired in the last moments, and a commit in flight may have
+    /// extended its life; or the store was opened again, and the view ended with that. A new view
+    /// can, once the commits that were in flight have finished.
+    LookAgain,
     /// A document has several entries in these indexes for the first time: note that first.
     Multikey(Vec<u32>),
     /// An expired item occupies the key and its expiry event is unpublished: publish it first.
@@ -201,6 +207,10 @@ pub(crate) enum Halt {
 
 impl<E: Into<Error>> From<E> for Halt {
     fn from(error: E) -> Self {
-        Self::Failed(error.into())
+        let error = error.into();
+        match error.kind {
+            Kind::Reopened => Self::LookAgain,
+            _ => Self::Failed(error),
+        }
     }
 }

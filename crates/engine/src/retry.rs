@@ -1,9 +1,10 @@
 //! Reads in a view, and in a new one as long as a view cannot tell: what it waits for is done in
 //! between.
 //!
-//! There are three things to wait for, besides failures ([`Halt`]): commits in flight, a note in an
-//! index that documents have several entries in it, and the publication of an expiration. All of
-//! them are done by [`Engine::resolve`], in one place, and every loop counts its attempts.
+//! There are three things to wait for, besides failures ([`Halt`]): commits in flight (or the next
+//! opening of the store, which the next view's snapshot waits for by itself), a note in an index
+//! that documents have several entries in it, and the publication of an expiration. All of them are
+//! done by [`Engine::resolve`], in one place, and every loop counts its attempts.
 
 use store::Store;
 
@@ -49,7 +50,7 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn resolve(&self, view: &LiveView<S>, halt: Halt) -> Result<(), Error> {
         match halt {
             Halt::Failed(error) => Err(error),
-            Halt::InFlight => {
+            Halt::LookAgain => {
                 view.wait_for_in_flight(&self.inner.views).await;
                 Ok(())
             }

@@ -137,7 +137,7 @@ impl From<engine::Error> for Error {
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
             // Not one of the codes by which drivers take a server for gone: they would wait for it.
-            Kind::Unavailable => TemporarilyUnavailable,
+            Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
             Kind::Corrupt => DataCorruptionDetected,
         };
         Self::new(code, message)

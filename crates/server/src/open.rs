@@ -142,6 +142,9 @@ fn refused_store(error: store::Error) -> Failure {
                  --accept-loss to go on without what is missing"
             )))
         }
-        store::Kind::Full | store::Kind::Unavailable | store::Kind::Invalid => failed(error),
+        store::Kind::Full
+        | store::Kind::Unavailable
+        | store::Kind::Reopened
+        | store::Kind::Invalid => failed(error),
     }
 }

@@ -205,7 +205,7 @@ mod tests {
             }
             std::thread::park_timeout(HOLDER_LOOK_EVERY);
         }
-        assert_eq!(ended.unwrap().kind, Kind::Unavailable);
+        assert_eq!(ended.unwrap().kind, Kind::Reopened);
         let began = store.snapshot();
         drop(held);
         assert!(began.get(Space::Catalog, b"a").await.unwrap().is_some());

@@ -1,6 +1,6 @@
 //! Still views of the tree. A snapshot belongs to one opening of the tree and ends with it: reads
-//! of a snapshot whose tree is about to be closed fail and are tried again by their users. One that
-//! is taken while there is no tree waits for the next.
+//! of a snapshot whose tree is about to be closed fail with [`Kind::Reopened`], and their users look
+//! again in a new one. One that is taken while there is no tree waits for the next.
 
 use std::{
     ops::Bound,
@@ -97,7 +97,7 @@ impl OpenSnapshot {
         // Asked for every read, so that long scans end and the tree can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
             let text = "the store was opened again during the read: try again";
-            return Err(Error::new(Kind::Unavailable, text));
+            return Err(Error::new(Kind::Reopened, text));
         }
         Ok(())
     }

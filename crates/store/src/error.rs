@@ -14,6 +14,9 @@ pub enum Kind {
     /// The device failed, or the store stopped accepting writes; whether an unanswered commit
     /// took place is not known.
     Unavailable,
+    /// The store was opened again since the snapshot was taken, and the snapshot ended with that: a
+    /// new one sees at least as much. Nothing else fails with it.
+    Reopened,
     /// The request breaks a limit of this engine, such as the key size.
     Invalid,
 }

@@ -4,6 +4,7 @@
 //! ```text
 //!  commit ──▶ stamped ──[gate]──▶ visible          shut: the commit is in flight
 //!  read ────[turnstile]────▶ rows                  stopped: the view stays open in the middle
+//!                                                  ended: the store was opened again meanwhile
 //! ```
 
 use std::{
@@ -17,8 +18,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Direction, Error, Gate, Health, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store,
-    Timepiece,
+    Direction, Error, Gate, Health, KeyRange, Kind, Limit, MemoryStore, Page, Snapshot, Space,
+    Store, Timepiece,
 };
 
 /// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
@@ -30,6 +31,15 @@ pub struct Turnstile {
     shut: AtomicBool,
     /// Reads of rows, to be told from those of entries and counts.
     rows: AtomicU64,
+    /// Reads until the snapshots that there are end, counting the first that fails; 0 ends none.
+    until_end: AtomicU64,
+    /// How often that happened. A snapshot of an earlier number has ended.
+    ended: AtomicU64,
+}
+
+/// Counts down to zero; returns whether this was the step from one.
+fn count_down(left: &AtomicU64) -> bool {
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) == Ok(1)
 }
 
 impl Turnstile {
@@ -50,25 +60,39 @@ impl Turnstile {
         self.shut.store(false, Ordering::SeqCst);
     }
 
+    /// Ends all snapshots at the `nth` read from now on, as a store does that is opened again.
+    pub fn end_snapshots_at(&self, nth: u64) {
+        self.until_end.store(nth, Ordering::SeqCst);
+    }
+
+    /// Ends no snapshots any more; returns whether they have been ended since it was told to.
+    pub fn keep_snapshots(&self) -> bool {
+        self.until_end.swap(0, Ordering::SeqCst) == 0
+    }
+
     /// Reads of rows so far.
     pub fn row_reads(&self) -> u64 {
         self.rows.load(Ordering::SeqCst)
     }
 
-    /// Counts a read, and holds it where it is the one to be stopped.
-    async fn pass_through(&self, space: Space) {
+    /// Counts a read of a snapshot, and holds it where it is the one to be stopped. Fails where the
+    /// snapshot has ended.
+    async fn pass_through(&self, taken: u64, space: Space) -> Result<(), Error> {
         self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
-        let before = self
-            .left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
-            .unwrap_or(0);
-        if before == 1 {
+        if count_down(&self.until_end) {
+            self.ended.fetch_add(1, Ordering::SeqCst);
+        }
+        if count_down(&self.left) {
             poll_fn(|_| match self.shut.load(Ordering::SeqCst) {
                 true => Poll::Pending,
                 false => Poll::Ready(()),
             })
             .await;
         }
+        if taken < self.ended.load(Ordering::SeqCst) {
+            return Err(Error::new(Kind::Reopened, "the store was opened again during the read"));
+        }
+        Ok(())
     }
 }
 
@@ -128,11 +152,13 @@ impl PausingStore {
 pub struct PausingSnapshot {
     inner: <MemoryStore as Store>::Snapshot,
     turnstile: Arc<Turnstile>,
+    /// The number of ends of snapshots before it was taken.
+    taken: u64,
 }
 
 impl Snapshot for PausingSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.turnstile.pass_through(space).await;
+        self.turnstile.pass_through(self.taken, space).await?;
         self.inner.get(space, key).await
     }
 
@@ -143,7 +169,7 @@ impl Snapshot for PausingSnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        self.turnstile.pass_through(space).await;
+        self.turnstile.pass_through(self.taken, space).await?;
         self.inner.scan(space, range, direction, limit).await
     }
 }
@@ -161,7 +187,8 @@ impl Store for PausingStore {
 
     fn snapshot(&self) -> PausingSnapshot {
         let turnstile = Arc::clone(&self.turnstile);
-        PausingSnapshot { inner: self.inner.snapshot(), turnstile }
+        let taken = turnstile.ended.load(Ordering::SeqCst);
+        PausingSnapshot { inner: self.inner.snapshot(), turnstile, taken }
     }
 
     fn published(&self) -> u64 {

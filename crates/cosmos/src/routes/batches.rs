@@ -222,9 +222,10 @@ async fn run_atomic<S: Store>(
                 Err(Failure::answer_too_large())
             }
             // These are about the whole request.
-            engine::Kind::Full | engine::Kind::Unavailable | engine::Kind::Corrupt => {
-                Err(error.into())
-            }
+            engine::Kind::Full
+            | engine::Kind::Unavailable
+            | engine::Kind::Reopened
+            | engine::Kind::Corrupt => Err(error.into()),
             _ => Ok((rolled_back(count, at, &error.into()), 0)),
         },
     }

@@ -110,7 +110,7 @@ impl<S: Store> LiveView<S> {
             let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
             // A row would say so itself; a sum has to be taken at both instants.
             if self.expired_amount(&settings.floors_at(self.stable_instant())).await? != now {
-                return Err(Halt::InFlight);
+                return Err(Halt::LookAgain);
             }
         }
         Ok(())

@@ -172,7 +172,7 @@ impl<S: Store> LiveView<S> {
         let floors = record.settings.floors_at(self.stable_instant());
         if floors != record.settings.floors_at(self.instant) {
             // A write of the last moments may have extended a life.
-            return Err(Halt::InFlight);
+            return Err(Halt::LookAgain);
         }
         let published = self.published_up_to(begun).await?;
         let inherit =

@@ -182,9 +182,9 @@ impl<S: Store> Cursor<S> {
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
                 // What there is can be returned; the next batch looks again.
-                Err(Halt::InFlight) if !is_first && !batch.documents.is_empty() => {}
+                Err(Halt::LookAgain) if !is_first && !batch.documents.is_empty() => {}
                 // One wait is enough for all views, which were opened together.
-                Err(Halt::InFlight) => {
+                Err(Halt::LookAgain) => {
                     views.wait_for_in_flight(&self.engine.inner.views).await;
                     again = true;
                     continue;
@@ -236,13 +236,13 @@ impl<S: Store> Cursor<S> {
     }
 }
 
-/// The error of a batch that cannot be read. [`Halt::InFlight`] is handled by the caller, and the
+/// The error of a batch that cannot be read. [`Halt::LookAgain`] is handled by the caller, and the
 /// others come from writes alone.
 fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
         // Reads meet neither.
-        Halt::InFlight | Halt::Multikey(_) | Halt::Unpublished => {
+        Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished => {
             Error::new(Kind::Conflict, "retries exhausted")
         }
     }

@@ -11,7 +11,7 @@
 //! and index entries come in pages. An entry leads to its row; an index with arrays may name a row
 //! several times, and `seen` returns it once.
 //!
-//! What a view cannot tell ([`Halt::InFlight`]) stops the walk in front of that candidate. Rows
+//! What a view cannot tell ([`Halt::LookAgain`]) stops the walk in front of that candidate. Rows
 //! that were found by then are returned, since they are certain.
 
 use std::{
@@ -190,7 +190,7 @@ impl Finder {
         while found.len() < wanted && bytes < TAKE_BYTES {
             // Not more than is wanted: a page of the store costs more than what is used of it.
             let next = match self.next_candidate(view, context, wanted - found.len()).await {
-                Err(Halt::InFlight) if !found.is_empty() => break,
+                Err(Halt::LookAgain) if !found.is_empty() => break,
                 next => next?,
             };
             let Some(candidate) = next else { break };
@@ -199,10 +199,10 @@ impl Finder {
                 Candidate::Row(row) => Some(row),
                 candidate => match self.fetch_row(view, &candidate, context).await {
                     // The candidate was taken from the queue; without its row it is not dealt with.
-                    Err(Halt::InFlight) => {
+                    Err(Halt::LookAgain) => {
                         self.put_back(candidate);
                         if found.is_empty() {
-                            return Err(Halt::InFlight);
+                            return Err(Halt::LookAgain);
                         }
                         break;
                     }

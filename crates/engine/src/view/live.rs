@@ -9,7 +9,7 @@
 //!                  │ extended it          │
 //! ```
 //!
-//! Between the two, whoever meets an expired row stops with [`Halt::InFlight`], waits for those
+//! Between the two, whoever meets an expired row stops with [`Halt::LookAgain`], waits for those
 //! commits and looks again in a new view. That is rare: it takes a document that expires while its
 //! own renewal is being written.
 //!
@@ -154,14 +154,14 @@ impl<S: Store> LiveView<S> {
     ///
     /// # Errors
     ///
-    /// [`Halt::InFlight`] where a commit in flight may still have extended its life.
+    /// [`Halt::LookAgain`] where a commit in flight may still have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let expires_at = self.state.record.settings.expires_at(header);
         // The order of the two comparisons is the law: live up to, and not at, the deadline.
         if self.instant < expires_at {
             Ok(Some(expires_at))
         } else if self.stable_instant() < expires_at {
-            Err(Halt::InFlight)
+            Err(Halt::LookAgain)
         } else {
             Ok(None)
         }

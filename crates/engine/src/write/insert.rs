@@ -104,7 +104,7 @@ impl<S: Store> Engine<S> {
             let built = if taken.insert(key.clone()) {
                 self.insert_commit(&view, key, new.clone()).await
             } else {
-                Err(Halt::InFlight)
+                Err(Halt::LookAgain)
             };
             match built {
                 Ok(mut commit) => {

@@ -131,11 +131,11 @@ impl Shelf {
         all
     }
 
-    fn ids(&self, range: ItemRange) -> Vec<String> {
+    pub(crate) fn ids(&self, range: ItemRange) -> Vec<String> {
         ids(&self.scan(&Scan::of(range)))
     }
 
-    fn changes(&self, after: u64, items: usize) -> engine::ChangePage {
+    pub(crate) fn changes(&self, after: u64, items: usize) -> engine::ChangePage {
         let wanted =
             ChangesWanted { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
         ready(self.engine().item_changes(&self.container(), &wanted, &test_kit::context())).unwrap()

@@ -60,7 +60,7 @@ impl From<engine::Error> for Error {
             Kind::Stopped(_) => (StatusCode::REQUEST_TIMEOUT, "Stopped"),
             Kind::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
             Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
-            Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+            Kind::Unavailable | Kind::Reopened => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
         };
         Self::new(status, code, error.message)
