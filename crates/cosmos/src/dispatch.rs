@@ -91,6 +91,9 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
 }
 
 /// The one place that knows which route serves which operation.
+///
+/// All routes that wait have places of their own but the one that is asked most: a future is as
+/// large as the largest in it, and that of each request would be copied with room for a query.
 async fn route_operation<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -102,61 +105,63 @@ async fn route_operation<S: Store>(
         Op::ReadAccount => account::read_account(door, request),
         Op::ReadCertificate => account::read_certificate(door),
 
-        Op::CreateDatabase => databases::create_database(door, request, body).await,
+        Op::CreateDatabase => Box::pin(databases::create_database(door, request, body)).await,
         Op::QueryDatabases => databases::list_databases(door, request, Some(body)),
         Op::ListDatabases => databases::list_databases(door, request, None),
         Op::ReadDatabase => databases::read_database(door, request),
-        Op::DeleteDatabase => databases::delete_database(door, request).await,
+        Op::DeleteDatabase => Box::pin(databases::delete_database(door, request)).await,
 
-        Op::CreateContainer => containers::create_container(door, request, body).await,
+        Op::CreateContainer => Box::pin(containers::create_container(door, request, body)).await,
         Op::QueryContainers => containers::list_containers(door, request, Some(body)),
         Op::ListContainers => containers::list_containers(door, request, None),
-        Op::ReadContainer => containers::read_container(door, request).await,
-        Op::ReplaceContainer => containers::replace_container(door, request, body).await,
-        Op::DeleteContainer => containers::delete_container(door, request).await,
+        Op::ReadContainer => Box::pin(containers::read_container(door, request)).await,
+        Op::ReplaceContainer => Box::pin(containers::replace_container(door, request, body)).await,
+        Op::DeleteContainer => Box::pin(containers::delete_container(door, request)).await,
 
-        Op::CreateItem | Op::UpsertItem => items::create_item(door, request, body).await,
+        Op::CreateItem | Op::UpsertItem => Box::pin(items::create_item(door, request, body)).await,
         Op::ReadItem => items::read_item(door, request).await,
-        Op::ReplaceItem => items::replace_item(door, request, body).await,
-        Op::PatchItem => items::patch_item(door, request, body).await,
-        Op::DeleteItem => items::delete_item(door, request).await,
-        Op::QueryItems => queries::query_items(door, request, body).await,
+        Op::ReplaceItem => Box::pin(items::replace_item(door, request, body)).await,
+        Op::PatchItem => Box::pin(items::patch_item(door, request, body)).await,
+        Op::DeleteItem => Box::pin(items::delete_item(door, request)).await,
+        Op::QueryItems => Box::pin(queries::query_items(door, request, body)).await,
         Op::QueryPlan => queries::plan_query(request, body),
-        Op::Batch => batches::run_batch(door, request, body).await,
-        Op::ListItems => read_feed::read_items(door, request).await,
-        Op::ChangeFeed => change_feed::read_changes(door, request).await,
-        Op::DeletePartition => partition_delete::delete_partition(door, request).await,
+        Op::Batch => Box::pin(batches::run_batch(door, request, body)).await,
+        Op::ListItems => Box::pin(read_feed::read_items(door, request)).await,
+        Op::ChangeFeed => Box::pin(change_feed::read_changes(door, request)).await,
+        Op::DeletePartition => Box::pin(partition_delete::delete_partition(door, request)).await,
         Op::ListRanges => ranges::list_ranges(door, request),
 
         Op::QueryConflicts | Op::ListConflicts => ranges::list_conflicts(door, request),
         Op::ReadConflict | Op::DeleteConflict => Err(Failure::no_entity()),
 
-        Op::CreateScript => scripts::create_script(door, request, body).await,
+        Op::CreateScript => Box::pin(scripts::create_script(door, request, body)).await,
         Op::QueryScripts => scripts::list_scripts(door, request, Some(body)),
         Op::ListScripts => scripts::list_scripts(door, request, None),
         Op::ReadScript => scripts::read_script(door, request),
-        Op::ReplaceScript => scripts::replace_script(door, request, body).await,
-        Op::DeleteScript => scripts::delete_script(door, request).await,
+        Op::ReplaceScript => Box::pin(scripts::replace_script(door, request, body)).await,
+        Op::DeleteScript => Box::pin(scripts::delete_script(door, request)).await,
         Op::ExecuteProcedure => Err(Failure::unsupported("The execution of stored procedures")),
 
-        Op::CreateUser => users::create_user(door, request, body).await,
+        Op::CreateUser => Box::pin(users::create_user(door, request, body)).await,
         Op::QueryUsers => users::list_users(door, request, Some(body)),
         Op::ListUsers => users::list_users(door, request, None),
         Op::ReadUser => users::read_user(door, request),
-        Op::ReplaceUser => users::replace_user(door, request, body).await,
-        Op::DeleteUser => users::delete_user(door, request).await,
+        Op::ReplaceUser => Box::pin(users::replace_user(door, request, body)).await,
+        Op::DeleteUser => Box::pin(users::delete_user(door, request)).await,
 
-        Op::CreatePermission => permissions::create_permission(door, request, body).await,
+        Op::CreatePermission => Box::pin(permissions::create_permission(door, request, body)).await,
         Op::QueryPermissions => permissions::list_permissions(door, request, Some(body)),
         Op::ListPermissions => permissions::list_permissions(door, request, None),
         Op::ReadPermission => permissions::read_permission(door, request),
-        Op::ReplacePermission => permissions::replace_permission(door, request, body).await,
-        Op::DeletePermission => permissions::delete_permission(door, request).await,
+        Op::ReplacePermission => {
+            Box::pin(permissions::replace_permission(door, request, body)).await
+        }
+        Op::DeletePermission => Box::pin(permissions::delete_permission(door, request)).await,
 
         Op::QueryOffers => offers::list_offers(door, request, Some(body)),
         Op::ListOffers => offers::list_offers(door, request, None),
         Op::ReadOffer => offers::read_offer(door, request),
-        Op::ReplaceOffer => offers::replace_offer(door, request, body).await,
+        Op::ReplaceOffer => Box::pin(offers::replace_offer(door, request, body)).await,
 
         Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
     }

@@ -86,8 +86,9 @@ pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
 /// Bytes of a line and headers of a request.
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
-/// Headers of a request.
-pub(crate) const MAX_HEADERS: usize = 200;
+/// Headers of a request. It is what hyper takes unless it is told otherwise, which it is not: for
+/// this many it has room on its stack, for any other number it clears memory at each request.
+pub(crate) const MAX_HEADERS: usize = 100;
 /// Requests at once of one connection of HTTP/2.
 pub(crate) const MAX_STREAMS: u32 = 100;
 /// This many of them run at once; further ones wait for their turn with what is long, so that one

@@ -93,15 +93,17 @@ impl Drop for Lane {
 
 /// An operation that may have to wait.
 #[derive(Debug)]
-struct WaitingPlace {
-    lanes: Lanes,
+struct WaitingPlace<'a> {
+    /// Not a clone: most operations are short, and the number of clones is a line of memory that all
+    /// processors would write.
+    lanes: &'a Lanes,
     /// It takes turns from now on.
     is_long: bool,
     /// Its number in line, while it waits.
     number: Option<u64>,
 }
 
-impl Drop for WaitingPlace {
+impl Drop for WaitingPlace<'_> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.lanes.lock();
@@ -151,7 +153,7 @@ impl Lanes {
         mut operation: Pin<&mut impl Future<Output = T>>,
         is_long: bool,
     ) -> T {
-        let mut place = WaitingPlace { lanes: self.clone(), is_long, number: None };
+        let mut place = WaitingPlace { lanes: self, is_long, number: None };
         poll_fn(|context| {
             if place.is_long && !self.try_enter(&mut place, context) {
                 return Poll::Pending;
@@ -169,7 +171,7 @@ impl Lanes {
     }
 
     /// Whether it is this one's turn.
-    fn try_enter(&self, place: &mut WaitingPlace, context: &Context<'_>) -> bool {
+    fn try_enter(&self, place: &mut WaitingPlace<'_>, context: &Context<'_>) -> bool {
         let mut state = self.lock();
         let Some(number) = place.number else {
             if state.taken < self.0.count {

@@ -46,8 +46,7 @@ use crate::{
     door::Door,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
-        HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STOP_TIME,
-        WINDOW_BYTES,
+        HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
     },
     sender::Sender,
     tls::{self, Certificate},
@@ -226,7 +225,6 @@ async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'st
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
         // A client that closes its half has left: there is nobody to answer.
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);

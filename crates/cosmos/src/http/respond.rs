@@ -62,10 +62,11 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
 /// About how many headers a response has beside the fixed ones.
 const MORE_HEADERS: usize = 17;
 
-/// A map of the fixed headers with room for the others. A response begins with a clone of it: that
-/// copies the finished table, where each insertion hashes its name and looks for a free place.
+/// A map of the fixed headers, with room for no others: what it has to spare would keep a clone from
+/// making room at once for all. A response begins with a clone of it: that copies the finished
+/// table, where each insertion hashes its name and looks for a free place.
 static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
-    let mut headers = HeaderMap::with_capacity(FIXED.len() + MORE_HEADERS);
+    let mut headers = HeaderMap::with_capacity(FIXED.len());
     headers.extend(FIXED);
     headers
 });
@@ -81,7 +82,6 @@ pub(super) fn build_response(
 ) -> Response<Full<Bytes>> {
     let seq = if reply.seq == 0 { about.known } else { reply.seq };
     let mut headers = TEMPLATE.clone();
-    // A clone has no room but for what it holds.
     headers.reserve(MORE_HEADERS);
     if !reply.body.is_empty() {
         let kind = reply.content_type.unwrap_or("application/json");
