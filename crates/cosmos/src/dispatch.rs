@@ -16,7 +16,7 @@ use crate::{
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
-    operation::{Metering, Operation, Order, Parent},
+    operation::{Metering, Operation as Op, Order, Parent},
     reply::{ParentHeaders, Reply},
     request::Request,
     request_units,
@@ -99,7 +99,6 @@ async fn route_operation<S: Store>(
     request: &Request,
     body: Bytes,
 ) -> Result<Reply> {
-    use Operation as Op;
     let body = &*body;
     match request.operation {
         Op::ReadAccount => account::read_account(door, request),

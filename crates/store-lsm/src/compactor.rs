@@ -20,7 +20,13 @@ use std::{
 use fjall::{AbstractTree, Keyspace, compaction::Leveled};
 use store::Space;
 
-use crate::{errors::from_fjall, inner::OpenTree, messages::CommitterMessage};
+use crate::{
+    errors::from_fjall,
+    flush::{flush_at_rest, flush_where_due},
+    inner::OpenTree,
+    messages::CommitterMessage,
+    placeholder::{NewestNumber, write_placeholder},
+};
 
 /// Tables of the first level that start its compaction when the keyspace is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -34,6 +40,8 @@ pub(crate) const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Looks without a write after which a burst is over.
 const REST_LOOKS: u32 = 10;
+/// Looks without a write after which what is in memory is written out.
+const FLUSH_LOOKS: u32 = 20;
 /// Looks without a write before a keyspace is left alone until it is written again.
 const QUIET_LOOKS: u32 = 100;
 
@@ -89,11 +97,15 @@ pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<Co
         }
         // Slots whose space was dropped: all keys of the old use go by the filter.
         for keyspace in inner.compactor.take_leftovers() {
-            if inner.flush_keyspace(&keyspace).is_ok() {
+            // Newer than all that is dropped: journals with rows of the dropped space may go then.
+            let flushed =
+                write_placeholder(&keyspace).and_then(|()| inner.flush_keyspace(&keyspace));
+            if flushed.is_ok() {
                 keep_failure(inner, compact_whole(inner, &keyspace));
                 stale.push(keyspace);
             }
         }
+        keep_failure(inner, flush_where_due(inner));
         // It is written with every batch.
         meta.quiet = 0;
         compact_while_changing(inner, &inner.meta, &mut meta, &mut stale);
@@ -102,6 +114,9 @@ pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<Co
             Some(place) => {
                 compact_while_changing(inner, &place.keyspace, state, &mut stale);
                 state.quiet += 1;
+                if state.quiet == FLUSH_LOOKS {
+                    flush_at_rest(inner, &place.keyspace);
+                }
                 state.quiet < QUIET_LOOKS
             }
         });
@@ -121,7 +136,7 @@ fn compact_while_changing(
 ) {
     let at_rest = REST_LOOKS <= state.quiet;
     let mut seen = (shape_of(keyspace), at_rest);
-    let before = seen.0;
+    let (before, newest) = (seen.0, NewestNumber::of_tables(keyspace));
     // One call does one step of work; as long as the tables change there may be more.
     while state.nothing_to_do != Some(seen) {
         state.nothing_to_do = Some(seen);
@@ -137,6 +152,9 @@ fn compact_while_changing(
     }
     if before != seen.0 {
         stale.push(keyspace.clone());
+        if let Err(error) = newest.keep(inner, keyspace) {
+            inner.compactor.note_failure(error);
+        }
     }
 }
 

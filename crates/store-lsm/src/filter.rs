@@ -15,7 +15,7 @@ use fjall::compaction::filter::{
 use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
 
-use crate::spaces::{Slots, slot_of};
+use crate::{keyspace::slot_of, placeholder::PLACEHOLDER_KEY, spaces::Slots};
 
 /// The predicate in force, shared by the filters of all keyspaces.
 #[derive(Clone, Default)]
@@ -34,10 +34,6 @@ impl PredicateInForce {
     }
 }
 
-/// A key of no use of a slot, whose numbers begin with 1: nobody reads it. It is written before a
-/// compaction, so that a table keeps its number when everything as new as it was dropped.
-pub(crate) const PLACEHOLDER_KEY: [u8; 4] = [0; 4];
-
 /// Makes the filters of the keyspace of one slot.
 pub(crate) struct FilterFactory {
     slot: u32,
@@ -52,7 +48,7 @@ impl FilterFactory {
         slots: &Slots,
         predicate: &PredicateInForce,
     ) -> Option<Arc<dyn Factory>> {
-        let slot = slot_of(name)?;
+        let (_, slot) = slot_of(name)?;
         let slots = AssertUnwindSafe(slots.clone());
         Some(Arc::new(Self { slot, slots, predicate: AssertUnwindSafe(predicate.clone()) }))
     }

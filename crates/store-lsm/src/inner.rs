@@ -68,6 +68,8 @@ pub(crate) struct OpenTree {
     pub(crate) filtered: FilterProgress,
     /// Kept over all openings.
     pub(crate) metrics: Arc<LsmMetrics>,
+    /// Bytes in memory above which it is written to tables, whichever keyspace has them.
+    pub(crate) memory_bound: u64,
     /// Space on the device.
     pub(crate) room: Arc<Room>,
     /// It is about to be closed: reads end.

@@ -421,7 +421,7 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let database =
                 Database::builder(directory.path()).manual_journal_persist(true).open().unwrap();
-            let rows = crate::spaces::open_keyspace(&database, "rows").unwrap();
+            let rows = crate::keyspace::open_keyspace(&database, "rows").unwrap();
             for (number, (value, durable)) in (1..).zip(batches) {
                 write(&database, &rows, number, *value, *durable);
             }

@@ -220,7 +220,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let tree = directory.path().join(TREE);
         let database = Database::builder(&tree).open().unwrap();
-        let rows = crate::spaces::open_keyspace(&database, "rows").unwrap();
+        let rows = crate::keyspace::open_keyspace(&database, "rows").unwrap();
         for n in 0..3_u8 {
             rows.insert([n], [n; 2_000]).unwrap();
             rows.rotate_memtable_and_wait().unwrap();

@@ -13,8 +13,8 @@ use store::{Direction, Error, KeyRange, Kind, Limit, Page, Snapshot, Space};
 use tokio::sync::OnceCell;
 
 use crate::{
-    errors::from_fjall, inner::OpenTree, open_view::OpenView, shared::StoreShared,
-    spaces::SpacePlace,
+    errors::from_fjall, inner::OpenTree, open_view::OpenView, placeholder::PLACEHOLDER_KEY,
+    shared::StoreShared, spaces::SpacePlace,
 };
 
 /// A still view.
@@ -169,6 +169,10 @@ fn page_within(
             break;
         }
         let (key, value) = row.into_inner().map_err(|error| from_fjall("read a range", &error))?;
+        // In slots no range of a space reaches it.
+        if *key == PLACEHOLDER_KEY {
+            continue;
+        }
         bytes += key.len() + value.len();
         page.rows.push((place.space_key(Bytes::from(key)), Bytes::from(value)));
     }

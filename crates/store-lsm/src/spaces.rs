@@ -18,25 +18,19 @@ use std::{
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use fjall::{
-    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode, compaction::Leveled,
-    config::BlockSizePolicy,
-};
+use fjall::{AbstractTree as _, Database, Keyspace, PersistMode};
 use parking_lot::{Mutex, MutexGuard};
 use store::{Error, Kind, Space};
 
-use crate::errors::from_fjall;
+use crate::{
+    errors::from_fjall,
+    keyspace::{SlotKind, open_keyspace, slot_of},
+};
 
-/// Memory of one keyspace before it is flushed, bytes.
-const MEMTABLE_BYTES: u64 = 64 * 1024 * 1024;
-/// Rows that are read together, bytes.
-const BLOCK_BYTES: u32 = 16 * 1024;
 /// Free slots that are kept for later use.
 const FREE_SLOTS: usize = 64;
 /// Memory of a free slot that is worth being written out and dropped, bytes.
 const LEFTOVER_BYTES: u64 = 1024 * 1024;
-/// In front of the names of slots.
-const SLOT: &str = "slot-";
 /// Behind the mark that compactions leave, in front of all keys of spaces.
 const FIRST_USED_KEY: [u8; 4] = 1_u32.to_be_bytes();
 /// In front of the records of slots in the meta keyspace.
@@ -93,11 +87,6 @@ impl Slots {
     }
 }
 
-/// The slot in a keyspace's name.
-pub(crate) fn slot_of(name: &str) -> Option<u32> {
-    name.strip_prefix(SLOT)?.parse().ok()
-}
-
 /// All keyspaces of spaces.
 pub(crate) struct Spaces {
     database: Database,
@@ -112,9 +101,24 @@ pub(crate) struct Spaces {
 /// What a new space can get.
 #[derive(Default)]
 struct UnusedSlots {
-    free: Vec<(u32, Keyspace)>,
+    free: Vec<FreeSlot>,
     next_slot: u32,
     next_number: u32,
+}
+
+/// A slot that no space has.
+struct FreeSlot {
+    kind: SlotKind,
+    slot: u32,
+    keyspace: Keyspace,
+}
+
+impl UnusedSlots {
+    /// Takes the free slot of this kind that was used last.
+    fn take_last(&mut self, kind: SlotKind) -> Option<FreeSlot> {
+        let at = self.free.iter().rposition(|free| free.kind == kind)?;
+        Some(self.free.remove(at))
+    }
 }
 
 impl Spaces {
@@ -138,7 +142,7 @@ impl Spaces {
         let mut damage = Vec::new();
         let mut unused = UnusedSlots { next_number: 1, ..UnusedSlots::default() };
         for name in database.list_keyspace_names() {
-            if let Some(slot) = slot_of(&name) {
+            if let Some((kind, slot)) = slot_of(&name) {
                 // The keyspace that is made next, when no slot is free.
                 unused.next_slot = unused.next_slot.max(slot + 1);
                 let keyspace = open_keyspace(database, &name)?;
@@ -148,12 +152,13 @@ impl Spaces {
                 unused.next_number = unused.next_number.max(number + 1);
                 match record {
                     Some((Some(space), number)) => {
-                        claims.entry(space).or_default().push(SlotClaim { number, slot, keyspace });
+                        let slot = FreeSlot { kind, slot, keyspace };
+                        claims.entry(space).or_default().push(SlotClaim { number, slot });
                     }
-                    Some((None, _)) => unused.free.push((slot, keyspace)),
+                    Some((None, _)) => unused.free.push(FreeSlot { kind, slot, keyspace }),
                     // Made, and the server ended before it was given to a space.
                     None if accept_loss || !has_keys(&keyspace, None)? => {
-                        unused.free.push((slot, keyspace));
+                        unused.free.push(FreeSlot { kind, slot, keyspace });
                     }
                     None => damage.push(format!("slot {slot} has rows but belongs to no space")),
                 }
@@ -170,9 +175,9 @@ impl Spaces {
             else {
                 continue;
             };
-            slots.lock().insert(claim.slot, (space, claim.number));
-            let slot = Some((claim.slot, claim.number));
-            places.insert(space, SpacePlace { keyspace: claim.keyspace, slot });
+            let SlotClaim { number, slot: FreeSlot { slot, keyspace, .. } } = claim;
+            slots.lock().insert(slot, (space, number));
+            places.insert(space, SpacePlace { keyspace, slot: Some((slot, number)) });
         }
         if !damage.is_empty() {
             return Err(Error::new(Kind::Corrupt, damage.join("; ")));
@@ -195,20 +200,21 @@ impl Spaces {
         if claims.len() < 2 {
             return Ok(claims.pop());
         }
-        let used = claims.iter().map(|claim| has_keys(&claim.keyspace, Some(claim.number)));
+        let used = claims.iter().map(|claim| has_keys(&claim.slot.keyspace, Some(claim.number)));
         let used: Vec<bool> = used.collect::<Result<_, _>>()?;
         // Two slots with rows of one space: nobody knows which of them is right.
         if 1 < used.iter().filter(|used| **used).count() && !accept_loss {
-            let slots: Vec<String> = claims.iter().map(|claim| claim.slot.to_string()).collect();
+            let slots: Vec<String> =
+                claims.iter().map(|claim| claim.slot.slot.to_string()).collect();
             let (name, slots) = (space.name(), slots.join(", "));
             damage.push(format!("space {name} has rows in more than one slot ({slots})"));
             return Ok(None);
         }
         let kept = used.iter().rposition(|used| *used).unwrap_or(claims.len() - 1);
         let claim = claims.remove(kept);
-        for SlotClaim { number, slot, keyspace } in claims {
-            self.note_slot(slot, number, None, PersistMode::SyncAll)?;
-            unused.free.push((slot, keyspace));
+        for SlotClaim { number, slot } in claims {
+            self.note_slot(slot.slot, number, None, PersistMode::SyncAll)?;
+            unused.free.push(slot);
         }
         Ok(Some(claim))
     }
@@ -244,11 +250,11 @@ impl Spaces {
         if self.places.load().contains_key(&space) {
             return Ok(());
         }
-        let place = match space {
-            Space::Catalog | Space::Counts => {
+        let place = match SlotKind::of_space(space) {
+            None => {
                 SpacePlace { keyspace: open_keyspace(&self.database, &space.name())?, slot: None }
             }
-            Space::Rows(_) | Space::Index(_) => self.take_slot(space, &mut unused)?,
+            Some(kind) => self.take_slot(space, kind, &mut unused)?,
         };
         self.change_places(|places| {
             places.insert(space, place.clone());
@@ -266,21 +272,30 @@ impl Spaces {
     }
 
     /// Gives a slot to a space; durable when this returns. A slot that cannot be given stays free.
-    fn take_slot(&self, space: Space, unused: &mut UnusedSlots) -> Result<SpacePlace, Error> {
-        if unused.free.is_empty() {
-            let slot = unused.next_slot;
-            let made = open_keyspace(&self.database, &format!("{SLOT}{slot}"))?;
-            unused.next_slot += 1;
-            unused.free.push((slot, made));
-        }
+    fn take_slot(
+        &self,
+        space: Space,
+        kind: SlotKind,
+        unused: &mut UnusedSlots,
+    ) -> Result<SpacePlace, Error> {
+        let free = match unused.take_last(kind) {
+            Some(free) => free,
+            None => {
+                let slot = unused.next_slot;
+                let keyspace = open_keyspace(&self.database, &kind.name_of(slot))?;
+                unused.next_slot += 1;
+                FreeSlot { kind, slot, keyspace }
+            }
+        };
         let number = unused.next_number;
         unused.next_number += 1;
-        let missing = || Error::new(Kind::Unavailable, "no slot is free");
-        let (slot, keyspace) = unused.free.last().cloned().ok_or_else(missing)?;
         // Synced before the space is known to anybody: its first commit may be acknowledged at
         // once.
-        self.note_slot(slot, number, Some(space), PersistMode::SyncAll)?;
-        unused.free.pop();
+        if let Err(error) = self.note_slot(free.slot, number, Some(space), PersistMode::SyncAll) {
+            unused.free.push(free);
+            return Err(error);
+        }
+        let FreeSlot { slot, keyspace, .. } = free;
         self.slots.lock().insert(slot, (space, number));
         Ok(SpacePlace { keyspace, slot: Some((slot, number)) })
     }
@@ -332,7 +347,9 @@ impl Spaces {
         if FREE_SLOTS <= unused.free.len() {
             return self.delete_slot(slot, keyspace).map(|()| None);
         }
-        unused.free.push((slot, keyspace.clone()));
+        // One of an earlier version may have had rows in a slot for entries: it stays what it is.
+        let kind = slot_of(keyspace.name()).map_or(SlotKind::Entries, |(kind, _)| kind);
+        unused.free.push(FreeSlot { kind, slot, keyspace: keyspace.clone() });
         // Little in memory is left alone: it goes with the next flush of the slot.
         let memory = keyspace.tree.active_memtable().size();
         let leftover = 0 < keyspace.tree.table_count() || LEFTOVER_BYTES < memory;
@@ -349,9 +366,9 @@ impl Spaces {
 
 /// A slot whose record names a space.
 struct SlotClaim {
+    /// The number of the use.
     number: u32,
-    slot: u32,
-    keyspace: Keyspace,
+    slot: FreeSlot,
 }
 
 /// Whether a keyspace has any key, or one of this use of its slot.
@@ -369,23 +386,6 @@ fn record_key(slot: u32) -> Vec<u8> {
     let mut key = vec![RECORD];
     key.extend_from_slice(&slot.to_be_bytes());
     key
-}
-
-/// Makes or opens a keyspace.
-pub(crate) fn open_keyspace(database: &Database, name: &str) -> Result<Keyspace, Error> {
-    let options = || {
-        KeyspaceCreateOptions::default()
-            .max_memtable_size(MEMTABLE_BYTES)
-            .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
-            .compaction_strategy(idle_strategy())
-    };
-    database.keyspace(name, options).map_err(|error| from_fjall("open a keyspace", &error))
-}
-
-/// A strategy that leaves all tables where they are, for the tree's own workers. It is kept with
-/// the keyspace.
-fn idle_strategy() -> Arc<Leveled> {
-    Arc::new(Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 50))
 }
 
 #[cfg(test)]
@@ -414,7 +414,7 @@ mod tests {
 
         /// A slot with this record and, if so, a key of the use in it.
         fn slot(&self, slot: u32, record: Option<(u32, &str)>, used: Option<u32>) {
-            let keyspace = open_keyspace(&self.database, &format!("{SLOT}{slot}")).unwrap();
+            let keyspace = open_keyspace(&self.database, &SlotKind::Rows.name_of(slot)).unwrap();
             if let Some((number, space)) = record {
                 let record = [&number.to_be_bytes()[..], space.as_bytes()].concat();
                 self.meta.insert(record_key(slot), record).unwrap();

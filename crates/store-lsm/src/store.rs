@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 use crate::{
     compactor::{compact_whole, release_old_files},
     errors::{from_fjall, from_io},
-    filter::PLACEHOLDER_KEY,
     filter_progress::journal_numbers,
     inner::OpenTree,
     messages::{CommitRequest, CommitterMessage},
     open::LsmStore,
+    placeholder::write_placeholder,
     snapshot::LsmSnapshot,
     spaces::SpacePlace,
 };
@@ -146,7 +146,7 @@ fn compact_space(
     let Some(SpacePlace { keyspace, .. }) = inner.spaces.place_of(space) else { return Ok(()) };
     let context = |error: fjall::Error| from_fjall("compact a keyspace", &error);
     // Newer than all that is dropped: a start replays only what is newer than the tables.
-    keyspace.insert(PLACEHOLDER_KEY, []).map_err(context)?;
+    write_placeholder(&keyspace)?;
     let seq = inner.published.load(Ordering::SeqCst);
     let newest = journal_numbers(&inner.tree).map(|(_, newest)| newest);
     inner.flush_keyspace(&keyspace)?;
