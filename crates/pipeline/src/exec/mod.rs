@@ -35,6 +35,7 @@ mod sample;
 mod slot;
 mod sort;
 mod spilling;
+mod tally;
 mod unwind;
 
 pub use bucket::BucketAuto;
@@ -46,6 +47,7 @@ pub use group::Group;
 pub use joins::Source;
 pub use lookup::{Lookup, UnionWith};
 pub use others::other_collections;
+pub use tally::Tally;
 pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};

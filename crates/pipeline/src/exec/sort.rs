@@ -1,5 +1,5 @@
-//! Rows in order of their fields (`$sort`): the key of each row is computed once, and
-//! `spilling::Sorter` keeps and orders them.
+//! Rows in order of their fields (`$sort`): the key of each row that may be among the wanted ones is
+//! computed once, and `spilling::Sorter` keeps and orders them.
 
 use std::sync::Arc;
 
@@ -26,6 +26,10 @@ impl Sorting {
 
 impl Operator for Sorting {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
+        // It is not copied where it cannot win.
+        if self.0.is_beyond(row.document.as_ref()) {
+            return Ok(());
+        }
         let key = self.0.sort_order().key_of(row.document.as_ref());
         // The block of the store that it came in shall not wait with it.
         let row = Row { document: row.document.detached(), ..row };
