@@ -105,7 +105,7 @@ fn a_count_waits_for_what_may_have_been_renewed() {
     kit.replace(doc! { "_id": 3, "a": 3, "ttl": 30 }, false).unwrap();
     kit.move_to(29_999);
     kit.store.gate().shut();
-    let renewal = doc! { "_id": 3, "a": 3, "ttl": 30 };
+    let renewal = doc! { "_id": 3, "a": 3, "ttl": 30, "again": true };
     let mut renewal = Task::new(replace_one(kit.engine.clone(), kit.collection(), renewal, false));
     assert!(renewal.poll().is_none());
     kit.move_to(30_000);

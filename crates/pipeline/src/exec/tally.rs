@@ -16,7 +16,7 @@ use super::{Group, Row, Stage, group::group_row};
 use crate::{
     accumulate::Sum,
     expr::Expr,
-    group::{AccumulatorShape, Field, GroupState, find_accumulator},
+    group::{AccumulatorShape, Field, GroupState},
 };
 
 /// A pipeline of which only the number of its rows matters.
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::{
         exec::{Exec, Next},
-        group::Taken,
+        group::{Taken, find_accumulator},
         sort::Sort,
     };
 
