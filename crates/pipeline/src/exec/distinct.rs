@@ -104,6 +104,10 @@ impl Operator for Distinct {
         .map(|_| ())
     }
 
+    fn is_gathering(&self) -> bool {
+        !self.slot.ended
+    }
+
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         let mut builder = DocBuilder::new();

@@ -258,18 +258,22 @@ impl Exec {
         if self.finished {
             return Err(caller_error("a row was offered after the end of the input"));
         }
-        self.input.push_back(row);
-        Ok(())
+        // A stage that gathers takes it at once, without a turn of the loop for each row.
+        let at_once = self.input.is_empty() && !self.context.budget.would_be_due();
+        match self.operators.first_mut().filter(|first| first.is_gathering()) {
+            Some(first) if at_once => {
+                hand_over(row, first.as_mut(), &self.context, &mut self.moving)
+            }
+            _ => {
+                self.input.push_back(row);
+                Ok(())
+            }
+        }
     }
 
     /// There is no more input.
     pub fn finish_input(&mut self) {
         self.finished = true;
-    }
-
-    /// Whether rows were offered that no stage has taken yet.
-    pub fn holds_input(&self) -> bool {
-        !self.input.is_empty()
     }
 
     /// Returns what comes next. It returns as soon as there is a row, so memory is bounded by what
@@ -307,11 +311,7 @@ impl Exec {
                 Poll::Row(row) => match self.operators.get_mut(at) {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
-                        let bytes = row.document.bytes().len();
-                        self.context.budget.spend(STEP + bytes)?;
-                        // Small ones cost nothing. A buffer may have room for as much again.
-                        self.moving.set(2 * bytes)?;
-                        operator.accept_row(row, &self.context)?;
+                        hand_over(row, operator.as_mut(), &self.context, &mut self.moving)?;
                         at += 1;
                     }
                 },
@@ -356,6 +356,20 @@ impl Exec {
             None => Err(caller_error("nothing was wanted of another collection")),
         }
     }
+}
+
+/// Gives a row to a stage that needs it.
+fn hand_over(
+    row: Row,
+    operator: &mut dyn Operator,
+    context: &Arc<Context>,
+    moving: &mut Share,
+) -> Result<(), Error> {
+    let bytes = row.document.bytes().len();
+    context.budget.spend(STEP + bytes)?;
+    // Small ones cost nothing. A buffer may have room for as much again.
+    moving.set(2 * bytes)?;
+    operator.accept_row(row, context)
 }
 
 /// A failure of the caller, not of the request.

@@ -18,6 +18,12 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// It may fail; the pipeline is of no use after that.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
+    /// Whether `poll_row` would say `Need` now, and nothing else: so may be said by a stage that
+    /// returns nothing before the end of its input.
+    fn is_gathering(&self) -> bool {
+        false
+    }
+
     /// Says that there are no more rows.
     /// It is called once.
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;

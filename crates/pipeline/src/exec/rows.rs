@@ -115,6 +115,10 @@ impl Operator for Count {
         Ok(())
     }
 
+    fn is_gathering(&self) -> bool {
+        !self.slot.ended
+    }
+
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         // No rows make no row, not a zero.

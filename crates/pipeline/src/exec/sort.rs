@@ -36,6 +36,10 @@ impl Operator for Sorting {
         self.0.add_entry(Entry { key, row }, context)
     }
 
+    fn is_gathering(&self) -> bool {
+        !self.0.is_finished()
+    }
+
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error> {
         self.0.finish_input(context)
     }
