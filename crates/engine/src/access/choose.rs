@@ -255,7 +255,9 @@ fn index_access<'a>(
     }
     let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let ranged = match index.shape {
-        IndexShape::Fields if !index.multikey => index.key.iter().take(used).map(|(path, _)| path.as_str()).collect(),
+        IndexShape::Fields if !index.multikey => {
+            index.key.iter().take(used).map(|(path, _)| path.as_str()).collect()
+        }
         _ => Vec::new(),
     };
     let access = Access::Index { index: Box::new(index.clone()), ranges };

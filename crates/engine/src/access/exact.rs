@@ -32,7 +32,11 @@ pub(crate) enum Residual {
 
 /// What is left of a filter, given its conjuncts, the paths whose ranges the access path uses, and
 /// what every document in it meets anyway.
-pub(super) fn residual_of(parts: &[&Filter], ranged: &[&str], partial: Option<&Filter>) -> Residual {
+pub(super) fn residual_of(
+    parts: &[&Filter],
+    ranged: &[&str],
+    partial: Option<&Filter>,
+) -> Residual {
     let is_met = |part: &Filter| {
         let by_range = matches!(part, Filter::Path(path, test)
             if ranged.contains(&path.as_str()) && is_exact(test));

@@ -125,8 +125,7 @@ impl<S: Store> Cursor<S> {
             [] => Work::Walking { remaining: None },
             [Stage::Limit(limit)] => Work::Walking { remaining: Some(*limit) },
             _ => {
-                let counting =
-                    self.finder.as_mut().and_then(|finder| finder.plan_count(&stages));
+                let counting = self.finder.as_mut().and_then(|finder| finder.plan_count(&stages));
                 let counting = counting.map(|tally| Counting { tally, rows: 0 });
                 let stages: Arc<[Stage]> = match &counting {
                     Some(counting) => counting.tally.rest(),

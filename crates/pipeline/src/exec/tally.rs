@@ -109,7 +109,8 @@ impl Tally {
 /// doubles do not: adding one of them often is not multiplying it.
 fn counts_only(group: &Group) -> bool {
     let constant = |expr: &Expr| expr.as_literal().is_some_and(|id| id.kind() != Kind::Undefined);
-    constant(&group.id) && group.fields.iter().all(|field| is_count(field) || summed(field).is_some())
+    constant(&group.id)
+        && group.fields.iter().all(|field| is_count(field) || summed(field).is_some())
 }
 
 /// Whether a field counts rows.

@@ -116,7 +116,8 @@ struct World {
 
 impl World {
     fn new(rng: &mut Rng) -> Self {
-        let kit = Kit::new(Setup { dialect: std::sync::Arc::new(ParsedDialect), ..Setup::default() });
+        let kit =
+            Kit::new(Setup { dialect: std::sync::Arc::new(ParsedDialect), ..Setup::default() });
         let default = pick(rng, &[None, Some(-1), Some(3)]);
         kit.set_default(default);
         let mut world = Self { kit, default, stored: Vec::new(), indexes: Vec::new() };
@@ -217,8 +218,10 @@ impl World {
         ] {
             let plan = Plan { hint: hint.clone(), ..Plan::new(parsed.clone()).with_stages(stages) };
             let (n, explain) = self.count(plan);
-            let shown: Vec<_> = self.indexes.iter().map(|i| (&i.key, i.sparse, &i.partial)).collect();
-            let text = || format!("seed {seed} hint {hint:?} filter {filter:?} {explain:?}\n{shown:?}");
+            let shown: Vec<_> =
+                self.indexes.iter().map(|i| (&i.key, i.sparse, &i.partial)).collect();
+            let text =
+                || format!("seed {seed} hint {hint:?} filter {filter:?} {explain:?}\n{shown:?}");
             assert_eq!(n, want, "{}\n{:?}", text(), self.stored);
             if explain.counted {
                 assert_eq!(explain.documents_examined, 0, "{}", text());
