@@ -188,16 +188,13 @@ pub(crate) fn pick<'a>(
     while 0 < missing
         && let Some(element) = elements.next()
     {
-        for (name, value) in names.iter().zip(found.iter_mut()) {
-            if name.as_ref().as_bytes() != element.name {
-                continue;
-            }
-            // Names are distinct; of fields of one name the first counts.
-            if value.is_none() {
-                *value = element.decode();
-                missing -= 1;
-            }
-            break;
+        let place = names.iter().position(|name| name.as_ref().as_bytes() == element.name);
+        // Names are distinct; of fields of one name the first counts.
+        if let Some(value) = place.and_then(|at| found.get_mut(at))
+            && value.is_none()
+        {
+            *value = element.decode();
+            missing -= 1;
         }
     }
 }

@@ -261,6 +261,9 @@ impl<S: Store> Cursor<S> {
         // header.
         let carried = carries_origin(&running.stages);
         for row in rows {
+            if !running.exec.may_use(row.document()) {
+                continue;
+            }
             let origin = carried.then(|| origin::of_row(&row, place));
             let document = DocBuf::from_trusted(row.into_body());
             running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;

@@ -52,7 +52,7 @@ pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::{DocBuf, Path};
+use document::{DocBuf, DocRef, Path};
 use evaluation::{Context, Error, Kind};
 use memory::Share;
 
@@ -269,6 +269,12 @@ impl Exec {
                 Ok(())
             }
         }
+    }
+
+    /// Whether it makes a difference to offer a row with this document. Asked first, it spares making
+    /// the row.
+    pub fn may_use(&self, document: DocRef<'_>) -> bool {
+        self.operators.first().is_none_or(|first| first.may_use(document))
     }
 
     /// There is no more input.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use document::DocRef;
 use evaluation::{Context, Error, Holding};
 
 use super::{
@@ -22,6 +23,12 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// returns nothing before the end of its input.
     fn is_gathering(&self) -> bool {
         false
+    }
+
+    /// Whether a document that is offered now can change what comes out.
+    fn may_use(&self, document: DocRef<'_>) -> bool {
+        let _ = document;
+        true
     }
 
     /// Says that there are no more rows.
