@@ -1,6 +1,6 @@
 //! What views yield: live rows and live index entries, and a row as an item.
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use clock::Instant;
 use document::DocRef;
 use expiry::Header;
@@ -37,6 +37,13 @@ impl Row {
         DocRef::Raw(self.body())
     }
 
+    /// The stored document by itself.
+    pub(crate) fn into_body(self) -> Bytes {
+        let mut body = self.value;
+        body.advance(self.start);
+        body
+    }
+
     /// Its header; it was checked when the row was read.
     pub(crate) fn header(&self) -> Option<Header<'_>> {
         Header::split(&self.value).ok().map(|(header, _)| header)
@@ -63,6 +70,17 @@ pub(crate) struct Page<T> {
     pub(crate) examined: usize,
 }
 
+/// How much of one page of a walk is live, where that is all that is asked.
+#[derive(Debug, Default)]
+pub(crate) struct CountedPage {
+    /// Live rows or entries.
+    pub(crate) live: u64,
+    /// How many keys were looked at, expired ones included.
+    pub(crate) examined: usize,
+    /// The last of these keys.
+    pub(crate) last: Option<Bytes>,
+}
+
 /// A live item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -79,9 +97,10 @@ pub struct Item {
 }
 
 impl Item {
-    pub(crate) fn from_row(row: Row) -> Self {
-        let body = row.value.slice(row.start..);
-        Self { key: row.key, body, stamp: row.stamp, birth: row.birth, ts: row.ts }
+    pub(crate) fn from_row(mut row: Row) -> Self {
+        let key = std::mem::take(&mut row.key);
+        let Row { stamp, birth, ts, .. } = row;
+        Self { key, body: row.into_body(), stamp, birth, ts }
     }
 
     /// Its key, as it is compared with others.

@@ -112,7 +112,7 @@ impl Budget {
     /// again until more was done.
     pub fn is_due(&self) -> bool {
         let done = self.done.load(Relaxed);
-        let due = REST <= done.saturating_sub(self.rested.load(Relaxed));
+        let due = self.would_be_due();
         if due {
             self.rested.store(done, Relaxed);
             // A rest is as good as a look: the caller looks at the time when it yields.
@@ -123,6 +123,11 @@ impl Budget {
             }
         }
         due
+    }
+
+    /// Whether [`is_due`](Self::is_due) would return true, without having said so.
+    pub fn would_be_due(&self) -> bool {
+        REST <= self.done.load(Relaxed).saturating_sub(self.rested.load(Relaxed))
     }
 
     /// Says that what follows may wait for a disk: other work of the thread is given to another

@@ -137,14 +137,15 @@ fn push_document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
 fn push_text(text: &str, out: &mut Vec<u8>) {
     // At once: what grows step by step is in memory several times.
     out.reserve(text.len() + 1);
-    for byte in text.bytes() {
-        if byte <= 1 {
-            out.push(1);
-            out.push(byte + 1);
-        } else {
-            out.push(byte);
-        }
+    let mut left = text.as_bytes();
+    // Most texts have nothing to escape, and are copied as they are.
+    while let Some(at) = left.iter().position(|byte| *byte <= 1) {
+        let (plain, rest) = left.split_at(at);
+        out.extend_from_slice(plain);
+        out.extend([1, rest[0] + 1]);
+        left = &rest[1..];
     }
+    out.extend_from_slice(left);
     out.push(0);
 }
 

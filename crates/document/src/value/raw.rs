@@ -62,6 +62,7 @@ impl<'a> RawElements<'a> {
 impl<'a> Iterator for RawElements<'a> {
     type Item = Element<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Element<'a>> {
         let (element, next) = element_at(self.bytes, self.at)?;
         self.at = next;
@@ -70,6 +71,7 @@ impl<'a> Iterator for RawElements<'a> {
 }
 
 /// The element at an offset and the offset behind it; `None` at the final NUL.
+#[inline]
 pub fn element_at(bytes: &[u8], at: usize) -> Option<(Element<'_>, usize)> {
     let kind = *bytes.get(at)?;
     if kind == 0 {
@@ -182,19 +184,17 @@ pub(crate) fn pick<'a>(
     found: &mut [Option<ValueRef<'a>>],
 ) {
     let mut missing = names.len();
-    if missing == 0 {
-        return;
-    }
-    for element in RawElements::new(document) {
-        let mut places = names.iter().zip(found.iter_mut());
-        let place = places
-            .find(|(name, value)| value.is_none() && name.as_ref().as_bytes() == element.name);
-        if let Some((_, value)) = place {
+    let mut elements = RawElements::new(document);
+    while 0 < missing
+        && let Some(element) = elements.next()
+    {
+        let place = names.iter().position(|name| name.as_ref().as_bytes() == element.name);
+        // Names are distinct; of fields of one name the first counts.
+        if let Some(value) = place.and_then(|at| found.get_mut(at))
+            && value.is_none()
+        {
             *value = element.decode();
             missing -= 1;
-            if missing == 0 {
-                return;
-            }
         }
     }
 }

@@ -118,7 +118,7 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
 }
 
 /// A value as it stands in index keys.
-fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
+pub(super) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
     encode(value, TypeOrder::Bson, descending, &mut out);
     out
@@ -201,10 +201,19 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
     Some(Bounds::Spans(vec![span]))
 }
 
-/// All components of a value's class.
+/// All components of a value's class that a value of it may be compared with.
 fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     let class = encode_component(value, descending).first().copied().unwrap_or(0);
-    Span { start: vec![class], end: prefix_successor(&[class]) }
+    let mut span = Span { start: vec![class], end: prefix_successor(&[class]) };
+    if value.is_number() {
+        // Not-a-number stands before all numbers, and is neither less nor greater than any.
+        let nan = encode_component(ValueRef::Double(f64::NAN), descending);
+        match descending {
+            false => span.start = prefix_successor(&nan),
+            true => span.end = nan,
+        }
+    }
+    span
 }
 
 /// The first key after all keys with this prefix. Components never begin with 0xff.

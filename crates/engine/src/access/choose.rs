@@ -19,10 +19,11 @@ use store::{Direction, KeyRange};
 use super::{
     Hint,
     bounds::{Bounds, bounds_on_path, collect_conjuncts, prefix_successor},
+    exact::{Residual, residual_of},
     implied::{excludes_missing, filter_implies},
 };
 use crate::{
-    catalog::{CollectionState, IndexSpec},
+    catalog::{CollectionState, IndexShape, IndexSpec},
     error::{Error, HintRefusal, Kind},
     keys,
 };
@@ -42,7 +43,7 @@ pub(crate) enum Access {
 }
 
 /// A choice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct ChosenAccess {
     /// Where candidates come from.
     pub(crate) access: Access,
@@ -50,12 +51,43 @@ pub(crate) struct ChosenAccess {
     pub(crate) direction: Direction,
     /// Rows come in the order of the sort.
     pub(crate) sorted: bool,
+    /// What of the filter the ranges do not say.
+    pub(crate) residual: Residual,
+}
+
+impl ChosenAccess {
+    /// Whether keys alone say how many documents are meant: each key in its ranges stands for one of
+    /// them, and none is left out.
+    pub(crate) fn is_counted_by_keys(&self) -> bool {
+        let one_each = match &self.access {
+            Access::Index { index, .. } => !index.multikey,
+            Access::Rows(_) => true,
+            // What is named may not exist.
+            Access::Ids(_) => false,
+        };
+        one_each && matches!(self.residual, Residual::Nothing)
+    }
 }
 
 /// A way and how good it is.
-struct ScoredAccess {
+struct ScoredAccess<'a> {
     score: usize,
-    chosen: ChosenAccess,
+    access: Access,
+    direction: Direction,
+    sorted: bool,
+    /// Paths that its ranges bound and at which no document has more than one value.
+    ranged: Vec<&'a str>,
+    /// What every document in it meets.
+    partial: Option<&'a Filter>,
+}
+
+impl ScoredAccess<'_> {
+    /// The way as a choice, with what of these conjuncts it leaves to be checked.
+    fn choose(self, parts: &[&Filter]) -> ChosenAccess {
+        let residual = residual_of(parts, &self.ranged, self.partial);
+        let Self { access, direction, sorted, .. } = self;
+        ChosenAccess { access, direction, sorted, residual }
+    }
 }
 
 /// Picks the way for a filter and a sort.
@@ -67,7 +99,7 @@ pub(crate) fn choose_access(
 ) -> Result<ChosenAccess, Error> {
     if matches!(filter, Filter::Never) {
         let (access, direction) = (Access::Ids(Vec::new()), Direction::Forward);
-        return Ok(ChosenAccess { access, direction, sorted: true });
+        return Ok(ChosenAccess { access, direction, sorted: true, residual: Residual::Whole });
     }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
@@ -76,16 +108,17 @@ pub(crate) fn choose_access(
         Hint::None => None,
         Hint::Natural(direction) => {
             let access = Access::Rows(vec![KeyRange::all()]);
-            return Ok(ChosenAccess { access, direction: *direction, sorted: false });
+            let way = ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
+            return Ok(ScoredAccess { ranged: Vec::new(), ..way }.choose(&parts));
         }
-        Hint::Index(name) if name == "_id_" => return Ok(by_id.chosen),
+        Hint::Index(name) if name == "_id_" => return Ok(by_id.choose(&parts)),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
-        Hint::Key(pattern) if is_id_pattern(pattern) => return Ok(by_id.chosen),
+        Hint::Key(pattern) if is_id_pattern(pattern) => return Ok(by_id.choose(&parts)),
         Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),
     };
     if let Some(index) = hinted {
         // Who asks for an index gets what is in it, also where that is not all the filter means.
-        return Ok(index_access(index, &parts, sort).chosen);
+        return Ok(index_access(index, None, &parts, sort).choose(&parts));
     }
     let usable = state.record.indexes.iter().zip(&state.partial).filter(|(index, partial)| {
         index.ready
@@ -93,12 +126,13 @@ pub(crate) fn choose_access(
             && !index.hidden
             && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
-    let candidates = usable.map(|(index, _)| index_access(index, &parts, sort));
+    let candidates =
+        usable.map(|(index, partial)| index_access(index, partial.as_deref(), &parts, sort));
     // Of equal ones the last index wins; walking all rows has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     Ok(match best {
-        Some(best) if by_id.score < best.score => best.chosen,
-        _ => by_id.chosen,
+        Some(best) if by_id.score < best.score => best.choose(&parts),
+        _ => by_id.choose(&parts),
     })
 }
 
@@ -137,7 +171,7 @@ fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
 }
 
 /// The rows by id, or all of them.
-fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
+fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {
         Some(part) if part.descending => Direction::Backward,
@@ -162,12 +196,19 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
         }
         None => (0, Access::Rows(vec![KeyRange::all()])),
     };
+    // A stored id is never an array.
+    let ranged = if 0 < score { vec!["_id"] } else { Vec::new() };
     let score = score + usize::from(by_id.is_some()) * 50;
-    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
+    ScoredAccess { score, access, direction, sorted, ranged, partial: None }
 }
 
 /// What one index can do. Score 0: nothing.
-fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess {
+fn index_access<'a>(
+    index: &'a IndexSpec,
+    partial: Option<&'a Filter>,
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+) -> ScoredAccess<'a> {
     let mut prefixes = vec![keys::index_prefix(index.id)];
     let mut spans = None;
     let (mut points, mut equal) = (0, 0);
@@ -195,6 +236,8 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Sc
         }
     }
     let bounded = 0 < points || spans.is_some();
+    // Fields are bounded from the first one on, without a gap.
+    let used = points + usize::from(spans.is_some());
     let order = sort.and_then(|sort| direction_for_sort(index, equal, points, sort));
     // A sparse index lacks rows that a filter for missing values matches.
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
@@ -211,8 +254,14 @@ fn index_access(index: &IndexSpec, parts: &[&Filter], sort: Option<&Sort>) -> Sc
         ranges.reverse();
     }
     let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
+    let ranged = match index.shape {
+        IndexShape::Fields if !index.multikey => {
+            index.key.iter().take(used).map(|(path, _)| path.as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
     let access = Access::Index { index: Box::new(index.clone()), ranges };
-    ScoredAccess { score, chosen: ChosenAccess { access, direction, sorted } }
+    ScoredAccess { score, access, direction, sorted, ranged, partial }
 }
 
 /// Every prefix with every component after it, in key order.

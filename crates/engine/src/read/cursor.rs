@@ -22,7 +22,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use evaluation::Context;
 use memory::Share;
-use pipeline::exec::{Exec, Stage};
+use pipeline::exec::{Exec, Stage, Tally};
 use store::Store;
 
 use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};
@@ -84,8 +84,18 @@ pub(super) struct Running {
     pub(super) stages: Arc<[Stage]>,
     /// The machine that takes rows and makes documents of them.
     pub(super) exec: Exec,
+    /// Where rows are only counted: the stages above are those behind that.
+    pub(super) counting: Option<Counting>,
     /// Every row was given to the stages.
     pub(super) input_ended: bool,
+}
+
+/// A count of rows under way.
+pub(super) struct Counting {
+    /// What is made of the number.
+    pub(super) tally: Tally,
+    /// Rows so far.
+    pub(super) rows: u64,
 }
 
 impl<S: Store> std::fmt::Debug for Cursor<S> {
@@ -115,9 +125,15 @@ impl<S: Store> Cursor<S> {
             [] => Work::Walking { remaining: None },
             [Stage::Limit(limit)] => Work::Walking { remaining: Some(*limit) },
             _ => {
-                let stages: Arc<[Stage]> = stages.into();
+                let counting = self.finder.as_mut().and_then(|finder| finder.plan_count(&stages));
+                let counting = counting.map(|tally| Counting { tally, rows: 0 });
+                let stages: Arc<[Stage]> = match &counting {
+                    Some(counting) => counting.tally.rest(),
+                    None => stages.into(),
+                };
                 let exec = Exec::new(Arc::clone(&stages), Arc::clone(&self.context));
-                Work::Running(Box::new(Running { stages, exec, input_ended: false }))
+                let running = Running { stages, exec, counting, input_ended: false };
+                Work::Running(Box::new(running))
             }
         };
         self.held_back.clear();
@@ -139,7 +155,10 @@ impl<S: Store> Cursor<S> {
     pub fn sorts_in_stages(&self) -> bool {
         match &self.work {
             Work::Walking { .. } => false,
-            Work::Running(running) => matches!(running.stages.first(), Some(Stage::Sort { .. })),
+            Work::Running(running) => {
+                let first = running.stages.first().filter(|_| running.counting.is_none());
+                matches!(first, Some(Stage::Sort { .. }))
+            }
         }
     }
 

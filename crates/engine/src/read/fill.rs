@@ -13,11 +13,12 @@
 
 use bytes::Bytes;
 use document::DocBuf;
+use evaluation::Context;
 use pipeline::exec::{self, Next, Source, Stage};
 use store::Store;
 
 use super::{
-    Batch, BatchLimit, Cursor,
+    Batch, BatchLimit, Cursor, Finder,
     cursor::{Running, Work},
     dated::with_second,
     held::{HeldBack, expired_in},
@@ -26,7 +27,7 @@ use super::{
 use crate::{
     error::Halt,
     limits::{BATCH_COPIES, PAGE_ROWS},
-    view::Views,
+    view::{LiveView, Views},
     yielding::yield_now,
 };
 
@@ -194,7 +195,7 @@ impl<S: Store> Cursor<S> {
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
         let mut held = rows.into_iter().map(|row| HeldBack {
             source: Source::stored_at(Some(origin::of_row(&row, place))),
-            document: if dated { with_second(&row) } else { row.value.slice(row.start..) },
+            document: if dated { with_second(&row) } else { row.into_body() },
             checked_in,
         });
         // The others wait in front of the batch; they count as checked in this view.
@@ -245,6 +246,9 @@ impl<S: Store> Cursor<S> {
             running.exec.finish_input();
             return Ok(());
         };
+        if running.counting.is_some() {
+            return count_on(running, view, finder, &self.context).await;
+        }
         // Stages that hold nothing are given no more than the batch needs.
         let streaming = exec::is_streaming(&running.stages);
         let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
@@ -257,12 +261,43 @@ impl<S: Store> Cursor<S> {
         // header.
         let carried = carries_origin(&running.stages);
         for row in rows {
+            if !running.exec.may_use(row.document()) {
+                continue;
+            }
             let origin = carried.then(|| origin::of_row(&row, place));
-            let document = DocBuf::from_trusted(row.value.slice(row.start..));
+            let document = DocBuf::from_trusted(row.into_body());
             running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;
         }
         Ok(())
     }
+}
+
+/// Counts a page more; at the end the stages get the row that is made of the number.
+async fn count_on<S: Store>(
+    running: &mut Running,
+    view: &LiveView<S>,
+    finder: &mut Finder,
+    context: &Context,
+) -> Result<(), Halt> {
+    let Some(counting) = &mut running.counting else { return Ok(()) };
+    let left = counting.tally.most_rows().map(|most| most.saturating_sub(counting.rows));
+    let wanted = left.map_or(PAGE_ROWS, |left| usize::try_from(left).unwrap_or(PAGE_ROWS));
+    let page = match wanted {
+        0 => None,
+        _ => finder.count_page(view, context, wanted).await?,
+    };
+    if let Some(live) = page {
+        // A page may hold more than are wanted.
+        counting.rows += live.min(left.unwrap_or(live));
+        return Ok(());
+    }
+    let row = counting.tally.row_of(counting.rows)?;
+    running.input_ended = true;
+    if let Some(row) = row {
+        running.exec.offer_row(row)?;
+    }
+    running.exec.finish_input();
+    Ok(())
 }
 
 /// A document that came out of stages, which may have held what it is made of since the first view.

@@ -54,6 +54,10 @@ pub struct Explain {
     pub sorted: bool,
     /// Backward.
     pub backward: bool,
+    /// Entries of the index are counted, and no document is read.
+    pub counted: bool,
+    /// Ranges of the index that are walked.
+    pub ranges: usize,
     /// Entries looked at so far, expired ones left out.
     pub keys_examined: u64,
     /// Documents looked at so far, expired ones left out.

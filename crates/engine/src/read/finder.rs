@@ -22,12 +22,15 @@ use std::{
 use bytes::Bytes;
 use evaluation::Context;
 use memory::Share;
-use pipeline::Filter;
+use pipeline::{
+    Filter,
+    exec::{Stage, Tally},
+};
 use store::{KeyRange, Store};
 
 use super::{Explain, Find, IndexTraits};
 use crate::{
-    access::{Access, ChosenAccess, choose_access},
+    access::{Access, ChosenAccess, Residual, choose_access},
     catalog::CollectionState,
     error::{Error, Halt},
     limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
@@ -36,8 +39,8 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What may match: the filter is checked on the row itself.
-#[derive(Clone, Debug)]
+/// What may match: what the ranges do not say is checked on the row itself.
+#[derive(Debug)]
 enum Candidate {
     /// A row of a page.
     Row(Row),
@@ -45,17 +48,6 @@ enum Candidate {
     Entry(Entry),
     /// The key of a row that may not exist.
     Id(Vec<u8>),
-}
-
-impl Candidate {
-    /// Where it is in the walk: a later view goes on after this key.
-    fn walk_key(&self) -> Bytes {
-        match self {
-            Self::Row(row) => row.key.clone(),
-            Self::Entry(entry) => entry.key.clone(),
-            Self::Id(key) => Bytes::copy_from_slice(key),
-        }
-    }
 }
 
 /// How far the walk over one range has got.
@@ -70,7 +62,7 @@ enum Progress {
 /// A walk over candidates.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    /// Checked on every row: the access path only has to cover it.
+    /// Checked on every row: what of the filter the ranges of the access path do not say.
     filter: Arc<Filter>,
     /// The access path, its direction, and whether it gives the order of the sort.
     chosen: ChosenAccess,
@@ -83,7 +75,7 @@ pub(crate) struct Finder {
     progress: Progress,
     /// Read ahead from the range being walked.
     ahead: VecDeque<Candidate>,
-    /// The last candidate that was used.
+    /// Where the last candidate that was used is in the walk; ids have none.
     last: Option<Bytes>,
     /// Rows met through an index that may name a row several times.
     seen: Option<HashSet<Box<[u8]>>>,
@@ -106,8 +98,9 @@ impl Finder {
         match &chosen.access {
             Access::Ids(_) => explain.by_id = true,
             Access::Rows(_) => {}
-            Access::Index { index, .. } => {
+            Access::Index { index, ranges } => {
                 explain.index = Some(index.name.clone());
+                explain.ranges = ranges.len();
                 explain.pattern = index.key_pattern();
                 explain.traits = IndexTraits {
                     unique: index.unique,
@@ -118,8 +111,13 @@ impl Finder {
                 seen = index.multikey.then(HashSet::new);
             }
         }
+        let filter = match &chosen.residual {
+            Residual::Whole => Arc::clone(&find.filter),
+            Residual::Parts(left) => Arc::new(left.clone()),
+            Residual::Nothing => Arc::new(Filter::always()),
+        };
         Ok(Self {
-            filter: Arc::clone(&find.filter),
+            filter,
             chosen,
             created: state.record.created,
             at: 0,
@@ -135,6 +133,14 @@ impl Finder {
     /// Whether rows come in the order of the sort.
     pub(crate) fn is_sorted(&self) -> bool {
         self.chosen.sorted
+    }
+
+    /// What stages want of the rows, if that is their number and no row has to be read to know it.
+    pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<Tally> {
+        let tally = self.chosen.is_counted_by_keys().then(|| Tally::of_stages(stages)).flatten();
+        let by_index = matches!(self.chosen.access, Access::Index { .. });
+        self.explain.counted = by_index && tally.is_some();
+        tally
     }
 
     /// Whether the collection is still the one, and the index still there, that was planned for.
@@ -188,119 +194,136 @@ impl Finder {
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
-            // Not more than is wanted: a page of the store costs more than what is used of it.
-            let next = match self.next_candidate(view, context, wanted - found.len()).await {
-                Err(Halt::LookAgain) if !found.is_empty() => break,
-                next => next?,
-            };
-            let Some(candidate) = next else { break };
-            let key = candidate.walk_key();
-            let row = match candidate {
-                Candidate::Row(row) => Some(row),
-                candidate => match self.fetch_row(view, &candidate, context).await {
-                    // The candidate was taken from the queue; without its row it is not dealt with.
-                    Err(Halt::LookAgain) => {
-                        self.put_back(candidate);
-                        if found.is_empty() {
-                            return Err(Halt::LookAgain);
-                        }
-                        break;
-                    }
-                    row => row?,
-                },
-            };
-            if let Some(row) = row {
-                self.explain.documents_examined += 1;
-                yield_if_due(context, ROW_WORK + row.body().len()).await?;
-                if self.filter.is_always() || self.filter.matches(row.document(), context)? {
-                    bytes += row.value.len();
-                    found.push(row);
+            let Some(candidate) = self.ahead.pop_front() else {
+                // Not more than is wanted: a page of the store costs more than what is used of it.
+                match self.read_more(view, context, wanted - found.len()).await {
+                    Ok(true) => continue,
+                    Ok(false) => break,
+                    Err(Halt::LookAgain) if !found.is_empty() => break,
+                    Err(halt) => return Err(halt),
                 }
+            };
+            let read = match &candidate {
+                Candidate::Row(_) => Ok(None),
+                Candidate::Id(key) => view.get_row(key).await,
+                Candidate::Entry(entry) => {
+                    self.explain.keys_examined += 1;
+                    match self.is_new(entry, context)? {
+                        true => view.row_of(entry).await.map(Some),
+                        false => Ok(None),
+                    }
+                }
+            };
+            // Without its row a candidate is not dealt with: it comes again in the next view.
+            if let Err(Halt::LookAgain) = read {
+                self.put_back(candidate);
+                if found.is_empty() {
+                    return Err(Halt::LookAgain);
+                }
+                break;
             }
-            // Only now: a candidate that could not be checked must come again in the next view.
-            self.last = Some(key);
+            let (key, row) = match candidate {
+                Candidate::Row(row) => (Some(row.key.clone()), Some(row)),
+                Candidate::Entry(entry) => (Some(entry.key), read?),
+                Candidate::Id(_) => (None, read?),
+            };
+            self.last = key;
+            let Some(row) = row else { continue };
+            self.explain.documents_examined += 1;
+            yield_if_due(context, ROW_WORK + row.body().len()).await?;
+            if self.filter.is_always() || self.filter.matches(row.document(), context)? {
+                bytes += row.value.len();
+                found.push(row);
+            }
         }
         Ok(found)
     }
 
-    /// What this view cannot tell of is the next candidate of a later one.
-    fn put_back(&mut self, candidate: Candidate) {
-        match (&candidate, &mut self.seen) {
-            // Ids are not queued; their position is the number of those that were used.
-            (Candidate::Id(_), _) => {
-                self.at -= 1;
-                return;
-            }
-            (Candidate::Entry(entry), Some(seen)) => {
-                seen.remove(entry.row_key.as_ref());
-            }
-            _ => {}
-        }
-        self.ahead.push_front(candidate);
-    }
-
-    /// The row of a candidate; `None` where there is no live one, or it was returned before.
-    async fn fetch_row<S: Store>(
-        &mut self,
-        view: &LiveView<S>,
-        candidate: &Candidate,
-        context: &Context,
-    ) -> Result<Option<Row>, Halt> {
-        match candidate {
-            Candidate::Row(row) => Ok(Some(row.clone())),
-            Candidate::Id(key) => view.get_row(key).await,
-            Candidate::Entry(entry) => {
-                self.explain.keys_examined += 1;
-                if let Some(seen) = &mut self.seen {
-                    // A copy: the block of the store that it came in shall not wait with it.
-                    if !seen.insert(entry.row_key.as_ref().into()) {
-                        return Ok(None);
-                    }
-                    let held = self.held.get_or_insert_with(|| context.holding.share());
-                    held.grow(entry.row_key.len() + SEEN_BYTES)?;
-                }
-                view.row_of(entry).await.map(Some)
-            }
-        }
-    }
-
-    /// The next candidate in the order of the walk; `None` at the end. Reads a page when the last
-    /// one is used up, small where little is wanted.
-    async fn next_candidate<S: Store>(
+    /// Counts the next page of what is meant, by headers alone; `None` at the end. Only where
+    /// [`plan_count`](Self::plan_count) says so.
+    pub(crate) async fn count_page<S: Store>(
         &mut self,
         view: &LiveView<S>,
         context: &Context,
         wanted: usize,
-    ) -> Result<Option<Candidate>, Halt> {
+    ) -> Result<Option<u64>, Halt> {
+        let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
+        let by_index = matches!(self.chosen.access, Access::Index { .. });
+        let page = match by_index {
+            true => view.count_entries(&mut pages).await?,
+            false => view.count_rows(&mut pages).await?,
+        };
+        let page = page.unwrap_or_default();
+        self.progress = Progress::Walking(pages);
+        self.last = page.last.or(self.last.take());
+        match by_index {
+            true => self.explain.keys_examined += page.live,
+            false => self.explain.documents_examined += page.live,
+        }
+        charge_keys(context, page.examined).await?;
+        Ok(Some(page.live))
+    }
+
+    /// What this view cannot tell of is the next candidate of a later one.
+    fn put_back(&mut self, candidate: Candidate) {
+        if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
+            seen.remove(entry.row_key.as_ref());
+        }
+        // Ids are not read ahead over views; their position is the number of those that were used.
+        match candidate {
+            Candidate::Id(_) => self.at -= 1,
+            other => self.ahead.push_front(other),
+        }
+    }
+
+    /// Whether the row of an entry was not met through another entry before.
+    fn is_new(&mut self, entry: &Entry, context: &Context) -> Result<bool, Halt> {
+        let Some(seen) = &mut self.seen else { return Ok(true) };
+        // A copy: the block of the store that it came in shall not wait with it.
+        if !seen.insert(entry.row_key.as_ref().into()) {
+            return Ok(false);
+        }
+        let held = self.held.get_or_insert_with(|| context.holding.share());
+        held.grow(entry.row_key.len() + SEEN_BYTES)?;
+        Ok(true)
+    }
+
+    /// Reads candidates ahead in the order of the walk; false at the end. A page is small where
+    /// little is wanted.
+    async fn read_more<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        context: &Context,
+        wanted: usize,
+    ) -> Result<bool, Halt> {
+        if let Access::Ids(ids) = &self.chosen.access {
+            let id = ids.get(self.at).cloned();
+            self.at += 1;
+            self.ahead.extend(id.map(Candidate::Id));
+            return Ok(!self.ahead.is_empty());
+        }
+        let Some(mut pages) = self.begin_page(wanted) else { return Ok(false) };
+        let examined = self.read_ahead(view, &mut pages).await?;
+        self.progress = Progress::Walking(pages);
+        charge_keys(context, examined).await?;
+        Ok(true)
+    }
+
+    /// The walk in front of its next page; `None` at the end of all ranges. It is a copy, and put
+    /// back once the page is there: a read that fails or stops has not moved the walk.
+    fn begin_page(&mut self, wanted: usize) -> Option<Pages> {
         loop {
-            if let Some(candidate) = self.ahead.pop_front() {
-                return Ok(Some(candidate));
-            }
-            if let Access::Ids(ids) = &self.chosen.access {
-                let id = ids.get(self.at).cloned();
-                self.at += 1;
-                return Ok(id.map(Candidate::Id));
-            }
-            // Cloned, and put back once the page is there: a read that fails or stops has not moved
-            // the walk.
-            let mut pages = match &self.progress {
+            let pages = match &self.progress {
                 Progress::Walking(pages) => pages.clone(),
-                Progress::NotBegun => match self.range_at(self.at) {
-                    Some(whole) => self.pages_over(whole.clone()),
-                    None => return Ok(None),
-                },
+                Progress::NotBegun => self.pages_over(self.range_at(self.at)?.clone()),
             };
-            if pages.is_done() {
-                // What was read ahead of this range is used up: the next one.
-                self.at += 1;
-                self.progress = Progress::NotBegun;
-                self.last = None;
-                continue;
+            if !pages.is_done() {
+                return Some(pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
             }
-            pages = pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS));
-            let examined = self.read_ahead(view, &mut pages).await?;
-            self.progress = Progress::Walking(pages);
-            charge_keys(context, examined).await?;
+            // What was read ahead of this range is used up: the next one.
+            self.at += 1;
+            self.progress = Progress::NotBegun;
+            self.last = None;
         }
     }
 

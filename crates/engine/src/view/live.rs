@@ -21,7 +21,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::Header;
-use store::{Snapshot, Store};
+use store::{Snapshot, Space, Store};
 
 use super::{
     active::ReadGuard, expired::IncludingExpired, factory::ViewFactory, pages::Pages,
@@ -31,7 +31,7 @@ use crate::{
     catalog::{Collection, CollectionState, IndexSpec},
     entry::named_row_key,
     error::{Error, Halt},
-    row::{Entry, Page, Row},
+    row::{CountedPage, Entry, Page, Row},
     rules::Rules,
 };
 
@@ -129,6 +129,37 @@ impl<S: Store> LiveView<S> {
         Ok(Some(Page { items, examined }))
     }
 
+    /// How many rows of the next page of a walk are live; `None` at the end. Only headers are looked
+    /// at.
+    pub(crate) async fn count_rows(&self, pages: &mut Pages) -> Result<Option<CountedPage>, Halt> {
+        self.count_page(self.collection.rows_space(), pages).await
+    }
+
+    /// The same for entries of an index.
+    pub(crate) async fn count_entries(
+        &self,
+        pages: &mut Pages,
+    ) -> Result<Option<CountedPage>, Halt> {
+        self.count_page(self.collection.entries_space(), pages).await
+    }
+
+    async fn count_page(
+        &self,
+        space: Space,
+        pages: &mut Pages,
+    ) -> Result<Option<CountedPage>, Halt> {
+        let Some(mut page) = pages.next_page(&self.snapshot, space).await? else {
+            return Ok(None);
+        };
+        let mut live = 0;
+        for (_, value) in &page.rows {
+            let (header, _) = Header::split(value)?;
+            live += u64::from(self.check_visibility(&header)?.is_some());
+        }
+        let examined = page.rows.len();
+        Ok(Some(CountedPage { live, examined, last: page.rows.pop().map(|(key, _)| key) }))
+    }
+
     /// The live entry of a unique index with this key.
     pub(crate) async fn unique_entry(
         &self,
@@ -143,7 +174,10 @@ impl<S: Store> LiveView<S> {
 
     /// The row of a live entry. There always is one, since views keep the reaper away.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
-        let row = self.get_row(&entry.row_key).await?;
+        let row = match self.snapshot.get(self.collection.rows_space(), &entry.row_key).await? {
+            Some(value) => self.visible_row(entry.row_key.clone(), value)?,
+            None => None,
+        };
         // An entry of an older write of the row would be damage: every write puts all entries
         // again.
         row.filter(|row| row.stamp == entry.stamp)

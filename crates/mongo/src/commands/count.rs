@@ -1,15 +1,16 @@
 //! `count`: without a filter from the counters of the collection, otherwise by looking at
-//! documents.
+//! documents, or at the entries of an index where these say all that the filter asks.
 //!
 //! ```text
 //! {count: "c", query: {..}, skip: n, limit: n, hint: ..}  => {n: 12, ok: 1}
 //! ```
 
 use document::{DocBuf, DocRef, doc};
-use engine::{BatchLimit, Model, Plan, Store};
-use pipeline::exec::Stage;
+use engine::{BatchLimit, Hint, Model, Plan, Store};
+use pipeline::{Filter, exec::Stage};
 
 use crate::{
+    arguments::Args,
     call::Call,
     counters::Counters,
     errors::{BadValue, Error, Result},
@@ -21,48 +22,74 @@ use crate::{
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 
-/// Runs `count`. A negative `limit` counts as its absolute value, as in mongod. Without a filter,
-/// and with a hint that leaves nothing out, no document is looked at; else `skip`, `limit` and the
-/// count are stages of a query, so that all of it is of one instant.
+/// A count as it was asked for.
+struct Counted {
+    filter: Filter,
+    hint: Hint,
+    skip: u64,
+    /// `None` is none.
+    limit: Option<u64>,
+}
+
+impl Counted {
+    /// Reads the arguments. A negative `limit` counts as its absolute value, as in mongod.
+    fn parse(args: &Args<'_>) -> Result<Self> {
+        args.simple_collation()?;
+        let filter = match args.document("query")? {
+            Some(filter) => mongo_query::filter::parse(filter)?,
+            None => Filter::always(),
+        };
+        let skip = args.count("skip")?.unwrap_or(0);
+        let limit = args.int("limit")?.unwrap_or(0);
+        let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
+        Ok(Self { filter, hint: parse_hint(args)?, skip, limit })
+    }
+
+    /// The count as a query of one row: `skip`, `limit` and the count are stages, so that all of it
+    /// is of one instant.
+    fn into_plan(self) -> Plan {
+        let mut stages = Vec::new();
+        if 0 < self.skip {
+            stages.push(Stage::Skip(self.skip));
+        }
+        stages.extend(self.limit.map(Stage::Limit));
+        stages.push(Stage::Count(COUNT_FIELD.to_owned()));
+        Plan { hint: self.hint, ..Plan::new(self.filter).with_stages(stages) }
+    }
+}
+
+/// What the number is called in the row of a count's plan.
+const COUNT_FIELD: &str = "n";
+
+/// The plan that a count runs where documents or index entries have to be looked at.
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
+    Ok(Counted::parse(args)?.into_plan())
+}
+
+/// The number in the row of such a plan; there is no row of no documents.
+pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
+    let counted = row.and_then(|row| DocRef::Raw(row).get(COUNT_FIELD));
+    let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
+    u64::try_from(n.unwrap_or(0)).unwrap_or(0)
+}
+
+/// Runs `count`. Without a filter, and with a hint that leaves nothing out, no document is looked
+/// at; else it is a query.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace()?;
-    let args = call.args();
-    args.simple_collation()?;
-    let filter = match args.document("query")? {
-        Some(filter) => mongo_query::filter::parse(filter)?,
-        None => pipeline::Filter::always(),
-    };
-    let skip = args.count("skip")?.unwrap_or(0);
-    let limit = args.int("limit")?.unwrap_or(0);
-    let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
-    let hint = parse_hint(&args)?;
+    let counted = Counted::parse(&call.args())?;
     let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
-    if filter.is_always() && covers_all(&hint) {
+    if counted.filter.is_always() && covers_all(&counted.hint) {
         let live = call.door.engine.live_amount(&collection).await?;
-        let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(skip);
-        return count_reply(limit.map_or(n, |limit| n.min(limit)));
+        let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(counted.skip);
+        return count_reply(counted.limit.map_or(n, |limit| n.min(limit)));
     }
-    let mut stages = Vec::new();
-    if 0 < skip {
-        stages.push(Stage::Skip(skip));
-    }
-    if let Some(limit) = limit {
-        stages.push(Stage::Limit(limit));
-    }
-    stages.push(Stage::Count("n".to_owned()));
-    let plan = Plan { hint, ..Plan::new(filter) };
+    let plan = counted.into_plan();
     let context = call.evaluation_context().await?;
-    let mut cursor = call.door.engine.begin_query(
-        Model::Documents,
-        &namespace,
-        plan.with_stages(stages),
-        context,
-    )?;
+    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
-    let counted = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
-    let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
-    count_reply(u64::try_from(n.unwrap_or(0)).unwrap_or(0))
+    count_reply(counted_of(batch.documents.first().map(|row| &row[..])))
 }
 
 /// The reply: 32 bits while they suffice.

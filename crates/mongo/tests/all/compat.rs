@@ -40,8 +40,11 @@ how; what is not there yet answers an error that names it.
   a walk over the whole collection for each batch, as containers of few items pay it, or an index of
   births that every write would pay for.
 * `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
-  stages above it. No plan is covered: an index tells which documents are meant, and they are read,
-  since its keys do not say of what type a number was.
+  stages above it. A count whose filter is exactly what the ranges of an index without arrays say
+  reads its entries alone: `COUNT_SCAN`, or `IXSCAN` without `FETCH` where there are several ranges.
+  So does a pipeline that only counts (`$count`, `$group` with a constant `_id` and `{$sum: 1}`). No
+  other plan is covered: an index tells which documents are meant, and they are read, since its keys
+  do not say of what type a number was.
 * `serverStatus` has the sections that exporters read; what does not exist here counts 0 there.
 * `currentOp` and `$currentOp` show commands of up to 1 KB whole, of others the beginning.
 * A write concern `{j: false}` is acknowledged after the sync like any other.

@@ -127,6 +127,43 @@ async fn a_write_is_explained_and_not_made() {
 }
 
 #[tokio::test]
+async fn a_count_that_an_index_answers_reads_no_document() {
+    let mut client = client().await;
+    let count = |query: Document| doc! { "count": "c", "query": query };
+    let group = |filter: Document| {
+        let sum = doc! { "_id": 1, "n": doc! { "$sum": 1 } };
+        let stages = array![doc! { "$match": filter }, doc! { "$group": sum }];
+        doc! { "aggregate": "c", "pipeline": stages, "cursor": doc! {} }
+    };
+    let below = || doc! { "a": doc! { "$lt": 6 } };
+    for (command, stages, keys, documents) in [
+        (count(below()), &["COUNT", "COUNT_SCAN"][..], 6, 0),
+        (count(doc! { "s": 4 }), &["COUNT", "COUNT_SCAN"], 1, 0),
+        (count(doc! { "a": doc! { "$in": array![1, 5] } }), &["COUNT", "IXSCAN"], 2, 0),
+        (group(below()), &["GROUP", "COUNT_SCAN"], 6, 0),
+        (count(doc! { "a": 3, "c": 1 }), &["COUNT", "FETCH", "IXSCAN"], 1, 1),
+        (count(doc! { "list": 7 }), &["COUNT", "FETCH", "IXSCAN"], 1, 1),
+    ] {
+        let reply = explain(&mut client, command.clone()).await;
+        let mut plan = inner(&reply, &["queryPlanner", "winningPlan"]);
+        for (at, stage) in stages.iter().enumerate() {
+            assert_eq!(plan.get("stage"), Some(&(*stage).into()), "{at} of {command:?}: {reply:?}");
+            if at + 1 < stages.len() {
+                plan = inner(&plan, &["inputStage"]);
+            }
+        }
+        assert!(plan.get("inputStage").is_none(), "{plan:?}");
+        let stats = inner(&reply, &["executionStats"]);
+        assert_eq!(number(&stats, "totalKeysExamined"), keys, "{command:?}: {stats:?}");
+        assert_eq!(number(&stats, "totalDocsExamined"), documents, "{command:?}: {stats:?}");
+    }
+    let command = doc! { "count": "c", "query": below(), "skip": 1, "limit": 3 };
+    let reply = explain(&mut client, command).await;
+    let run = inner(&reply, &["executionStats", "executionStages"]);
+    assert_eq!(run.get("nCounted"), Some(&3.into()), "{run:?}");
+}
+
+#[tokio::test]
 async fn small_counts_and_sizes_have_32_bits() {
     let mut client = client().await;
     let pipeline =

@@ -82,6 +82,18 @@ impl Sum {
         }
     }
 
+    /// Adds a whole number so many times; any other value is not added.
+    pub(crate) fn add_repeated(&mut self, value: ValueRef<'_>, times: i64) {
+        let (whole, long) = match value {
+            ValueRef::Int32(v) => (i128::from(v), false),
+            ValueRef::Int64(v) => (i128::from(v), true),
+            _ => return,
+        };
+        // Less than 2^63 of less than 2^63 fit.
+        self.whole += whole * i128::from(times);
+        self.has_long |= long;
+    }
+
     /// The sum of integers and doubles as a double. A large integer is added in two parts that
     /// doubles hold.
     fn binary_total(&self) -> f64 {

@@ -51,8 +51,7 @@ pub struct Group {
 /// later, partition by partition.
 #[derive(Debug)]
 pub(super) struct Grouping {
-    /// What is computed.
-    group: Arc<Group>,
+    /// What is computed, and of which fields.
     picked: Arc<Picked>,
     /// Where the group of each key stands among the groups.
     index: HashMap<Box<[u8]>, usize, RandomState>,
@@ -93,8 +92,7 @@ impl Grouping {
     /// A group stage that has seen no row.
     pub(super) fn new(group: Group, holding: &Holding) -> Self {
         Self {
-            picked: Arc::new(Picked::of_group(&group)),
-            group: Arc::new(group),
+            picked: Arc::new(Picked::of_group(group)),
             index: HashMap::default(),
             groups: Vec::new(),
             bytes: 0,
@@ -123,7 +121,7 @@ impl Grouping {
         if let Some(partition) = self.partition_of_key() {
             return Ok(Err(partition));
         }
-        let states = new_states(&self.group.fields, id, context)?;
+        let states = new_states(&self.picked.group.fields, id, context)?;
         // About what an empty state and the entry in the index take.
         let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow_by(bytes, context)?;
@@ -295,7 +293,8 @@ impl Grouping {
     /// Adds a row to its group.
     fn take_row(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
         let env = Env::new(row, context);
-        let (group, picked) = (Arc::clone(&self.group), Arc::clone(&self.picked));
+        let picked = Arc::clone(&self.picked);
+        let group = &picked.group;
         let mut values = [None; MAX_PICKED];
         env.root.pick(&picked.names, &mut values);
         // Values borrow from the row; an expression that is more than a field is evaluated below.
@@ -365,6 +364,10 @@ impl Operator for Grouping {
         self.take_row(row.document.as_ref(), context)
     }
 
+    fn is_gathering(&self) -> bool {
+        !self.ended
+    }
+
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.ended = true;
         self.settle_groups()
@@ -377,7 +380,7 @@ impl Operator for Grouping {
         loop {
             if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
                 self.bytes = self.bytes.saturating_sub(held.bytes);
-                let row = group_row(&held.id, &self.group.fields, held.states)?;
+                let row = group_row(&held.id, &self.picked.group.fields, held.states)?;
                 return Ok(Poll::Row(row));
             }
             if self.done.take().is_some() {

@@ -35,6 +35,7 @@ mod sample;
 mod slot;
 mod sort;
 mod spilling;
+mod tally;
 mod unwind;
 
 pub use bucket::BucketAuto;
@@ -46,11 +47,12 @@ pub use group::Group;
 pub use joins::Source;
 pub use lookup::{Lookup, UnionWith};
 pub use others::other_collections;
+pub use tally::Tally;
 pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::{DocBuf, Path};
+use document::{DocBuf, DocRef, Path};
 use evaluation::{Context, Error, Kind};
 use memory::Share;
 
@@ -256,18 +258,28 @@ impl Exec {
         if self.finished {
             return Err(caller_error("a row was offered after the end of the input"));
         }
-        self.input.push_back(row);
-        Ok(())
+        // A stage that gathers takes it at once, without a turn of the loop for each row.
+        let at_once = self.input.is_empty() && !self.context.budget.would_be_due();
+        match self.operators.first_mut().filter(|first| first.is_gathering()) {
+            Some(first) if at_once => {
+                hand_over(row, first.as_mut(), &self.context, &mut self.moving)
+            }
+            _ => {
+                self.input.push_back(row);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether it makes a difference to offer a row with this document. Asked first, it spares making
+    /// the row.
+    pub fn may_use(&self, document: DocRef<'_>) -> bool {
+        self.operators.first().is_none_or(|first| first.may_use(document))
     }
 
     /// There is no more input.
     pub fn finish_input(&mut self) {
         self.finished = true;
-    }
-
-    /// Whether rows were offered that no stage has taken yet.
-    pub fn holds_input(&self) -> bool {
-        !self.input.is_empty()
     }
 
     /// Returns what comes next. It returns as soon as there is a row, so memory is bounded by what
@@ -305,11 +317,7 @@ impl Exec {
                 Poll::Row(row) => match self.operators.get_mut(at) {
                     None => return Ok(Next::Row(row)),
                     Some(operator) => {
-                        let bytes = row.document.bytes().len();
-                        self.context.budget.spend(STEP + bytes)?;
-                        // Small ones cost nothing. A buffer may have room for as much again.
-                        self.moving.set(2 * bytes)?;
-                        operator.accept_row(row, &self.context)?;
+                        hand_over(row, operator.as_mut(), &self.context, &mut self.moving)?;
                         at += 1;
                     }
                 },
@@ -354,6 +362,20 @@ impl Exec {
             None => Err(caller_error("nothing was wanted of another collection")),
         }
     }
+}
+
+/// Gives a row to a stage that needs it.
+fn hand_over(
+    row: Row,
+    operator: &mut dyn Operator,
+    context: &Arc<Context>,
+    moving: &mut Share,
+) -> Result<(), Error> {
+    let bytes = row.document.bytes().len();
+    context.budget.spend(STEP + bytes)?;
+    // Small ones cost nothing. A buffer may have room for as much again.
+    moving.set(2 * bytes)?;
+    operator.accept_row(row, context)
 }
 
 /// A failure of the caller, not of the request.

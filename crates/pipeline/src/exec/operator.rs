@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use document::DocRef;
 use evaluation::{Context, Error, Holding};
 
 use super::{
@@ -17,6 +18,18 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Takes a row; only called after `poll_row` returned `Need`.
     /// It may fail; the pipeline is of no use after that.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
+
+    /// Whether `poll_row` would say `Need` now, and nothing else: so may be said by a stage that
+    /// returns nothing before the end of its input.
+    fn is_gathering(&self) -> bool {
+        false
+    }
+
+    /// Whether a document that is offered now can change what comes out.
+    fn may_use(&self, document: DocRef<'_>) -> bool {
+        let _ = document;
+        true
+    }
 
     /// Says that there are no more rows.
     /// It is called once.

@@ -7,11 +7,13 @@ use crate::expr::Expr;
 /// Values are kept in an array on the stack; further fields are read one by one.
 pub(super) const MAX_PICKED: usize = 8;
 
-/// Fields of the row that the group reads as they are, each once. Keys and inputs are often plain
+/// A group, and the fields of the row that it reads as they are, each once. Keys and inputs are often plain
 /// fields: one pass over the document finds all of them.
 /// A path of several parts may lead through arrays, and is left to the expression.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Picked {
+    /// The group.
+    pub(super) group: Group,
     /// The names of the fields.
     pub(super) names: Vec<String>,
     /// The key's place among the names.
@@ -22,27 +24,27 @@ pub(super) struct Picked {
 
 impl Picked {
     /// The fields that a group reads as they are.
-    pub(super) fn of_group(group: &Group) -> Self {
-        let mut picked = Self::default();
-        picked.id = picked.place_of_field(&group.id);
+    pub(super) fn of_group(group: Group) -> Self {
+        let mut names = Vec::new();
+        let id = place_of_field(&group.id, &mut names);
         let inputs = group.fields.iter().map(|field| &field.taken.input);
-        picked.inputs = inputs.map(|input| picked.place_of_field(input)).collect();
-        picked
+        let inputs = inputs.map(|input| place_of_field(input, &mut names)).collect();
+        Self { group, names, id, inputs }
     }
+}
 
-    /// Where an expression's field stands among the names; nothing when it is not a plain field, or
-    /// there are too many.
-    fn place_of_field(&mut self, expr: &Expr) -> Option<usize> {
-        let Expr::Field(path) = expr else { return None };
-        let name = path.part(0);
-        if path.len() != 1 {
-            return None;
-        }
-        let held = self.names.iter().position(|held| held == name);
-        if held.is_none() && self.names.len() < MAX_PICKED {
-            self.names.push(name.to_owned());
-            return Some(self.names.len() - 1);
-        }
-        held
+/// Where an expression's field stands among the names; nothing when it is not a plain field, or
+/// there are too many.
+fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
+    let Expr::Field(path) = expr else { return None };
+    let name = path.part(0);
+    if path.len() != 1 {
+        return None;
     }
+    let held = names.iter().position(|held| held == name);
+    if held.is_none() && names.len() < MAX_PICKED {
+        names.push(name.to_owned());
+        return Some(names.len() - 1);
+    }
+    held
 }

@@ -3,13 +3,14 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use document::{DocBuilder, DocRef, Document, Value, ValueRef};
+use document::{DocRef, Document, Value};
 use evaluation::{Context, Error, Holding};
 
 use super::{
     Meter, Row,
     operator::{Operator, Poll},
     slot::Slot,
+    tally::count_document,
 };
 use crate::{
     expr::{Env, Expr},
@@ -114,18 +115,15 @@ impl Operator for Count {
         Ok(())
     }
 
+    fn is_gathering(&self) -> bool {
+        !self.slot.ended
+    }
+
     fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         // No rows make no row, not a zero.
         if self.count > 0 {
-            // A count is an `int` as long as it can be.
-            let count = match i32::try_from(self.count) {
-                Ok(small) => ValueRef::Int32(small),
-                Err(_) => ValueRef::Int64(self.count),
-            };
-            let mut builder = DocBuilder::new();
-            builder.append(&self.name, count);
-            self.slot.row = Some(Row::not_stored(builder.finish()));
+            self.slot.row = Some(Row::not_stored(count_document(&self.name, self.count)));
         }
         Ok(())
     }

@@ -53,6 +53,14 @@ pub(super) fn whole_value<'a>(document: DocRef<'a>, path: &Path) -> ValueRef<'a>
     path.parts().try_fold(ValueRef::Document(document), step).unwrap_or(ValueRef::Null)
 }
 
+/// The one value at a path; `None` where an array would have to be walked.
+pub(super) fn plain_value<'a>(document: DocRef<'a>, path: &Path) -> Option<ValueRef<'a>> {
+    match enter_path(document, path, 0) {
+        KeySpot::Value(value) => Some(value),
+        KeySpot::Array(..) => None,
+    }
+}
+
 /// How far a path has been followed: to a value, or to an array with the next part of the path. In
 /// `{a: {b: [{c: 1}]}}` the path `a.b.c` gets as far as the array, with `c` next.
 /// Several parts at the same array go on with each of its elements together.

@@ -79,6 +79,22 @@ impl Sort {
         Ordering::Equal
     }
 
+    /// Orders what a document sorts by and a key, without making a key of the document where none of
+    /// its values is in an array.
+    pub(crate) fn compare_with_key(&self, document: DocRef<'_>, key: &SortKey) -> Ordering {
+        for (part, held) in self.parts.iter().zip(&key.0) {
+            // A value beside arrays is the same in all combinations of those after it.
+            let Some(value) = keys::plain_value(document, &part.path) else {
+                return self.compare(&self.key_of(document), key);
+            };
+            let order = compare(value, held.as_ref());
+            if order.is_ne() {
+                return if part.descending { order.reverse() } else { order };
+            }
+        }
+        Ordering::Equal
+    }
+
     /// Orders two documents; keys that are used more than once are better kept.
     pub fn compare_documents(&self, a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
         self.compare(&self.key_of(a), &self.key_of(b))

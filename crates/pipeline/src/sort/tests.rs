@@ -66,6 +66,8 @@ fn keys_compare_part_by_part() {
             let found = order
                 .compare(&order.key_of(a.to_buf().as_ref()), &order.key_of(b.to_buf().as_ref()));
             assert_eq!(found, i.cmp(&j), "{a:?} {b:?}");
+            let key = order.key_of(b.to_buf().as_ref());
+            assert_eq!(order.compare_with_key(a.to_buf().as_ref(), &key), found, "{a:?} {b:?}");
         }
     }
     let short = order.key_of(doc! {"a": "x"}.to_buf().as_ref()).memory_bytes();

@@ -1,6 +1,7 @@
 //! Random histories, queries and bytes: one program, so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod counts;
 mod fuzz;
 mod histories;
 mod planner;

@@ -10,19 +10,19 @@ use test_kit::{Direction, Kit, Setup, ready};
 
 const COLLECTIONS: u64 = 700;
 const FILTERS: usize = 40;
-const PATHS: [&str; 5] = ["a", "b", "c", "a.x", "b.0"];
+pub(crate) const PATHS: [&str; 5] = ["a", "b", "c", "a.x", "b.0"];
 
-fn number(name: &str) -> Option<u64> {
+pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-type Rng = fastrand::Rng;
+pub(crate) type Rng = fastrand::Rng;
 
-fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
+pub(crate) fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(0..from.len())].clone()
 }
 
-fn scalar(rng: &mut Rng) -> Value {
+pub(crate) fn scalar(rng: &mut Rng) -> Value {
     match rng.u8(0..13) {
         0..=3 => Value::Int32(rng.i32(-1..4)),
         4 => Value::Double(f64::from(rng.i32(-2..6)) / 2.0),
@@ -47,7 +47,7 @@ fn value(rng: &mut Rng, depth: u8) -> Value {
     }
 }
 
-fn document(rng: &mut Rng, id: i32, arrays: bool) -> Document {
+pub(crate) fn document(rng: &mut Rng, id: i32, arrays: bool) -> Document {
     let mut out = doc! { "_id": id };
     for name in ["a", "b", "c"] {
         if rng.u8(0..5) != 0 {
@@ -57,7 +57,7 @@ fn document(rng: &mut Rng, id: i32, arrays: bool) -> Document {
     out
 }
 
-fn operand(rng: &mut Rng) -> Value {
+pub(crate) fn operand(rng: &mut Rng) -> Value {
     if rng.u8(0..8) == 0 { value(rng, 0) } else { scalar(rng) }
 }
 
@@ -84,7 +84,7 @@ fn field(rng: &mut Rng) -> (String, Value) {
     (path.into(), Value::Document(test))
 }
 
-fn filter(rng: &mut Rng) -> Document {
+pub(crate) fn filter(rng: &mut Rng) -> Document {
     let mut out = Document::new();
     for _ in 0..rng.usize(0..4) {
         let (path, test) = field(rng);
@@ -106,7 +106,7 @@ fn filter(rng: &mut Rng) -> Document {
     out
 }
 
-fn index(rng: &mut Rng, at: usize) -> IndexSpec {
+pub(crate) fn index(rng: &mut Rng, at: usize) -> IndexSpec {
     let mut key: Vec<(String, bool)> = Vec::new();
     for _ in 0..rng.usize(1..4) {
         let path = pick(rng, &PATHS);

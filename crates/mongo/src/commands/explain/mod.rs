@@ -162,7 +162,7 @@ fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     match name {
         "find" => plain(find::parse_plan(args)?, filter_of("filter")?, Outcome::Answer),
         "aggregate" => plain(aggregate::parse_plan(args)?, first_match(args), Outcome::Answer),
-        "count" => plain(by_query(args)?, filter_of("query")?, Outcome::Count),
+        "count" => plain(count::parse_plan(args)?, filter_of("query")?, Outcome::Count),
         "distinct" => plain(by_query(args)?, filter_of("query")?, Outcome::Answer),
         "findAndModify" | "findandmodify" => write::explain_find_and_modify(args),
         "update" => write::explain_update(&first_statement(args, "updates")?),
@@ -237,6 +237,10 @@ async fn reply_with_plan<S: Store>(
     if bounded {
         stages.pop();
     }
+    // These are what the command does.
+    if matches!(then, Outcome::Count) {
+        stages.clear();
+    }
     let searched = plan.filter.clone();
     let query = call.door.engine.begin_query(
         Model::Documents,
@@ -253,7 +257,13 @@ async fn reply_with_plan<S: Store>(
             // Batches are thrown away: they are bounded so that a large result is never held whole.
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
             let batch = cursor.next_batch(limit).await?;
-            found += batch.documents.len();
+            found += match then {
+                Outcome::Count => {
+                    let counted = count::counted_of(batch.documents.first().map(|row| &row[..]));
+                    usize::try_from(counted).unwrap_or(usize::MAX)
+                }
+                _ => batch.documents.len(),
+            };
             if let Outcome::Write(change) = &mut then {
                 for document in &batch.documents {
                     change.count_found(DocRef::Raw(document), &searched, &context)?;

@@ -115,8 +115,9 @@ pub(super) fn winning_plan(
     }
 }
 
-/// The way to the documents. It always ends at the documents themselves: an index says which they
-/// are, and not what they hold, so `FETCH` stands over every `IXSCAN`.
+/// The way to the documents. An index says which they are, and not what they hold, so `FETCH` stands
+/// over every `IXSCAN`, unless they are only counted: `COUNT_SCAN` is mongod's name for counting one
+/// range.
 fn access_stage(explain: &Explain, run: bool) -> Document {
     // mongod's words for the direction of a walk.
     let direction = if explain.backward { "backward" } else { "forward" };
@@ -126,8 +127,9 @@ fn access_stage(explain: &Explain, run: bool) -> Document {
         doc! { "stage": "IDHACK" }
     } else if let Some(name) = &explain.index {
         let traits = explain.traits;
+        let counts = explain.counted && explain.ranges == 1;
         let mut scan = doc! {
-            "stage": "IXSCAN",
+            "stage": if counts { "COUNT_SCAN" } else { "IXSCAN" },
             "keyPattern": explain.pattern.clone(),
             "indexName": name.as_str(),
             "isMultiKey": traits.multikey,
@@ -135,11 +137,16 @@ fn access_stage(explain: &Explain, run: bool) -> Document {
             "isSparse": traits.sparse,
             "isPartial": traits.partial,
             "indexVersion": 2,
-            "direction": direction,
         };
+        if !counts {
+            scan.push("direction", direction);
+        }
         // Counts exist only where the plan was run.
         if run {
             scan.push("keysExamined", keys.clone());
+        }
+        if explain.counted {
+            return scan;
         }
         doc! { "stage": "FETCH", "inputStage": scan }
     } else {

@@ -16,7 +16,7 @@
 //! With a limit only about twice as many rows as wanted are held, and each run is no longer than
 //! the limit.
 
-use document::{DocBuf, Document};
+use document::{DocBuf, DocRef, Document};
 use evaluation::{Context, Error, Holding, Kind, memory_of};
 use spill::{Run, TempFile, Writer};
 
@@ -38,6 +38,8 @@ const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
 /// What a row of a run takes while it is merged, in sizes of its record: bytes, key and document.
 /// An estimate, on the safe side.
 const COPIES: usize = 4;
+/// Rows that are held beyond the limit at least before they are put in order.
+const LEAST_SPARE: usize = 16;
 /// Ordering so many bytes takes long, and lets nobody else run by itself.
 /// Other work of the thread is given away before it.
 const LONG_ORDER: usize = 4 * 1024 * 1024;
@@ -66,6 +68,9 @@ pub(in crate::exec) struct Sorter {
     sort: Sort,
     /// How many rows are wanted.
     most: Option<usize>,
+    /// What the last of so many rows sorts by, once there were so many: a later row has to come
+    /// before that.
+    bar: Option<SortKey>,
     /// Entries in memory, in the order in which they came.
     held: Vec<Entry>,
     /// Bytes of what is held in memory.
@@ -116,6 +121,7 @@ impl Sorter {
         Self {
             sort,
             most,
+            bar: None,
             held: Vec::new(),
             bytes: 0,
             meter: Meter::new(stage, holding),
@@ -153,11 +159,19 @@ impl Sorter {
         }
         self.bytes += bytes;
         self.held.push(entry);
-        // With a limit, only about twice as many rows as wanted are ever held.
-        if self.most.is_some_and(|most| most.saturating_mul(2).max(64) <= self.held.len()) {
+        // With a limit, only about twice as many rows as wanted are ever held. The bar is set as soon
+        // as there are as many as wanted.
+        let spare = |most: usize| if self.bar.is_none() { 0 } else { most.max(LEAST_SPARE) };
+        if self.most.is_some_and(|most| most.saturating_add(spare(most)) <= self.held.len()) {
             self.sort_held(context)?;
         }
         Ok(())
+    }
+
+    /// Whether a row that comes now is not among those that are wanted: as many as that come before
+    /// it.
+    pub(in crate::exec) fn is_beyond(&self, document: DocRef<'_>) -> bool {
+        self.bar.as_ref().is_some_and(|bar| self.sort.compare_with_key(document, bar).is_ge())
     }
 
     /// Says that all entries have been added. When something was written, runs are merged until
@@ -234,6 +248,10 @@ impl Sorter {
             let dropped: usize = self.held.drain(most..).map(|entry| entry.weight_of_entry()).sum();
             self.bytes = self.bytes.saturating_sub(dropped);
             self.meter.free_bytes(dropped);
+        }
+        if self.most.is_some_and(|most| most == self.held.len()) {
+            // Every row that was held beside others of before came before the old bar.
+            self.bar = self.held.last().map(|entry| entry.key.clone());
         }
         Ok(())
     }

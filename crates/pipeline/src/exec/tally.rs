@@ -1,0 +1,237 @@
+//! Pipelines that want no more of their rows than how many there are: `$count`, and a group with a
+//! constant key that adds constants up, as drivers count (`{_id: 1, n: {$sum: 1}}`). Whoever has the
+//! rows may count them instead of reading them.
+//!
+//! ```text
+//! $skip 5, $limit 100, $group {_id: 1, n: {$sum: 1}}, $project ...
+//! `- steps ---------'  `- made -------------------'  `- rest: over the one row that is made
+//! ```
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocBuilder, Kind, Value, ValueRef};
+use evaluation::Error;
+
+use super::{Group, Row, Stage, group::group_row};
+use crate::{
+    accumulate::Sum,
+    expr::Expr,
+    group::{AccumulatorShape, Field, GroupState},
+};
+
+/// A pipeline of which only the number of its rows matters.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// Stages that pass some of the rows, in order.
+    steps: Vec<Step>,
+    made: Made,
+    rest: Arc<[Stage]>,
+}
+
+/// A stage that passes rows by their number.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Skip(u64),
+    Limit(u64),
+}
+
+/// What is made of the number of rows.
+#[derive(Clone, Debug)]
+enum Made {
+    /// A document with the number under this name.
+    Count(String),
+    /// The row of the one group.
+    Group(Group),
+}
+
+impl Tally {
+    /// The pipeline as one that counts; `None` where a stage looks at its rows.
+    pub fn of_stages(stages: &[Stage]) -> Option<Self> {
+        let mut steps = Vec::new();
+        let mut left = stages;
+        loop {
+            let (stage, behind) = left.split_first()?;
+            let made = match stage {
+                Stage::Skip(count) => {
+                    steps.push(Step::Skip(*count));
+                    None
+                }
+                Stage::Limit(count) => {
+                    steps.push(Step::Limit(*count));
+                    None
+                }
+                Stage::Count(name) => Some(Made::Count(name.clone())),
+                Stage::Group(group) if counts_only(group) => Some(Made::Group(group.clone())),
+                _ => return None,
+            };
+            if let Some(made) = made {
+                return Some(Self { steps, made, rest: behind.into() });
+            }
+            left = behind;
+        }
+    }
+
+    /// The stages behind what is counted: they get the one row.
+    pub fn rest(&self) -> Arc<[Stage]> {
+        Arc::clone(&self.rest)
+    }
+
+    /// How many rows matter at most; more change nothing.
+    pub fn most_rows(&self) -> Option<u64> {
+        self.steps.iter().rev().fold(None, |most: Option<u64>, step| match *step {
+            Step::Limit(count) => Some(most.map_or(count, |most| most.min(count))),
+            Step::Skip(count) => most.map(|most| most.saturating_add(count)),
+        })
+    }
+
+    /// The row that is made of this many rows; none of no rows.
+    pub fn row_of(&self, rows: u64) -> Result<Option<Row>, Error> {
+        let passed = self.steps.iter().fold(rows, |rows, step| match *step {
+            Step::Skip(count) => rows.saturating_sub(count),
+            Step::Limit(count) => rows.min(count),
+        });
+        if passed == 0 {
+            return Ok(None);
+        }
+        let count = i64::try_from(passed).unwrap_or(i64::MAX);
+        match &self.made {
+            Made::Count(name) => Ok(Some(Row::not_stored(count_document(name, count)))),
+            Made::Group(group) => {
+                let id = group.id.as_literal().cloned().unwrap_or(Value::Null);
+                let states = group.fields.iter().map(|field| state_of(field, count)).collect();
+                group_row(&id, &group.fields, states).map(Some)
+            }
+        }
+    }
+}
+
+/// Whether a group reads nothing of its rows, and comes to the same by their number alone. Sums of
+/// doubles do not: adding one of them often is not multiplying it.
+fn counts_only(group: &Group) -> bool {
+    let constant = |expr: &Expr| expr.as_literal().is_some_and(|id| id.kind() != Kind::Undefined);
+    constant(&group.id)
+        && group.fields.iter().all(|field| is_count(field) || summed(field).is_some())
+}
+
+/// Whether a field counts rows.
+fn is_count(field: &Field) -> bool {
+    field.accumulator.shape == AccumulatorShape::Nothing && is_named(field, "$count")
+}
+
+/// The whole number that a field adds up for each row.
+fn summed(field: &Field) -> Option<&Value> {
+    let number = field.taken.input.as_literal()?;
+    let whole = matches!(number, Value::Int32(_) | Value::Int64(_));
+    (is_named(field, "$sum") && whole).then_some(number)
+}
+
+/// Whether a field is of this accumulator.
+fn is_named(field: &Field, name: &str) -> bool {
+    field.accumulator.name == name
+}
+
+/// What a field has computed after so many rows.
+fn state_of(field: &Field, count: i64) -> GroupState {
+    match summed(field) {
+        None => GroupState::Count(count),
+        Some(number) => {
+            let mut sum = Sum::default();
+            sum.add_repeated(number.as_ref(), count);
+            GroupState::Sum(sum)
+        }
+    }
+}
+
+/// The document of a count: an `int` as long as it can be.
+pub(super) fn count_document(name: &str, count: i64) -> DocBuf {
+    let count = match i32::try_from(count) {
+        Ok(small) => ValueRef::Int32(small),
+        Err(_) => ValueRef::Int64(count),
+    };
+    let mut builder = DocBuilder::new();
+    builder.append(name, count);
+    builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use document::doc;
+    use evaluation::Context;
+
+    use super::*;
+    use crate::{
+        exec::{Exec, Next},
+        group::{Taken, find_accumulator},
+        sort::Sort,
+    };
+
+    fn field(name: &str, accumulator: &str, input: Expr) -> Field {
+        let taken = Taken { input, n: Expr::Absent, sort: Sort::default() };
+        let accumulator = find_accumulator(accumulator).unwrap();
+        Field { name: name.to_owned(), accumulator, taken }
+    }
+
+    fn group(id: Value, fields: Vec<Field>) -> Stage {
+        Stage::Group(Group { id: Expr::Literal(id), fields })
+    }
+
+    /// What the stages answer when they are given this many rows.
+    fn by_rows(stages: &[Stage], rows: u64) -> Option<DocBuf> {
+        let mut exec = Exec::new(stages, Arc::new(Context::default()));
+        for _ in 0..rows {
+            exec.offer_row(Row::not_stored(doc! { "a": 1 }.to_buf())).unwrap();
+        }
+        exec.finish_input();
+        match exec.next().unwrap() {
+            Next::Row(row) => Some(row.document),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_number_of_rows_makes_the_row_that_these_would() {
+        let one = || Expr::Literal(Value::Int32(1));
+        let sums = vec![
+            field("n", "$sum", one()),
+            field("c", "$count", Expr::Absent),
+            field("much", "$sum", Expr::Literal(Value::Int32(2_000_000_000))),
+            field("long", "$sum", Expr::Literal(Value::Int64(-3))),
+            field("beyond", "$sum", Expr::Literal(Value::Int64(i64::MAX))),
+        ];
+        for stages in [
+            vec![Stage::Count("n".into())],
+            vec![group(Value::Int32(1), vec![field("n", "$sum", one())])],
+            vec![group(Value::Null, sums)],
+            vec![Stage::Skip(3), Stage::Limit(4), Stage::Count("n".into())],
+            vec![Stage::Limit(4), Stage::Skip(3), Stage::Limit(9), Stage::Count("n".into())],
+        ] {
+            let tally = Tally::of_stages(&stages).unwrap();
+            for rows in [0, 1, 2, 3, 4, 5, 7, 8, 20] {
+                let most = tally.most_rows().unwrap_or(u64::MAX);
+                let made = tally.row_of(rows.min(most)).unwrap().map(|row| row.document);
+                let (want, made) = (by_rows(&stages, rows), made.map(|made| made.bytes().to_vec()));
+                assert_eq!(made, want.map(|want| want.bytes().to_vec()), "{rows} of {stages:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_looks_at_rows_is_no_count() {
+        let path = || Expr::Field("a".into());
+        for stages in [
+            vec![],
+            vec![Stage::Limit(1)],
+            vec![Stage::Unwind(crate::exec::Unwind {
+                path: "a".into(),
+                index: None,
+                keep_empty: false,
+            })],
+            vec![Stage::Group(Group { id: path(), fields: vec![] })],
+            vec![group(Value::Null, vec![field("n", "$sum", path())])],
+            vec![group(Value::Null, vec![field("n", "$sum", Expr::Literal(Value::Double(0.1)))])],
+            vec![group(Value::Null, vec![field("n", "$push", Expr::Literal(Value::Int32(1)))])],
+        ] {
+            assert!(Tally::of_stages(&stages).is_none(), "{stages:?}");
+        }
+    }
+}
