@@ -209,7 +209,7 @@ impl Finder {
                 Candidate::Entry(entry) => {
                     self.explain.keys_examined += 1;
                     match self.is_new(entry, context)? {
-                        true => view.row_of(entry).await.map(Some),
+                        true => view.passing_row_of(entry).await.map(Some),
                         false => Ok(None),
                     }
                 }

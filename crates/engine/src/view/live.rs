@@ -174,6 +174,13 @@ impl<S: Store> LiveView<S> {
 
     /// The row of a live entry. There always is one, since views keep the reaper away.
     pub(crate) async fn row_of(&self, entry: &Entry) -> Result<Row, Halt> {
+        // The key is copied: a row that stays shall not keep the block that the entry came in.
+        let row = self.passing_row_of(entry).await?;
+        Ok(Row { key: Bytes::copy_from_slice(&row.key), ..row })
+    }
+
+    /// The same for a row that does not stay: its key is the entry's.
+    pub(crate) async fn passing_row_of(&self, entry: &Entry) -> Result<Row, Halt> {
         let row = match self.snapshot.get(self.collection.rows_space(), &entry.row_key).await? {
             Some(value) => self.visible_row(entry.row_key.clone(), value)?,
             None => None,
