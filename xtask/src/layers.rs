@@ -16,6 +16,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("select", &["document", "evaluation", "memory"]),
     ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
+    ("journal", &["store"]),
     ("store-lsm", &["metrics", "store"]),
     (
         "engine",

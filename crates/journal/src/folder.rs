@@ -1,0 +1,162 @@
+//! The files of a folder of this machine, which one process at a time may use.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, IoSlice},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
+
+use rustix::{fs::FallocateFlags, io::Errno};
+
+use crate::disk::{Disk, DiskFile};
+
+/// Pieces that the kernel takes in one call.
+const PIECES_MAX: usize = 1024;
+/// The file whose lock says that a process uses the folder.
+const LOCK: &str = "lock";
+
+/// A folder.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Open for syncs of names.
+    handle: File,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl Folder {
+    /// Opens a folder, which is made where it is missing. `WouldBlock` when another process or
+    /// journal has it.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        if !path.try_exists()? {
+            std::fs::create_dir_all(path)?;
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                File::open(parent)?.sync_all()?;
+            }
+        }
+        let lock =
+            File::options().write(true).create(true).truncate(false).open(path.join(LOCK))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                io::Error::new(io::ErrorKind::WouldBlock, "another process uses it")
+            }
+            TryLockError::Error(error) => error,
+        })?;
+        Ok(Self { path: path.to_owned(), handle: File::open(path)?, _lock: lock })
+    }
+}
+
+impl Disk for Folder {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path)? {
+            // Names that are no text are none of ours.
+            names.extend(entry?.file_name().into_string());
+        }
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        Ok(Box::new(options.open(self.path.join(name))?))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(OpenOptions::new().read(true).write(true).open(self.path.join(name))?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.handle.sync_all()
+    }
+}
+
+impl DiskFile for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn allocate(&self, bytes: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(self, FallocateFlags::empty(), 0, bytes) {
+            // Then the device is found full while the file is filled.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, at)
+    }
+
+    fn write_at(&self, pieces: &[&[u8]], mut at: u64) -> io::Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = pieces
+            .iter()
+            .filter(|piece| !piece.is_empty())
+            .map(|piece| IoSlice::new(piece))
+            .collect();
+        let mut left = slices.as_mut_slice();
+        while !left.is_empty() {
+            let now = left.get(..left.len().min(PIECES_MAX)).unwrap_or_default();
+            match rustix::io::pwritev(self, now, at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    at += written as u64;
+                    IoSlice::advance_slices(&mut left, written);
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_pieces_are_written_one_behind_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Folder::open(folder.path()).unwrap();
+        let file = disk.create("a").unwrap();
+        let bytes: Vec<u8> = (0..10_000u32).map(|n| (n % 251) as u8).collect();
+        let mut pieces: Vec<&[u8]> = bytes.chunks(3).collect();
+        pieces.insert(7, &[]);
+        assert!(2 * PIECES_MAX < pieces.len());
+        file.write_at(&pieces, 5).unwrap();
+        file.sync().unwrap();
+        let mut read = vec![0; bytes.len()];
+        disk.open("a").unwrap().read_at(&mut read, 5).unwrap();
+        assert_eq!((read, file.length().unwrap()), (bytes, 10_005));
+        disk.rename("a", "b").unwrap();
+        disk.sync_names().unwrap();
+        let mut names = disk.names().unwrap();
+        names.sort();
+        assert_eq!(names, ["b", LOCK]);
+    }
+
+    #[test]
+    fn a_folder_is_used_once_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new");
+        let first = Folder::open(&path).unwrap();
+        assert_eq!(Folder::open(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        Folder::open(&path).unwrap();
+    }
+}

@@ -1,0 +1,63 @@
+//! The laws every journal has to pass, as one function a journal's own tests call.
+
+mod histories;
+mod limits;
+
+use bytes::Bytes;
+use store::Stamp;
+
+use crate::{
+    contract::Journal,
+    entry::{EncodedEntry, Entry, Mutation},
+};
+
+/// Opens an empty journal, and opens it again after a crash: what was answered has to be there.
+pub trait Bench {
+    /// The journal under test.
+    type Journal: Journal;
+
+    /// An empty journal.
+    fn open(&mut self) -> Self::Journal;
+
+    /// The same journal after the process died.
+    fn crash(&mut self, journal: Self::Journal) -> Self::Journal;
+}
+
+/// Checks all laws, with this many random histories; panics on the first that does not hold.
+pub fn check(bench: &mut impl Bench, histories: u64) {
+    limits::numbers_go_on_one_by_one(bench);
+    limits::what_is_too_large_is_refused_by_name(bench);
+    limits::the_last_group_is_never_cut(bench);
+    limits::floors_come_back(bench);
+    for seed in 0..histories {
+        histories::random_histories_agree_with_a_list(bench, seed);
+    }
+}
+
+/// An entry that is like no other, with a value of this many bytes.
+fn entry(n: u64, bytes: usize) -> Entry {
+    let put = |space, value| Mutation { space, key: Bytes::from(format!("key {n}")), value };
+    Entry {
+        n,
+        last: Stamp { seq: n * 2, at_ms: 1_000 + n as i64 },
+        under: n + 7,
+        dropped: if n.is_multiple_of(5) { vec![n] } else { Vec::new() },
+        mutations: vec![put(1, Some(Bytes::from(vec![n as u8; bytes]))), put(2, None)],
+    }
+}
+
+/// Its bytes.
+fn encoded(n: u64, bytes: usize) -> EncodedEntry {
+    entry(n, bytes).encode().expect("an entry of a possible size")
+}
+
+/// Everything after a number, page by page.
+fn read_all(journal: &impl Journal, mut after: u64, limit_bytes: usize) -> Vec<Entry> {
+    let mut all = Vec::new();
+    loop {
+        let page = journal.read(after, limit_bytes).expect("a page");
+        let Some(last) = page.last() else { return all };
+        after = last.n;
+        all.extend(page);
+    }
+}

@@ -1,0 +1,45 @@
+//! A journal of entries: what was committed, in order, durable before anybody is told. It knows
+//! nothing of trees, collections or documents, and applies nothing.
+//!
+//! ```text
+//!  append ──▶ group of entries ──one write, one sync──▶ newest segment ──▶ answer
+//!                                                           │ full: a spare one goes on
+//!             ┌─────────┬─────────┬─────────┬───────────────┘
+//!             │ 5       │ 6       │ 7       │ 8 …         segments by generation, on disk
+//!             └─────────┴─────────┴─────────┴─────
+//!  cut ──────▶ 5 becomes a spare segment             read ──▶ entries after a number
+//! ```
+//!
+//! [`Journal`] is the contract; [`LocalJournal`] keeps it in files of this machine, and
+//! [`MemoryJournal`] in memory, with faults on purpose, for tests of users. [`laws`] are what every
+//! journal has to pass.
+
+mod contract;
+mod disk;
+mod entry;
+mod errors;
+mod folder;
+mod group;
+pub mod laws;
+mod local;
+mod log;
+mod memory;
+mod options;
+mod pool;
+mod recovery;
+mod scan;
+mod segment;
+mod segment_header;
+mod settle;
+mod window;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use contract::{AppendFailure, Held, Journal};
+pub use entry::{EncodedEntry, Entry, Mutation};
+pub use local::LocalJournal;
+pub use memory::{Fault, MemoryJournal};
+pub use options::JournalOptions;
+pub use segment_header::FLOORS_BYTES_MAX;

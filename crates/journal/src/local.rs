@@ -1,0 +1,191 @@
+//! The journal in files of this machine.
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use store::{Error, Kind};
+
+use crate::{
+    contract::{AppendFailure, Held, Journal},
+    disk::Disk,
+    entry::{EncodedEntry, Entry},
+    errors::{from_io, invalid},
+    folder::Folder,
+    group::{GroupHead, HEAD_BYTES},
+    log::{GroupPlace, Log},
+    options::JournalOptions,
+    pool::{Filler, Pool},
+    recovery::{self, Findings},
+    settle::settle,
+    writer::{Writer, group_bytes_max},
+};
+
+/// A journal in a folder, which nobody else may use meanwhile.
+///
+/// A failed write or sync stops it: the group is `Unknown`, later ones are `Refused`, and what is
+/// durable can still be read. Opening it again finds out what is on disk. A full disk does not stop
+/// it: a group that needs a new segment is `Refused` with `Full` until one can be made.
+#[derive(Debug)]
+pub struct LocalJournal {
+    writer: Mutex<Writer>,
+    log: Arc<Mutex<Log>>,
+    pool: Arc<Pool>,
+    group_bytes_max: usize,
+    /// Ends its thread when the journal is dropped.
+    _filler: Option<Filler>,
+}
+
+impl LocalJournal {
+    /// Opens the journal in a folder, which is made where it is missing. `Refused` when another
+    /// process has it open or it is of another version; `Corrupt`, with the file and the byte,
+    /// when entries that were durable cannot be read. A refused opening has changed nothing.
+    pub fn open(folder: &Path, options: &JournalOptions) -> Result<Self, Error> {
+        let folder =
+            Folder::open(folder).map_err(|error| from_io("open the journal's folder", &error))?;
+        Self::open_on(Arc::new(folder), options, true)
+    }
+
+    /// Opens the journal on a disk; spare segments are made by a thread, or only when they are
+    /// needed.
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        options: &JournalOptions,
+        in_background: bool,
+    ) -> Result<Self, Error> {
+        let mut findings = recovery::look(&*disk)?;
+        check_losses(&findings, options)?;
+        let spare = settle(&*disk, &mut findings)
+            .map_err(|error| from_io("make the journal's end durable", &error))?;
+        let segment_bytes = options.whole_segment_bytes();
+        let pool = Arc::new(Pool::new(
+            disk,
+            segment_bytes,
+            options.spare_segments,
+            Vec::new(),
+            findings.next_number,
+        ));
+        spare.into_iter().for_each(|segment| pool.give(segment));
+        let log = Log { segments: findings.live.into(), empty_after: options.empty_after };
+        let generation = log.segments.back().map(|live| live.header.generation);
+        let log = Arc::new(Mutex::new(log));
+        let filler = if in_background {
+            let started = Filler::start(&pool);
+            Some(started.map_err(|error| from_io("start a thread", &error))?)
+        } else {
+            None
+        };
+        let group_bytes_max = group_bytes_max(segment_bytes);
+        let writer = Writer {
+            log: Arc::clone(&log),
+            pool: Arc::clone(&pool),
+            generation: generation.unwrap_or(0),
+            floors: findings.newest.map(|newest| newest.floors).unwrap_or_default(),
+            group_bytes_max,
+            stopped: None,
+        };
+        Ok(Self { writer: Mutex::new(writer), log, pool, group_bytes_max, _filler: filler })
+    }
+
+    /// Why it takes nothing more, if it does not.
+    pub fn stop_reason(&self) -> Option<Error> {
+        self.writer.lock().stopped.clone()
+    }
+
+    /// Entries of a group; `None` when what is there is not that group.
+    fn read_group(place: &GroupPlace) -> Result<Option<Vec<Entry>>, Error> {
+        let len = usize::try_from(place.end - place.at).unwrap_or(0);
+        let mut bytes = vec![0; len];
+        let read = place.segment.file.read_at(&mut bytes, place.at);
+        read.map_err(|error| from_io("read the journal", &error))?;
+        let bytes = Bytes::from(bytes);
+        let Some(head) = GroupHead::decode(&bytes, place.id) else { return Ok(None) };
+        let end = HEAD_BYTES.saturating_add(usize::try_from(head.length).unwrap_or(usize::MAX));
+        if len < end {
+            return Ok(None);
+        }
+        let entries = bytes.slice(HEAD_BYTES..end);
+        Ok(if head.covers(&entries) { head.entries(&entries) } else { None })
+    }
+}
+
+impl Journal for LocalJournal {
+    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.writer.lock().append(group)
+    }
+
+    fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
+        let (mut page, mut bytes, mut next) = (Vec::new(), 0, after.saturating_add(1));
+        while page.is_empty() || bytes < limit_bytes as u64 {
+            let place = {
+                let log = self.log.lock();
+                if log.last() < next {
+                    break;
+                }
+                let first = log.first();
+                let cut = || invalid(format!("entries before {first} were cut from the journal"));
+                log.group_of(next).ok_or_else(cut)?
+            };
+            let Some(entries) = Self::read_group(&place)? else {
+                // A segment that was cut meanwhile may hold something else by now.
+                if self.log.lock().first() <= next {
+                    let (name, at) = (place.segment.name(), place.at);
+                    let text = format!("{name} of the journal is damaged at byte {at}");
+                    return Err(Error::new(Kind::Corrupt, text));
+                }
+                continue;
+            };
+            bytes += place.end - place.at;
+            let count = page.len();
+            page.extend(entries.into_iter().filter(|entry| next <= entry.n));
+            if page.len() == count {
+                let text = format!("the journal has no entry {next}");
+                return Err(Error::new(Kind::Corrupt, text));
+            }
+            next = page.last().map_or(next, |entry: &Entry| entry.n + 1);
+        }
+        Ok(page)
+    }
+
+    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.writer.lock().cut(before, floors)
+    }
+
+    fn end(&self) -> u64 {
+        self.log.lock().last()
+    }
+
+    fn floors(&self) -> Vec<u8> {
+        self.writer.lock().floors.clone()
+    }
+
+    fn held(&self) -> Held {
+        let (first, group_bytes, live_bytes) = {
+            let log = self.log.lock();
+            (log.first(), log.bytes_after(0), log.file_bytes())
+        };
+        Held { first, group_bytes, disk_bytes: live_bytes + self.pool.file_bytes() }
+    }
+
+    fn bytes_after(&self, after: u64) -> u64 {
+        self.log.lock().bytes_after(after)
+    }
+
+    fn group_bytes_max(&self) -> usize {
+        self.group_bytes_max
+    }
+}
+
+/// Refuses a journal that has lost entries, unless that is accepted.
+fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Error> {
+    let last = findings.live.last().map_or(options.empty_after, |live| live.end.n);
+    let missing = || {
+        let known = options.known_durable;
+        let text = format!("the journal ends with entry {last}, but entry {known} was durable");
+        (last < known).then_some(text)
+    };
+    match findings.damage.clone().or_else(missing) {
+        Some(damage) if !options.accept_loss => Err(Error::new(Kind::Corrupt, damage)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,111 @@
+//! What the journal holds now: the segments that belong to it, and where each group of theirs is.
+//! Kept in memory, about 16 bytes a group.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use crate::{
+    scan::Place,
+    segment::Segment,
+    segment_header::{GROUPS_AT, SegmentHeader, SegmentId},
+};
+
+/// A segment that belongs to the journal.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveSegment {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) header: SegmentHeader,
+    /// Number of the first entry of each group, and where it begins.
+    pub(crate) groups: Vec<(u64, u64)>,
+    /// Behind the last group.
+    pub(crate) end: Place,
+}
+
+impl LiveSegment {
+    /// A segment of which no group was read or written yet.
+    pub(crate) fn new(segment: Arc<Segment>, header: SegmentHeader) -> Self {
+        let end = Place { at: GROUPS_AT, n: header.first.saturating_sub(1), chain: header.chain };
+        Self { segment, header, groups: Vec::new(), end }
+    }
+
+    /// A group was found or written at the end, up to this place.
+    pub(crate) fn push_group(&mut self, end: Place) {
+        self.groups.push((self.end.n + 1, self.end.at));
+        self.end = end;
+    }
+
+    /// Where the group at an index begins and ends.
+    fn span_of(&self, index: usize) -> Option<(u64, u64)> {
+        let (_, at) = *self.groups.get(index)?;
+        Some((at, self.groups.get(index + 1).map_or(self.end.at, |next| next.1)))
+    }
+
+    /// Bytes of its groups that hold entries after a number.
+    fn bytes_after(&self, after: u64) -> u64 {
+        if self.end.n <= after {
+            return 0;
+        }
+        // The group that holds the next entry is the last that begins at it or before.
+        let index = self.groups.partition_point(|(first, _)| *first <= after.saturating_add(1));
+        let from = self.groups.get(index.saturating_sub(1)).map_or(self.end.at, |group| group.1);
+        self.end.at - from
+    }
+}
+
+/// Where a group is.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupPlace {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) id: SegmentId,
+    /// First byte.
+    pub(crate) at: u64,
+    /// Behind its last block.
+    pub(crate) end: u64,
+}
+
+/// All that the journal holds, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) segments: VecDeque<LiveSegment>,
+    /// Number of the last entry where there is no segment.
+    pub(crate) empty_after: u64,
+}
+
+impl Log {
+    /// Number of the last entry.
+    pub(crate) fn last(&self) -> u64 {
+        self.segments.back().map_or(self.empty_after, |newest| newest.end.n)
+    }
+
+    /// Number of the first entry that is held, or of the next.
+    pub(crate) fn first(&self) -> u64 {
+        self.segments.front().map_or(self.empty_after + 1, |oldest| oldest.header.first)
+    }
+
+    /// The group with an entry; `None` where it is not held.
+    pub(crate) fn group_of(&self, n: u64) -> Option<GroupPlace> {
+        let index = self.segments.partition_point(|live| live.header.first <= n);
+        let live = self.segments.get(index.checked_sub(1)?)?;
+        if live.end.n < n {
+            return None;
+        }
+        let group = live.groups.partition_point(|(first, _)| *first <= n);
+        let (at, end) = live.span_of(group.checked_sub(1)?)?;
+        Some(GroupPlace { segment: Arc::clone(&live.segment), id: live.header.id(), at, end })
+    }
+
+    /// How many of the oldest segments hold nothing from this number on; never the newest.
+    pub(crate) fn segments_below(&self, before: u64) -> usize {
+        let next_firsts = self.segments.iter().skip(1).map(|live| live.header.first);
+        next_firsts.take_while(|first| *first <= before).count()
+    }
+
+    /// Bytes of the groups that hold entries after a number.
+    pub(crate) fn bytes_after(&self, after: u64) -> u64 {
+        self.segments.iter().map(|live| live.bytes_after(after)).sum()
+    }
+
+    /// Bytes of the files.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.segments.iter().map(|live| live.segment.bytes).sum()
+    }
+}

@@ -1,0 +1,299 @@
+//! A journal in memory, with faults on purpose, for tests of those who use one.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use parking_lot::Mutex;
+use store::{Error, Kind};
+
+use crate::{
+    contract::{AppendFailure, Held, Journal},
+    entry::{EncodedEntry, Entry},
+    errors::invalid,
+    segment_header::FLOORS_BYTES_MAX,
+    writer::check_numbers,
+};
+
+/// Bytes of all entries of a group, at most.
+const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An append is refused with `Full`; the next is taken again.
+    Full,
+    /// An append is refused with `Unavailable`, and so is everything until the journal was opened
+    /// again.
+    Stopped,
+    /// An append is not kept, and its answer is that this is unknown; the journal stops.
+    WriteLost,
+    /// An append is kept, and its answer is that this is unknown; the journal stops.
+    AnswerLost,
+    /// A read fails with `Unavailable`.
+    Read,
+    /// A cut fails with `Unavailable`, and the journal stops.
+    Cut,
+}
+
+/// The call that a fault is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Append,
+    Read,
+    Cut,
+}
+
+impl Fault {
+    /// Which calls it is about.
+    fn call(self) -> Call {
+        match self {
+            Self::Full | Self::Stopped | Self::WriteLost | Self::AnswerLost => Call::Append,
+            Self::Read => Call::Read,
+            Self::Cut => Call::Cut,
+        }
+    }
+}
+
+/// A journal in memory. Copies of it are the same journal.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryJournal {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    groups: VecDeque<Vec<EncodedEntry>>,
+    /// The number of the last entry that is known to be kept.
+    end: u64,
+    /// A group that was kept without an answer; the next opening finds it.
+    unanswered: Option<Vec<EncodedEntry>>,
+    floors: Vec<u8>,
+    stopped: bool,
+    /// Faults, and how many calls of their kind come before them.
+    faults: Vec<(Fault, u64)>,
+}
+
+impl MemoryJournal {
+    /// A journal without entries that does not fail yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the `nth` call that this fault is about, from now on and counted from 1, fail, once.
+    pub fn fail_nth(&self, fault: Fault, nth: u64) {
+        if let Some(before) = nth.checked_sub(1) {
+            self.state.lock().faults.push((fault, before));
+        }
+    }
+
+    /// The journal as the next opening finds it: with what is kept, without faults, not stopped.
+    pub fn reopen(&self) -> Self {
+        let mut kept = self.state.lock().clone();
+        kept.stopped = false;
+        kept.faults.clear();
+        if let Some(group) = kept.unanswered.take() {
+            kept.keep(&group);
+        }
+        Self { state: Arc::new(Mutex::new(kept)) }
+    }
+}
+
+impl State {
+    /// The fault whose turn it is.
+    fn next_fault(&mut self, call: Call) -> Option<Fault> {
+        let mut due = None;
+        self.faults.retain_mut(|(fault, before)| {
+            if fault.call() != call {
+                return true;
+            }
+            if *before == 0 && due.is_none() {
+                due = Some(*fault);
+                return false;
+            }
+            *before = before.saturating_sub(1);
+            true
+        });
+        due
+    }
+
+    /// Refuses when it has stopped.
+    fn check_running(&self) -> Result<(), Error> {
+        if self.stopped { Err(fault_error("the journal was stopped")) } else { Ok(()) }
+    }
+
+    /// Keeps a group.
+    fn keep(&mut self, group: &[EncodedEntry]) -> u64 {
+        self.end += group.len() as u64;
+        self.groups.push_back(group.to_vec());
+        self.end
+    }
+
+    /// The number of the first entry that is kept.
+    fn first(&self) -> u64 {
+        self.groups.front().and_then(|group| group.first()).map_or(self.end + 1, EncodedEntry::n)
+    }
+}
+
+/// The error of a fault.
+fn fault_error(what: &str) -> Error {
+    Error::new(Kind::Unavailable, format!("fault on purpose: {what}"))
+}
+
+/// The number of the last entry of a group.
+fn last_of(group: &[EncodedEntry]) -> u64 {
+    group.last().map_or(0, EncodedEntry::n)
+}
+
+/// Bytes of a group.
+fn bytes_of(group: &[EncodedEntry]) -> u64 {
+    group.iter().map(|entry| entry.bytes().len() as u64).sum()
+}
+
+impl Journal for MemoryJournal {
+    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        let mut state = self.state.lock();
+        let check = |state: &State| {
+            state.check_running()?;
+            check_numbers(state.end, group)?;
+            if (GROUP_BYTES_MAX as u64) < bytes_of(group) {
+                return Err(invalid("a group is too large for the journal"));
+            }
+            Ok(())
+        };
+        check(&state).map_err(AppendFailure::Refused)?;
+        let fault = state.next_fault(Call::Append);
+        state.stopped = !matches!(fault, None | Some(Fault::Full));
+        match fault {
+            Some(Fault::Full) => {
+                Err(AppendFailure::Refused(Error::new(Kind::Full, "fault on purpose: full")))
+            }
+            Some(Fault::WriteLost) => Err(AppendFailure::Unknown(fault_error("a write"))),
+            Some(Fault::AnswerLost) => {
+                state.unanswered = Some(group.to_vec());
+                Err(AppendFailure::Unknown(fault_error("an answer")))
+            }
+            Some(Fault::Stopped | Fault::Read | Fault::Cut) => {
+                Err(AppendFailure::Refused(fault_error("the journal was stopped")))
+            }
+            None => Ok(state.keep(group)),
+        }
+    }
+
+    fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
+        let mut state = self.state.lock();
+        if state.next_fault(Call::Read).is_some() {
+            return Err(fault_error("a read"));
+        }
+        let first = state.first();
+        if after.saturating_add(1) < first {
+            return Err(invalid(format!("entries before {first} were cut from the journal")));
+        }
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        for group in state.groups.iter().filter(|group| after < last_of(group)) {
+            if !page.is_empty() && limit_bytes as u64 <= bytes {
+                break;
+            }
+            bytes += bytes_of(group);
+            for entry in group.iter().filter(|entry| after < entry.n()) {
+                page.push(Entry::decode(entry.bytes())?);
+            }
+        }
+        Ok(page)
+    }
+
+    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        state.check_running()?;
+        if FLOORS_BYTES_MAX < floors.len() {
+            return Err(invalid("floors that are too large"));
+        }
+        if state.next_fault(Call::Cut).is_some() {
+            state.stopped = true;
+            return Err(fault_error("a cut"));
+        }
+        floors.clone_into(&mut state.floors);
+        while 1 < state.groups.len()
+            && state.groups.front().is_some_and(|group| last_of(group) < before)
+        {
+            state.groups.pop_front();
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> u64 {
+        self.state.lock().end
+    }
+
+    fn floors(&self) -> Vec<u8> {
+        self.state.lock().floors.clone()
+    }
+
+    fn held(&self) -> Held {
+        let bytes = self.bytes_after(0);
+        Held { first: self.state.lock().first(), group_bytes: bytes, disk_bytes: bytes }
+    }
+
+    fn bytes_after(&self, after: u64) -> u64 {
+        let state = self.state.lock();
+        state
+            .groups
+            .iter()
+            .filter(|group| after < last_of(group))
+            .map(|group| bytes_of(group))
+            .sum()
+    }
+
+    fn group_bytes_max(&self) -> usize {
+        GROUP_BYTES_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Stamp;
+
+    use super::*;
+
+    fn entry(n: u64) -> EncodedEntry {
+        let last = Stamp { seq: n, at_ms: 0 };
+        Entry { n, last, under: 0, dropped: Vec::new(), mutations: Vec::new() }.encode().unwrap()
+    }
+
+    #[test]
+    fn faults_do_what_they_say() {
+        // Refused or unknown, goes on or not, kept or not.
+        for (fault, refused, goes_on, kept) in [
+            (Fault::Full, true, true, false),
+            (Fault::Stopped, true, false, false),
+            (Fault::WriteLost, false, false, false),
+            (Fault::AnswerLost, false, false, true),
+        ] {
+            let journal = MemoryJournal::new();
+            journal.fail_nth(fault, 2);
+            assert_eq!(journal.append(&[entry(1)]), Ok(1));
+            let failure = journal.append(&[entry(2)]).unwrap_err();
+            assert_eq!(matches!(failure, AppendFailure::Refused(_)), refused, "{fault:?}");
+            assert_eq!(failure.error().kind == Kind::Full, fault == Fault::Full);
+            assert_eq!(journal.end(), 1, "{fault:?}: only what was answered is known");
+            assert_eq!(journal.read(0, 1000).unwrap().len(), 1);
+            assert_eq!(journal.append(&[entry(2)]).is_ok(), goes_on, "{fault:?}");
+            if !goes_on {
+                let again = journal.reopen();
+                assert_eq!(again.end(), 1 + u64::from(kept), "{fault:?}");
+                again.append(&[entry(again.end() + 1)]).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn reads_and_cuts_fail_once() {
+        let journal = MemoryJournal::new();
+        journal.append(&[entry(1)]).unwrap();
+        journal.fail_nth(Fault::Read, 2);
+        let reads = [(); 3].map(|()| journal.read(0, 1).is_ok());
+        assert_eq!(reads, [true, false, true]);
+        journal.fail_nth(Fault::Cut, 1);
+        journal.cut(1, b"x").unwrap_err();
+        journal.cut(1, b"x").unwrap_err();
+        journal.reopen().cut(1, b"x").unwrap();
+    }
+}

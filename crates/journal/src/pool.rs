@@ -1,0 +1,180 @@
+//! Segments that are ready to be used, and the thread that makes new ones: filling one with zeros
+//! takes as long as many commits.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{disk::Disk, segment::Segment};
+
+/// Spare segments.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    disk: Arc<dyn Disk>,
+    /// Of a segment.
+    bytes: u64,
+    /// How many are kept.
+    wanted: usize,
+    state: Mutex<PoolState>,
+    /// Told when there is something to make, or the end has come.
+    wake: Condvar,
+    /// Held while one is made: who waits for it finds that one.
+    making: Mutex<()>,
+    closed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct PoolState {
+    spare: Vec<Arc<Segment>>,
+    /// No file has had this number or a larger one.
+    next_number: u64,
+    /// Making one failed: the thread waits until one is asked for again.
+    gave_up: bool,
+}
+
+impl Pool {
+    /// A pool of these; files with this number or a larger one are not there.
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        bytes: u64,
+        wanted: usize,
+        spare: Vec<Arc<Segment>>,
+        next_number: u64,
+    ) -> Self {
+        Self {
+            disk,
+            bytes,
+            wanted,
+            state: Mutex::new(PoolState { spare, next_number, gave_up: false }),
+            wake: Condvar::new(),
+            making: Mutex::new(()),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// A segment to be used. Where there is none it is made now; a full disk fails here.
+    pub(crate) fn take(&self) -> io::Result<Arc<Segment>> {
+        if let Some(segment) = self.take_ready() {
+            return Ok(segment);
+        }
+        let _making = self.making.lock();
+        match self.take_ready() {
+            Some(segment) => Ok(segment),
+            None => self.make(),
+        }
+    }
+
+    /// A segment that is there.
+    fn take_ready(&self) -> Option<Arc<Segment>> {
+        let mut state = self.state.lock();
+        let segment = state.spare.pop();
+        state.gave_up = false;
+        self.wake.notify_one();
+        segment
+    }
+
+    /// Makes one. The caller holds `making`.
+    fn make(&self) -> io::Result<Arc<Segment>> {
+        let number = {
+            let mut state = self.state.lock();
+            state.next_number += 1;
+            state.next_number - 1
+        };
+        let goes_on = || !self.closed.load(Ordering::SeqCst);
+        Segment::make(&*self.disk, number, self.bytes, &goes_on).map(Arc::new)
+    }
+
+    /// Takes back a segment that is used no more. Beyond those wanted its space is given back.
+    pub(crate) fn give(&self, segment: Arc<Segment>) {
+        let mut state = self.state.lock();
+        if state.spare.len() < self.wanted && segment.bytes == self.bytes {
+            state.spare.push(segment);
+            return;
+        }
+        // There may be room now.
+        state.gave_up = false;
+        drop(state);
+        // One that stays is found by the next start, and is given here again.
+        let _ = self.disk.remove(&segment.name());
+        self.wake.notify_one();
+    }
+
+    /// Bytes of the segments in it.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.state.lock().spare.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Makes segments until the pool is closed.
+    fn fill_until_closed(&self) {
+        while self.wait_for_work() {
+            let _making = self.making.lock();
+            // Somebody may have made one, or given one back.
+            if self.wanted <= self.state.lock().spare.len() {
+                continue;
+            }
+            let made = self.make();
+            let mut state = self.state.lock();
+            match made {
+                Ok(segment) => state.spare.push(segment),
+                // Whoever needs one will try, and be told why.
+                Err(_) => state.gave_up = true,
+            }
+        }
+    }
+
+    /// Waits until there is something to make; `false` at the end.
+    fn wait_for_work(&self) -> bool {
+        let mut state = self.state.lock();
+        loop {
+            if self.closed.load(Ordering::SeqCst) {
+                return false;
+            }
+            if state.spare.len() < self.wanted && !state.gave_up {
+                return true;
+            }
+            self.wake.wait(&mut state);
+        }
+    }
+
+    /// Ends the thread that makes segments.
+    fn close(&self) {
+        let state = self.state.lock();
+        self.closed.store(true, Ordering::SeqCst);
+        drop(state);
+        self.wake.notify_all();
+    }
+}
+
+/// The thread that makes segments; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    pool: Arc<Pool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Filler {
+    /// Starts the thread.
+    pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<Self> {
+        let filled = Arc::clone(pool);
+        let thread = std::thread::Builder::new()
+            .name("journal-filler".to_owned())
+            .spawn(move || filled.fill_until_closed())?;
+        Ok(Self { pool: Arc::clone(pool), thread: Some(thread) })
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        self.pool.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

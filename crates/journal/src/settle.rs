@@ -1,0 +1,70 @@
+//! Makes what a start found durable: what was read may be in the machine's memory alone, if a sync
+//! failed before. Where a loss is accepted, everything behind the damage is erased. A torn end
+//! stays as it is: the next group is written over it, or the next header says that it is none.
+
+use std::{io, sync::Arc};
+
+use crate::{
+    disk::Disk,
+    log::LiveSegment,
+    recovery::{Findings, FoundSegment},
+    segment::Segment,
+    segment_header::SegmentHeader,
+};
+
+/// Settles what was found; returns the segments that do not belong to the journal.
+pub(crate) fn settle(disk: &dyn Disk, findings: &mut Findings) -> io::Result<Vec<Arc<Segment>>> {
+    repair_headers(findings)?;
+    let damaged = findings.damage.is_some();
+    let tail = findings.live.first().map(|oldest| oldest.header.generation);
+    if let Some(last) = findings.live.last_mut() {
+        if damaged && let Some((newest, tail)) = findings.newest.as_ref().zip(tail) {
+            // It becomes the newest one, which says where the journal begins.
+            last.header.tail = tail;
+            last.header.floors.clone_from(&newest.floors);
+            last.header.revision += 1;
+        }
+        if damaged {
+            // Behind the end of a journal nothing may look like a group of it.
+            last.segment.write_zeros(last.end.at, last.segment.bytes)?;
+        }
+        settle_last(last)?;
+    }
+    let mut spare: Vec<_> = findings.spare.iter().map(|found| Arc::clone(&found.segment)).collect();
+    // The newest first: as long as one of them is there, the damage is found again.
+    for found in findings.behind.iter().rev() {
+        let segment = &found.segment;
+        segment.write_header(&SegmentHeader::spare(segment.number, segment.bytes))?;
+        spare.push(Arc::clone(segment));
+    }
+    for name in &findings.useless {
+        disk.remove(name)?;
+    }
+    Ok(spare)
+}
+
+/// Writes headers again of which one copy is older or damaged.
+fn repair_headers(findings: &Findings) -> io::Result<()> {
+    let live = findings.live.iter().map(|live| (&live.segment, &live.header));
+    let others = findings.spare.iter().chain(&findings.behind);
+    let others = others.map(|FoundSegment { segment, header, .. }| (segment, header));
+    for (segment, header) in live.chain(others) {
+        if findings.uneven.contains(&segment.number) {
+            segment.write_header(header)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the newest header and the last group again, which may not have reached the disk.
+fn settle_last(last: &LiveSegment) -> io::Result<()> {
+    let segment = &last.segment;
+    segment.write_header(&last.header)?;
+    if let Some((_, at)) = last.groups.last() {
+        let len = usize::try_from(last.end.at - at).map_err(io::Error::other)?;
+        let mut group = vec![0; len];
+        segment.file.read_at(&mut group, *at)?;
+        segment.file.write_at(&[&group], *at)?;
+    }
+    segment.file.sync()
+}

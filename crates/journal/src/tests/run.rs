@@ -1,0 +1,221 @@
+//! A journal on a disk that may fail, beside a list of what was answered: whatever happens, what
+//! was answered as durable is there, what was refused is not, and what is unknown is all there or
+//! not at all.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store::{Error, Kind, Stamp};
+
+use super::sim_disk::SimDisk;
+use crate::{
+    contract::{AppendFailure, Journal},
+    entry::{EncodedEntry, Entry, Mutation},
+    local::LocalJournal,
+    options::JournalOptions,
+};
+
+/// The size of segments in these tests: room for a few small groups.
+pub(super) const SEGMENT: u64 = 32 * 1024;
+
+/// An entry that no other attempt at its number is like.
+pub(super) fn entry(n: u64, attempt: u64, bytes: usize) -> Entry {
+    let value = (0..bytes).map(|at| (at as u64 * 7 + n + attempt) as u8).collect::<Vec<_>>();
+    let mutation = Mutation { space: 1, key: "key".into(), value: Some(Bytes::from(value)) };
+    let last = Stamp { seq: attempt, at_ms: 5 };
+    Entry { n, last, under: n, dropped: Vec::new(), mutations: vec![mutation] }
+}
+
+/// Options of these tests.
+pub(super) fn options(known_durable: u64) -> JournalOptions {
+    let spare_segments = 1;
+    JournalOptions {
+        segment_bytes: SEGMENT,
+        spare_segments,
+        known_durable,
+        ..JournalOptions::default()
+    }
+}
+
+/// Opens the journal on a disk.
+pub(super) fn open(disk: &SimDisk, options: &JournalOptions) -> Result<LocalJournal, Error> {
+    LocalJournal::open_on(Arc::new(disk.clone()), options, false)
+}
+
+/// Bytes of entries.
+pub(super) fn encode(group: &[Entry]) -> Vec<EncodedEntry> {
+    group.iter().map(|entry| entry.encode().unwrap()).collect()
+}
+
+/// Floors of several sectors, so that a header can be torn.
+pub(super) fn floors_of(before: u64) -> Vec<u8> {
+    before.to_le_bytes().repeat(90)
+}
+
+/// Everything that a journal holds, from its first entry on.
+pub(super) fn read_all(journal: &LocalJournal) -> Result<Vec<Entry>, Error> {
+    let mut all: Vec<Entry> = Vec::new();
+    loop {
+        let after = all.last().map_or(journal.held().first - 1, |last| last.n);
+        let page = journal.read(after, 5_000)?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+/// Compares entries, in few words.
+pub(super) fn assert_same(read: &[Entry], expected: &[Entry], context: &str) {
+    let numbers = |entries: &[Entry]| entries.iter().map(|entry| entry.n).collect::<Vec<_>>();
+    assert_eq!(numbers(read), numbers(expected), "{context}");
+    let differs = read.iter().zip(expected).find(|(read, expected)| read != expected);
+    assert_eq!(differs.map(|(read, _)| read.n), None, "{context}");
+}
+
+/// A journal and what it has answered.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) disk: SimDisk,
+    pub(super) journal: Option<LocalJournal>,
+    /// What is durable.
+    pub(super) list: Vec<Entry>,
+    /// What may be.
+    unknown: Vec<Entry>,
+    /// Entries below may be gone.
+    cut: u64,
+    /// Appends so far.
+    attempts: u64,
+    /// What fails now, if something does.
+    fault: Option<Kind>,
+}
+
+impl Run {
+    /// An empty disk; no journal is open.
+    pub(super) fn new() -> Self {
+        Self {
+            disk: SimDisk::default(),
+            journal: None,
+            list: Vec::new(),
+            unknown: Vec::new(),
+            cut: 1,
+            attempts: 0,
+            fault: None,
+        }
+    }
+
+    /// Makes a call of the disk fail.
+    pub(super) fn fail_nth(&mut self, nth: u64, full: bool, stays: bool) {
+        let (error, kind) = if full { (28, Kind::Full) } else { (5, Kind::Unavailable) };
+        self.fault = Some(kind);
+        self.disk.fail_nth(nth, error, stays);
+    }
+
+    /// Nothing fails any more; whether something did.
+    pub(super) fn heal(&mut self) -> bool {
+        self.fault = None;
+        self.disk.heal()
+    }
+
+    /// Opens the journal where none is open, and compares; false when the disk failed meanwhile.
+    pub(super) fn open(&mut self) -> bool {
+        if self.journal.is_some() {
+            return true;
+        }
+        let journal = match open(&self.disk, &options(self.list.len() as u64)) {
+            Ok(journal) => journal,
+            Err(error) => {
+                assert_eq!(Some(error.kind), self.fault, "{error}");
+                return false;
+            }
+        };
+        let end = journal.end();
+        if end != self.list.len() as u64 {
+            assert_eq!(end, (self.list.len() + self.unknown.len()) as u64, "all of it or nothing");
+            self.list.append(&mut self.unknown);
+        }
+        self.unknown.clear();
+        assert!(journal.held().first <= self.cut);
+        self.journal = Some(journal);
+        self.compare()
+    }
+
+    /// Compares all that is there with the list; false when the disk failed meanwhile.
+    pub(super) fn compare(&mut self) -> bool {
+        let Some(journal) = &self.journal else { return true };
+        let first = journal.held().first;
+        match read_all(journal) {
+            Ok(read) => assert_same(&read, &self.list[first as usize - 1..], "all that is held"),
+            Err(error) => {
+                assert_eq!(Some(error.kind), self.fault, "{error}");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Appends a group of entries of these sizes.
+    pub(super) fn append(&mut self, sizes: &[usize]) {
+        if !self.open() {
+            return;
+        }
+        self.attempts += 1;
+        let end = self.list.len() as u64;
+        let group: Vec<_> = (1..)
+            .zip(sizes)
+            .map(|(more, bytes)| entry(end + more, self.attempts, *bytes))
+            .collect();
+        let Some(journal) = &self.journal else { return };
+        let stopped = journal.stop_reason().is_some();
+        match journal.append(&encode(&group)) {
+            Ok(last) => {
+                self.list.extend(group);
+                assert_eq!(last, self.list.len() as u64);
+                assert!(!stopped);
+            }
+            Err(AppendFailure::Refused(error)) => {
+                assert!(
+                    stopped || Some(error.kind) == self.fault || journal.stop_reason().is_some()
+                );
+            }
+            Err(AppendFailure::Unknown(error)) => {
+                assert_eq!(error.kind, Kind::Unavailable);
+                assert!(self.fault.is_some() && !stopped && journal.stop_reason().is_some());
+                self.unknown = group;
+            }
+        }
+        assert_eq!(journal.end(), self.list.len() as u64);
+    }
+
+    /// Cuts below a number.
+    pub(super) fn cut(&mut self, before: u64) {
+        if !self.open() {
+            return;
+        }
+        self.cut = self.cut.max(before);
+        let Some(journal) = &self.journal else { return };
+        if let Err(error) = journal.cut(before, &floors_of(before)) {
+            assert_eq!(error.kind, Kind::Unavailable);
+            assert!(journal.stop_reason().is_some());
+        }
+    }
+
+    /// The process dies.
+    pub(super) fn kill(&mut self) {
+        self.journal = None;
+        self.disk = self.disk.after_kill();
+        self.fault = None;
+    }
+
+    /// The machine stops.
+    pub(super) fn cut_power(&mut self, random: &mut fastrand::Rng) {
+        self.journal = None;
+        self.disk = self.disk.after_power_cut(random);
+        self.fault = None;
+    }
+
+    /// What was stopped is opened again by the same process.
+    pub(super) fn reopen_if_stopped(&mut self) {
+        self.journal.take_if(|journal| journal.stop_reason().is_some());
+    }
+}

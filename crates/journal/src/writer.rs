@@ -1,0 +1,205 @@
+//! The one writer of the newest segment: appends groups, begins segments, writes their headers. The
+//! first write or sync that fails ends it, since nobody knows then what is on the disk.
+//!
+//! A group is never spread over two segments: it is written with one call, verified in one place
+//! and cut as a whole. What is left of a segment that is too small for a group stays empty; the
+//! next header says so.
+
+use std::{io, sync::Arc};
+
+use parking_lot::Mutex;
+use store::{Error, Kind};
+
+use crate::{
+    contract::AppendFailure,
+    entry::EncodedEntry,
+    errors::{from_io, invalid},
+    group::{BLOCK, GroupHead, HEAD_BYTES, padded_bytes},
+    log::{LiveSegment, Log},
+    pool::Pool,
+    scan::Place,
+    segment::Segment,
+    segment_header::{FLOORS_BYTES_MAX, GROUPS_AT, SegmentHeader, SegmentId, new_salt},
+};
+
+/// Zeros behind a group, up to the next block.
+const ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
+
+/// The writer. Whoever writes holds it.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) log: Arc<Mutex<Log>>,
+    pub(crate) pool: Arc<Pool>,
+    /// Of the newest segment that there was.
+    pub(crate) generation: u64,
+    /// The floors that were given last.
+    pub(crate) floors: Vec<u8>,
+    /// Bytes of all entries of a group, at most.
+    pub(crate) group_bytes_max: usize,
+    /// Why nothing is written any more.
+    pub(crate) stopped: Option<Error>,
+}
+
+/// Where the next group goes.
+struct Target {
+    segment: Arc<Segment>,
+    id: SegmentId,
+    place: Place,
+}
+
+/// Bytes of entries that a segment of this size has room for.
+pub(crate) fn group_bytes_max(segment_bytes: u64) -> usize {
+    usize::try_from(segment_bytes - GROUPS_AT).unwrap_or(usize::MAX) - HEAD_BYTES
+}
+
+impl Writer {
+    /// Appends a group and syncs it; returns the number of its last entry.
+    pub(crate) fn append(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.check_running().map_err(AppendFailure::Refused)?;
+        let bytes = self.check_group(group).map_err(AppendFailure::Refused)?;
+        let room = padded_bytes(bytes as u64);
+        let target = self.target_with(room).map_err(AppendFailure::Refused)?;
+        let Target { segment, id, place } = target;
+        let too_large = || AppendFailure::Refused(invalid("a group is too large"));
+        let head = GroupHead::new(id, place.chain, group).ok_or_else(too_large)?;
+        let head_bytes = head.encode();
+        let mut pieces = Vec::with_capacity(group.len() + 2);
+        pieces.push(&head_bytes[..]);
+        pieces.extend(group.iter().map(|entry| &entry.bytes()[..]));
+        let padding = usize::try_from(room).unwrap_or(0).saturating_sub(HEAD_BYTES + bytes);
+        pieces.push(ZEROS.get(..padding).unwrap_or_default());
+        let written = segment.file.write_at(&pieces, place.at).and_then(|()| segment.file.sync());
+        if let Err(error) = written {
+            return Err(AppendFailure::Unknown(self.stop("write to the journal", &error)));
+        }
+        let end = Place { at: place.at + room, n: head.last, chain: head.checksum };
+        if let Some(newest) = self.log.lock().segments.back_mut() {
+            newest.push_group(end);
+        }
+        Ok(head.last)
+    }
+
+    /// Lets go of segments below a number, and keeps these floors.
+    pub(crate) fn cut(&mut self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.check_running()?;
+        if FLOORS_BYTES_MAX < floors.len() {
+            let text = format!("floors of {} bytes, {FLOORS_BYTES_MAX} at most", floors.len());
+            return Err(invalid(text));
+        }
+        floors.clone_into(&mut self.floors);
+        let (count, newest) = {
+            let log = self.log.lock();
+            let count = log.segments_below(before);
+            let tail = log.segments.get(count).map(|live| live.header.generation);
+            let newest = log.segments.back().zip(tail).map(|(live, tail)| {
+                let revision = live.header.revision + 1;
+                let floors = self.floors.clone();
+                let header = SegmentHeader { revision, tail, floors, ..live.header };
+                (Arc::clone(&live.segment), header)
+            });
+            (count, newest)
+        };
+        let Some((segment, header)) = newest.filter(|_| 0 < count) else { return Ok(()) };
+        // Durable before any of them is written again or removed: a start must not miss them.
+        let written = segment.write_header(&header);
+        written.map_err(|error| self.stop("write to the journal", &error))?;
+        let released: Vec<LiveSegment> = {
+            let mut log = self.log.lock();
+            if let Some(newest) = log.segments.back_mut() {
+                newest.header = header;
+            }
+            log.segments.drain(..count).collect()
+        };
+        released.into_iter().for_each(|live| self.pool.give(live.segment));
+        Ok(())
+    }
+
+    /// Refuses when it has stopped.
+    fn check_running(&self) -> Result<(), Error> {
+        let Some(why) = &self.stopped else { return Ok(()) };
+        let text = format!("the journal takes nothing until it was opened again: {why}");
+        Err(Error::new(Kind::Unavailable, text))
+    }
+
+    /// Nothing is written any more, for this reason. The caller does not know what was written.
+    fn stop(&mut self, context: &str, error: &io::Error) -> Error {
+        // Not `Full` even on a full disk, which would say that nothing was written.
+        let error = Error::new(Kind::Unavailable, from_io(context, error).message);
+        self.stopped = Some(error.clone());
+        error
+    }
+
+    /// Checks that a group goes on where the journal ends, and fits; returns its bytes.
+    fn check_group(&self, group: &[EncodedEntry]) -> Result<usize, Error> {
+        let last = self.log.lock().last();
+        check_numbers(last, group)?;
+        let bytes: usize = group.iter().map(|entry| entry.bytes().len()).sum();
+        let most = self.group_bytes_max;
+        if most < bytes {
+            let text =
+                format!("a group of {bytes} bytes is too large for the journal: {most} at most");
+            return Err(invalid(text));
+        }
+        Ok(bytes)
+    }
+
+    /// The newest segment, or the next when this many bytes do not fit.
+    fn target_with(&mut self, room: u64) -> Result<Target, Error> {
+        let newest = self.log.lock().segments.back().map(|live| Target {
+            segment: Arc::clone(&live.segment),
+            id: live.header.id(),
+            place: live.end,
+        });
+        match newest {
+            Some(newest) if newest.place.at + room <= newest.segment.bytes => Ok(newest),
+            _ => self.begin_segment(),
+        }
+    }
+
+    /// Goes on in another segment. One that cannot be had leaves everything as it was.
+    fn begin_segment(&mut self) -> Result<Target, Error> {
+        let spare = self.pool.take();
+        let segment = spare.map_err(|error| from_io("make a segment of the journal", &error))?;
+        let header = {
+            let log = self.log.lock();
+            let generation = self.generation + 1;
+            let oldest = log.segments.front();
+            let newest = log.segments.back();
+            SegmentHeader {
+                number: segment.number,
+                generation,
+                revision: 0,
+                salt: new_salt(),
+                bytes: segment.bytes,
+                first: log.last() + 1,
+                before_end: newest.map_or(0, |live| live.end.at),
+                tail: oldest.map_or(generation, |live| live.header.generation),
+                chain: newest.map_or(0, |live| live.end.chain),
+                floors: self.floors.clone(),
+            }
+        };
+        let written = segment.write_header(&header);
+        written.map_err(|error| self.stop("begin a segment of the journal", &error))?;
+        self.generation = header.generation;
+        let live = LiveSegment::new(Arc::clone(&segment), header);
+        let target = Target { segment, id: live.header.id(), place: live.end };
+        self.log.lock().segments.push_back(live);
+        Ok(target)
+    }
+}
+
+/// Checks that the entries of a group have the numbers after this one.
+pub(crate) fn check_numbers(last: u64, group: &[EncodedEntry]) -> Result<(), Error> {
+    if group.is_empty() {
+        return Err(invalid("a group without entries"));
+    }
+    let mut expected = last;
+    for entry in group {
+        expected += 1;
+        if entry.n() != expected {
+            let text = format!("entry {} where the journal goes on with {expected}", entry.n());
+            return Err(invalid(text));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Tests of the journal from outside: the laws, on disk and in memory.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod laws;
+mod local;
