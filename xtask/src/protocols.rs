@@ -28,6 +28,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("memory", Speech::Nothing),
     ("metrics", Speech::Nothing),
     ("spill", Speech::Nothing),
+    ("journal", Speech::Nothing),
     ("store", Speech::Nothing),
     ("store-lsm", Speech::Nothing),
     ("expiry", Speech::Nothing),
