@@ -113,8 +113,12 @@ impl OpenTree {
 
     /// Writes the memory of a keyspace to tables and waits for it, unless the tree gives up.
     pub(crate) fn flush_keyspace(&self, keyspace: &Keyspace) -> Result<(), Error> {
-        let rotated = keyspace.rotate_memtable();
-        rotated.map_err(|error| from_fjall("write tables", &error))?;
+        begin_flush(keyspace)?;
+        self.wait_until_flushed(keyspace)
+    }
+
+    /// Waits for what was begun.
+    fn wait_until_flushed(&self, keyspace: &Keyspace) -> Result<(), Error> {
         while 0 < keyspace.tree.sealed_memtable_count() {
             self.check_tree()?;
             std::thread::park_timeout(LOOK_EVERY);
@@ -122,13 +126,14 @@ impl OpenTree {
         Ok(())
     }
 
-    /// Writes all that is only in memory into tables.
+    /// Writes all that is only in memory into tables. All of it is begun before any is waited for:
+    /// an end with hundreds of collections has a few seconds, and the tree's workers share them.
     pub(crate) fn flush_all(&self) -> Result<(), Error> {
         self.check_tree()?;
-        for (_, keyspace) in self.spaces.all_keyspaces() {
-            self.flush_keyspace(&keyspace)?;
-        }
-        self.flush_keyspace(&self.meta)
+        let spaces = self.spaces.all_keyspaces().into_iter().map(|(_, keyspace)| keyspace);
+        let keyspaces: Vec<Keyspace> = spaces.chain([self.meta.clone()]).collect();
+        keyspaces.iter().try_for_each(begin_flush)?;
+        keyspaces.iter().try_for_each(|keyspace| self.wait_until_flushed(keyspace))
     }
 
     /// Moves the watermark to what is durable now.
@@ -137,4 +142,10 @@ impl OpenTree {
         let mut watermark = self.watermark.lock();
         watermark.move_to(batch).map_err(|error| from_io("write the mark", &error))
     }
+}
+
+/// Hands the memory of a keyspace to the tree's workers.
+fn begin_flush(keyspace: &Keyspace) -> Result<(), Error> {
+    let rotated = keyspace.rotate_memtable();
+    rotated.map(|_| ()).map_err(|error| from_fjall("write tables", &error))
 }
