@@ -105,7 +105,7 @@ pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<Co
                 stale.push(keyspace);
             }
         }
-        keep_failure(inner, flush_where_due(inner));
+        inner.compactor.note_result(flush_where_due(inner));
         // It is written with every batch.
         meta.quiet = 0;
         compact_while_changing(inner, &inner.meta, &mut meta, &mut stale);
@@ -115,7 +115,7 @@ pub(crate) fn compact_until_closed(inner: &OpenTree, committer: &mpsc::Sender<Co
                 compact_while_changing(inner, &place.keyspace, state, &mut stale);
                 state.quiet += 1;
                 if state.quiet == FLUSH_LOOKS {
-                    flush_at_rest(inner, &place.keyspace);
+                    inner.compactor.note_result(flush_at_rest(&place.keyspace));
                 }
                 state.quiet < QUIET_LOOKS
             }
@@ -152,18 +152,15 @@ fn compact_while_changing(
     }
     if before != seen.0 {
         stale.push(keyspace.clone());
-        if let Err(error) = newest.keep(inner, keyspace) {
-            inner.compactor.note_failure(error);
-        }
+        inner.compactor.note_result(newest.keep(inner, keyspace));
     }
 }
 
 /// Keeps a failure for whoever asks; returns whether there was none.
 fn keep_failure(inner: &OpenTree, result: fjall::Result<()>) -> bool {
-    if let Err(error) = &result {
-        inner.compactor.note_failure(from_fjall("compact a keyspace", error));
-    }
-    result.is_ok()
+    let done = result.is_ok();
+    inner.compactor.note_result(result.map_err(|error| from_fjall("compact a keyspace", &error)));
+    done
 }
 
 /// Compacts one keyspace as a whole, under its filter.

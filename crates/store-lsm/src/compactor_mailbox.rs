@@ -59,9 +59,11 @@ impl CompactorMailbox {
         std::mem::take(&mut self.mail.lock().leftovers)
     }
 
-    /// A compaction failed.
-    pub(crate) fn note_failure(&self, error: Error) {
-        self.mail.lock().failure = Some(error);
+    /// Keeps the failure of a flush or a compaction, if it is one.
+    pub(crate) fn note_result(&self, result: Result<(), Error>) {
+        if let Err(error) = result {
+            self.mail.lock().failure = Some(error);
+        }
     }
 
     /// The last failure, once.

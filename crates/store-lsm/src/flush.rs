@@ -12,8 +12,12 @@ use std::path::Path;
 
 use fjall::{AbstractTree as _, Keyspace};
 use rustix::fs::Stat;
+use store::Error;
 
-use crate::{errors::from_fjall, filter_progress::journal_numbers, inner::OpenTree};
+use crate::{
+    filter_progress::journal_numbers,
+    inner::{OpenTree, begin_flush},
+};
 
 /// Bytes of a file of the journal after which the tree begins the next one, if it flushes.
 const JOURNAL_FILE_BYTES: u64 = 64_000_000;
@@ -23,7 +27,7 @@ const STAT_BLOCK: u64 = 512;
 const FEW_KEYS: usize = 1_000;
 
 /// Flushes the largest memory if that is due. One at a time: what is under way may be enough.
-pub(crate) fn flush_where_due(inner: &OpenTree) -> fjall::Result<()> {
+pub(crate) fn flush_where_due(inner: &OpenTree) -> Result<(), Error> {
     if 0 < inner.database.outstanding_flushes() {
         return Ok(());
     }
@@ -33,19 +37,15 @@ pub(crate) fn flush_where_due(inner: &OpenTree) -> fjall::Result<()> {
     }
     let keyspaces = inner.spaces.all_keyspaces().into_iter().map(|(_, keyspace)| keyspace);
     let keyspaces = keyspaces.chain([inner.meta.clone()]);
-    if let Some(largest) = keyspaces.max_by_key(|keyspace| keyspace.tree.active_memtable().size()) {
-        largest.rotate_memtable()?;
-    }
-    Ok(())
+    let largest = keyspaces.max_by_key(|keyspace| keyspace.tree.active_memtable().size());
+    largest.map_or(Ok(()), |largest| begin_flush(&largest))
 }
 
 /// Flushes a keyspace that has not been written for a while.
-pub(crate) fn flush_at_rest(inner: &OpenTree, keyspace: &Keyspace) {
-    if keyspace.tree.active_memtable().len() <= FEW_KEYS {
-        return;
-    }
-    if let Err(error) = keyspace.rotate_memtable() {
-        inner.compactor.note_failure(from_fjall("write tables", &error));
+pub(crate) fn flush_at_rest(keyspace: &Keyspace) -> Result<(), Error> {
+    match keyspace.tree.active_memtable().len() {
+        0..=FEW_KEYS => Ok(()),
+        _ => begin_flush(keyspace),
     }
 }
 

@@ -145,7 +145,7 @@ impl OpenTree {
 }
 
 /// Hands the memory of a keyspace to the tree's workers.
-fn begin_flush(keyspace: &Keyspace) -> Result<(), Error> {
+pub(crate) fn begin_flush(keyspace: &Keyspace) -> Result<(), Error> {
     let rotated = keyspace.rotate_memtable();
     rotated.map(|_| ()).map_err(|error| from_fjall("write tables", &error))
 }
