@@ -56,4 +56,6 @@ rules! {
     read_guards,
     /// A change of settings keeps what had expired.
     floors,
+    /// A row in memory is used where nobody wrote it since it was read.
+    last_writes,
 }

@@ -39,6 +39,11 @@ impl Plan {
         (self.process / 8).min(256 * MB)
     }
 
+    /// Returns the bytes of rows that were read by their keys lately, apart from their blocks.
+    pub fn row_cache_bytes(self) -> usize {
+        (self.process / 16).min(128 * MB)
+    }
+
     /// Returns the bytes of data of a server that keeps them in memory, which needs neither cache nor
     /// journal.
     pub fn data_bytes(self) -> usize {
@@ -66,7 +71,7 @@ mod tests {
     fn the_parts_fit_the_whole() {
         for process in [LEAST, 512 * MB, 1000 * MB, 2048 * MB, 64 * 1024 * MB] {
             let plan = Plan { process };
-            let store = plan.cache_bytes() + plan.journal_bytes();
+            let store = plan.cache_bytes() + plan.row_cache_bytes() + plan.journal_bytes();
             assert!(plan.strangers_bytes() <= plan.operations_bytes());
             assert!(plan.operations_bytes() + store <= process - process / 8, "{process}");
             assert!(

@@ -99,6 +99,8 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;
+    // A store in memory has no blocks to look through.
+    options.row_cache_bytes = if data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
             "the data directory is damaged: {error}; restore a backup, or start with --accept-loss \

@@ -23,7 +23,7 @@ use crate::{
     reaper::Reaper,
     resource::Resources,
     rules::Rules,
-    view::{ActiveViews, Pages, Storage, ViewFactory},
+    view::{Pages, Storage, ViewFactory},
 };
 
 /// Parts and settings of an engine.
@@ -36,6 +36,8 @@ pub struct Options {
     pub reap_delay: std::time::Duration,
     /// How a moved clock becomes durable.
     pub persist: Arc<dyn Persist>,
+    /// Memory for rows that were read lately, bytes; none are kept with 0.
+    pub row_cache_bytes: usize,
     /// Open although rows are missing or belong to nobody: an operator has looked at it.
     pub accept_loss: bool,
     rules: Rules,
@@ -44,8 +46,15 @@ pub struct Options {
 impl Options {
     /// Bytes of an expired document may go at once, and no loss is accepted.
     pub fn new(clock: Arc<Clock>, dialect: Arc<dyn Dialect>, persist: Arc<dyn Persist>) -> Self {
-        let (reap_delay, rules) = (std::time::Duration::ZERO, Rules::default());
-        Self { clock, dialect, reap_delay, persist, accept_loss: false, rules }
+        Self {
+            clock,
+            dialect,
+            reap_delay: std::time::Duration::ZERO,
+            persist,
+            row_cache_bytes: 8 * 1024 * 1024,
+            accept_loss: false,
+            rules: Rules::default(),
+        }
     }
 
     /// The same under these rules, of which a test of the tests leaves one out.
@@ -84,13 +93,8 @@ impl<S: Store> Engine<S> {
         let reaper = Arc::new(Reaper::new(options.reap_delay));
         // Before anything compacts: without floors it drops nothing.
         store.set_drop_predicate(reaper.predicate());
-        let views = ViewFactory {
-            store,
-            clock: options.clock,
-            map,
-            active: Arc::new(ActiveViews::default()),
-            rules: options.rules,
-        };
+        let views =
+            ViewFactory::new(store, options.clock, map, options.row_cache_bytes, options.rules);
         let inner = Inner {
             views,
             resources,

@@ -22,6 +22,7 @@ use expiry::Floors;
 use parking_lot::{Mutex, MutexGuard};
 use slab::Slab;
 
+use super::row_cache::RowCache;
 use crate::catalog::CollectionState;
 
 /// More than the threads of most servers; two threads of one shard merely share a lock.
@@ -46,11 +47,14 @@ impl Shard {
     }
 }
 
-/// All open views.
-#[derive(Debug, Default)]
+/// All open views, and what they have in common.
+#[derive(Debug)]
 pub(crate) struct ActiveViews {
     /// By thread; see [`SHARD`].
     shards: [Shard; SHARDS],
+    /// Rows that any of them read. Kept here because each view holds this and nothing else that is
+    /// shared: holding one more thing would cost each view two writes to memory of all threads.
+    rows: RowCache,
 }
 
 /// Counts threads as they open their first view.
@@ -61,6 +65,11 @@ thread_local! {
 }
 
 impl ActiveViews {
+    /// No view is open yet.
+    pub(super) fn new(rows: RowCache) -> Self {
+        Self { shards: Default::default(), rows }
+    }
+
     /// Registers a view that is about to be opened.
     pub(crate) fn register(self: &Arc<Self>, collection: u32) -> ReadGuard {
         let shard = SHARD.with(|shard| *shard);
@@ -112,6 +121,11 @@ impl ReadGuard {
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {
             held.at = Some((instant, seq, Arc::clone(state)));
         }
+    }
+
+    /// The rows that views have read lately.
+    pub(super) fn rows(&self) -> &RowCache {
+        &self.views.rows
     }
 
     /// Holds nothing any more.

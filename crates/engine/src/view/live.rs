@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clock::Instant;
-use expiry::Header;
+use expiry::{Damaged, Header};
 use store::{Snapshot, Space, Store};
 
 use super::{
     active::ReadGuard, expired::IncludingExpired, factory::ViewFactory, pages::Pages,
-    storage::Counters,
+    row_cache::Reader, storage::Counters,
 };
 use crate::{
     catalog::{Collection, CollectionState, IndexSpec},
@@ -35,6 +35,9 @@ use crate::{
     rules::Rules,
 };
 
+/// Splits a stored row into its header and its document.
+type SplitRow = fn(&[u8]) -> Result<(Header<'_>, &[u8]), Damaged>;
+
 /// A still view of a collection's live documents at one instant.
 #[derive(Debug)]
 pub struct LiveView<S: Store> {
@@ -42,6 +45,9 @@ pub struct LiveView<S: Store> {
     pub(crate) collection: Arc<Collection>,
     /// Its settings and indexes, as they were at the instant.
     pub(crate) state: Arc<CollectionState>,
+    /// The number of the collection's fence at that time: another one after each change of settings
+    /// or indexes.
+    pub(super) fence: Option<u64>,
     /// Visibility is checked at this instant.
     pub(crate) instant: Instant,
     /// The commits it certainly sees: all up to this `seq`.
@@ -55,7 +61,7 @@ pub struct LiveView<S: Store> {
     pub(super) snapshot: S::Snapshot,
     pub(super) rules: Rules,
     /// Keeps the reaper from what the view may still read, until the view is dropped.
-    pub(super) _guard: ReadGuard,
+    pub(super) guard: ReadGuard,
 }
 
 impl<S: Store> LiveView<S> {
@@ -92,11 +98,32 @@ impl<S: Store> LiveView<S> {
 
     /// The live row with this key.
     pub(crate) async fn get_row(&self, key: &[u8]) -> Result<Option<Row>, Halt> {
-        match self.snapshot.get(self.collection.rows_space(), key).await? {
-            // The key is copied: a row outlives what was asked with.
-            Some(value) => self.visible_row(Bytes::copy_from_slice(key), value),
-            None => Ok(None),
+        // The key is copied: a row outlives what was asked with.
+        self.row_under(key, || Bytes::copy_from_slice(key)).await
+    }
+
+    /// The live row under a key, which comes with the key that is made for it.
+    async fn row_under(
+        &self,
+        key: &[u8],
+        own_key: impl FnOnce() -> Bytes,
+    ) -> Result<Option<Row>, Halt> {
+        let rows = self.guard.rows();
+        let reader = Reader { collection: self.collection.id, settings: self.fence, seq: self.seq };
+        let vacancy = match rows.find(reader, key, self.rules) {
+            // Its body was compared with its checksum before it was kept.
+            Ok(value) => return self.visible_row_by(|row| Header::split(row), own_key(), value),
+            Err(vacancy) => vacancy,
+        };
+        let Some(value) = self.snapshot.get(self.collection.rows_space(), key).await? else {
+            return Ok(None);
+        };
+        let row = self.visible_row(own_key(), value)?;
+        // What has expired is not asked for again.
+        if let (Some(row), Some(vacancy)) = (&row, vacancy) {
+            rows.keep(vacancy, reader, key, &row.value);
         }
+        Ok(row)
     }
 
     /// The next page of live rows of a walk; `None` at the end. A page may be empty where all of it
@@ -181,10 +208,7 @@ impl<S: Store> LiveView<S> {
 
     /// The same for a row that does not stay: its key is the entry's.
     pub(crate) async fn passing_row_of(&self, entry: &Entry) -> Result<Row, Halt> {
-        let row = match self.snapshot.get(self.collection.rows_space(), &entry.row_key).await? {
-            Some(value) => self.visible_row(entry.row_key.clone(), value)?,
-            None => None,
-        };
+        let row = self.row_under(&entry.row_key, || entry.row_key.clone()).await?;
         // An entry of an older write of the row would be damage: every write puts all entries
         // again.
         row.filter(|row| row.stamp == entry.stamp)
@@ -210,7 +234,17 @@ impl<S: Store> LiveView<S> {
 
     /// A stored row, if it is live. Both checksums are compared: damage is never returned as data.
     fn visible_row(&self, key: Bytes, value: Bytes) -> Result<Option<Row>, Halt> {
-        let (header, body) = Header::split_row(&value)?;
+        self.visible_row_by(|row| Header::split_row(row), key, value)
+    }
+
+    /// A row, split in this way, if it is live.
+    fn visible_row_by(
+        &self,
+        split: SplitRow,
+        key: Bytes,
+        value: Bytes,
+    ) -> Result<Option<Row>, Halt> {
+        let (header, body) = split(&value)?;
         let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
         let Header { stamp, birth, ts, .. } = header;
         let start = value.len() - body.len();

@@ -8,15 +8,18 @@
 //!     │          └────▶ together  several collections at one instant
 //!     ├ storage   the store, and the only owner of snapshots
 //!     ├ active    the views that are open, for the reaper
+//!     ├ row_cache rows that were read lately; last_writes says which of them were written since
 //!     └ expired   rows as they are stored, for the readers listed in xtask/src/views.rs
 //! ```
 
 mod active;
 mod expired;
 mod factory;
+mod last_writes;
 mod live;
 mod open;
 mod pages;
+mod row_cache;
 mod storage;
 mod together;
 

@@ -120,7 +120,7 @@ impl<S: Store> Opened<S> {
     /// The view of one collection; the only one, so that the snapshot is not copied for it.
     fn into_view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
         let Self { instant, oldest, seq, snapshot } = self;
-        let Opening { collection, mut guard, state, .. } = opening;
+        let Opening { collection, mut guard, state, fence } = opening;
         // `try_open` has set it.
         let state = state.unwrap_or_else(|| collection.state());
         // With an empty table everything up to the instant is final.
@@ -134,13 +134,14 @@ impl<S: Store> Opened<S> {
         LiveView {
             collection: Arc::clone(collection),
             state,
+            fence,
             instant,
             seq,
             stable,
             in_flight: oldest.map(|(_, batch)| batch),
             snapshot,
             rules: factory.rules,
-            _guard: guard,
+            guard,
         }
     }
 

@@ -13,7 +13,7 @@ use store::{
     Space, Store, decode_count,
 };
 
-use super::pages::Pages;
+use super::{last_writes::LastWrites, pages::Pages};
 use crate::limits::PAGE_BYTES;
 
 /// A store of which rows and index entries can be written by anybody in the engine, and read
@@ -21,6 +21,8 @@ use crate::limits::PAGE_BYTES;
 pub struct Storage<S: Store> {
     /// Private, so that the compiler keeps the promise of this file.
     store: S,
+    /// Told of every commit, since all of them pass here.
+    writes: Arc<LastWrites>,
 }
 
 impl<S: Store> std::fmt::Debug for Storage<S> {
@@ -31,7 +33,12 @@ impl<S: Store> std::fmt::Debug for Storage<S> {
 
 impl<S: Store> Storage<S> {
     pub(crate) fn new(store: S) -> Self {
-        Self { store }
+        Self { store, writes: Arc::new(LastWrites::new()) }
+    }
+
+    /// Which commits wrote rows last.
+    pub(super) fn last_writes(&self) -> Arc<LastWrites> {
+        Arc::clone(&self.writes)
     }
 
     /// Everything as it is published now. For views: it shows expired documents too.
@@ -56,8 +63,27 @@ impl<S: Store> Storage<S> {
     }
 
     /// Commits commits; each is all or nothing. Returns one outcome a commit once they are durable.
-    pub(crate) async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, store::Error> {
+    pub(crate) async fn commit(
+        &self,
+        mut commits: Vec<Commit>,
+    ) -> Result<Vec<Outcome>, store::Error> {
+        for commit in &mut commits {
+            self.note_writes_of(commit);
+        }
         self.store.commit(commits).await
+    }
+
+    /// Has the rows that a commit writes noted when it has got its stamp, and so before any view
+    /// can see it. One that fails afterwards was noted in vain, which makes rows seem newer and
+    /// does no harm.
+    fn note_writes_of(&self, commit: &mut Commit) {
+        let writes = Arc::clone(&self.writes);
+        let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
+        commit.write = Box::new(move |stamp| {
+            let mutations = write(stamp);
+            writes.note_commit(&mutations, stamp.seq);
+            mutations
+        });
     }
 
     /// The newest `seq` up to which every commit is visible.

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use document::{Value, doc};
-use engine::{BatchLimit, Plan};
+use engine::{BatchLimit, Hint, Plan};
 use pipeline::Filter;
-use test_kit::{Kit, START_MS, Task, date_index, plain_index, ready};
+use test_kit::{Kit, START_MS, Task, date_index, equal, ids_of, plain_index, ready};
 
 fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
@@ -54,6 +54,27 @@ fn after_a_compaction_nothing_is_kept_of_a_dropped_date_index() {
     check(&kit, &[1, 2, 3]);
     kit.move_to(190_000);
     check(&kit, &[1, 3]);
+}
+
+#[test]
+fn what_a_forgotten_rule_made_expire_is_not_found_in_memory() {
+    let mut kit = Kit::default();
+    kit.create_index(date_index("d", 10)).expect("an index");
+    kit.insert(doc! { "_id": 1, "d": at(0) }).expect("inserted");
+    let by_id =
+        |kit: &Kit| ids_of(&kit.find_documents(equal("_id", 1), Hint::None).expect("found"));
+    for _ in 0..3 {
+        // Read often enough for its row to be kept.
+        assert_eq!(by_id(&kit), [1]);
+    }
+    kit.move_to(10_000);
+    kit.drop_index("d_1");
+    kit.reap_all();
+    kit.reap_all();
+    // Neither the rule nor the row is there any more; the rule said that the row had expired.
+    assert_eq!((kept(&kit), kit.row_bytes()), ((0, 0), 0));
+    assert_eq!(by_id(&kit), [0; 0]);
+    check(&kit, &[]);
 }
 
 #[test]

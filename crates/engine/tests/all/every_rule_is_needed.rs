@@ -3,7 +3,7 @@
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};
 use pipeline::Filter;
-use test_kit::{Kit, Setup, Task, find_all, insert_one, plain_index, replace_one};
+use test_kit::{Kit, Setup, Task, equal, find_all, insert_one, plain_index, replace_one};
 
 /// A collection whose default is 10 s, with one document that expires at 10 s.
 fn kit(rules: Rules) -> Kit {
@@ -132,6 +132,17 @@ fn floors(rules: Rules) -> bool {
     kit.all_ids().is_empty()
 }
 
+/// A document is read until it is kept in memory, and then replaced.
+fn last_writes(rules: Rules) -> bool {
+    let kit = kit(rules);
+    let read = || kit.find_documents(equal("_id", 1), Hint::None).expect("found");
+    for _ in 0..3 {
+        assert_eq!(read(), [doc! { "_id": 1, "a": 1 }]);
+    }
+    kit.replace(doc! { "_id": 1, "a": 2 }, false).expect("replaced");
+    read() == [doc! { "_id": 1, "a": 2 }]
+}
+
 macro_rules! needed {
     ($($rule:ident: $test:ident,)*) => {$(
         #[test]
@@ -150,4 +161,5 @@ needed! {
     versions: a_write_is_refused_when_its_row_changed_after_its_view,
     read_guards: an_open_view_holds_the_reaper,
     floors: a_change_of_settings_keeps_what_had_expired,
+    last_writes: a_row_in_memory_is_not_used_once_it_was_written_again,
 }
