@@ -54,7 +54,11 @@ impl Scanned {
     /// Asks for the paths that the walk goes without, when it has looked at many items that they
     /// would have spared it.
     pub(super) fn ask_for_missing(&mut self, collection: &Collection) {
-        let spared = if self.ordered { self.looked } else { self.looked - self.items };
+        // Entries of another path, which is wider, are looked at for want of this one as rows are.
+        let spared = match self.ordered {
+            true => self.looked,
+            false => self.looked + self.entries - self.items,
+        };
         // An index that named so many would not be read.
         let few = self.ordered || self.items <= MAX_CANDIDATES as u64;
         if WANTED_AFTER < spared && few && !self.missing.is_empty() {

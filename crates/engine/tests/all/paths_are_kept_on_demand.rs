@@ -1,14 +1,14 @@
 //! Paths of a container begin to be kept when a walk looks at many items for want of them, and end
 //! when they are not used. Whatever happens in between, walks find the same.
 
-use document::{Value, doc};
+use document::{Value, ValueRef, doc};
 use engine::{
     DefaultTtl, IndexSpec, ItemAction, ItemRange, KeptFor, PathProgress, Policy, PolicyRule, Scan,
 };
 use select::sarg::{PathStep, Sarg, ValueTest};
 use test_kit::{Task, ready};
 
-use crate::items::{Shelf, definition, everything, ids};
+use crate::items::{Shelf, definition, everything, hash, ids};
 
 /// More than a walk looks at before it asks for a path, and several pages of a build.
 const ITEMS: i32 = 1_200;
@@ -73,6 +73,25 @@ fn a_walk_over_few_items_asks_for_nothing() {
     assert!(!held.engine().wants_paths(&held.container()), "no index would help");
     held.scan(&of_n(7));
     assert!(held.engine().wants_paths(&held.container()));
+}
+
+#[test]
+fn a_walk_over_many_entries_of_a_wider_path_asks_for_the_narrower_one() {
+    let held = filled(everything());
+    held.upsert("q", "one", doc! { "n": 5, "g": 1 });
+    held.engine().want_paths(&held.container(), vec![path("n")]);
+    keep_wanted(&held);
+    let range = ItemRange::partition(&hash("q"), &[ValueRef::String("q")]);
+    let wide = ValueTest::Range { lower: Some((Value::Int32(0), true)), upper: None };
+    let parts = vec![
+        Sarg::Test(path("n"), wide),
+        Sarg::Test(path("g"), ValueTest::Equal(Value::Int32(1))),
+    ];
+    let scan = Scan { sarg: Sarg::And(parts), ..Scan::of(range) };
+    let found = held.scan(&scan);
+    keep_wanted(&held);
+    assert_eq!(kept(&held).last(), Some(&("/g/?".to_owned(), true)), "{found:?}");
+    assert_eq!(ids(&held.scan(&scan)), ids(&found));
 }
 
 #[test]
