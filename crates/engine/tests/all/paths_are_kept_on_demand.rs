@@ -83,10 +83,8 @@ fn a_walk_over_many_entries_of_a_wider_path_asks_for_the_narrower_one() {
     keep_wanted(&held);
     let range = ItemRange::partition(&hash("q"), &[ValueRef::String("q")]);
     let wide = ValueTest::Range { lower: Some((Value::Int32(0), true)), upper: None };
-    let parts = vec![
-        Sarg::Test(path("n"), wide),
-        Sarg::Test(path("g"), ValueTest::Equal(Value::Int32(1))),
-    ];
+    let parts =
+        vec![Sarg::Test(path("n"), wide), Sarg::Test(path("g"), ValueTest::Equal(Value::Int32(1)))];
     let scan = Scan { sarg: Sarg::And(parts), ..Scan::of(range) };
     let found = held.scan(&scan);
     keep_wanted(&held);
