@@ -59,14 +59,18 @@ Links hold names or resource ids; a slash at the end changes nothing.
 /// What follows the tables: charges, limits, choices, and what is not there.
 const REST: &str = r#"## Request charges
 
-A charge depends on the operation and the data alone, so that it is the same every time. In request
-units, with KB the kilobytes of the item or of the answer, at least 1:
+A charge depends on the operation, the data and the indexing policy alone, so that it is the same every
+time, whichever [paths are indexed](#indexing-policies) at that moment. In request units, with KB the kilobytes of the item or of the answer, at least 1:
 
 | operation | charge |
 |---|---|
 | point read, resources that are no items | 0.5 + 0.5 KB |
 | write | 4 + 1 KB; a delete 5 |
-| query, feed | 2.25 + 0.03 for each item looked at + 0.05 KB |
+| query, feed | 2.25 + 0.03 for each item that counts + 0.05 KB |
+
+Of a query those items count that meet what its condition says about paths that the policy includes; with
+an ORDER BY that an index of the policy has, the results of the page; in a feed all. What the metrics of a
+query say was retrieved is the same.
 
 Deaths cost nothing. Nobody is slowed down unless the server runs with `--enforce-throughput`: then
 each container has the request units of its offer (the manual figure, or the upper end of autoscale)
@@ -82,12 +86,29 @@ The values of one expression hold 100 MB at most, what a page keeps 256 MB, an a
 than is left is 503 with `x-ms-retry-after-ms`, which SDKs follow. A head has 128 KB at
 most, and an answer of which nothing is read for a minute ends it.
 
+## Indexing policies
+
+A policy says what may be indexed, and every answer, page, token, charge and index metric goes by that. An
+index that is not there only makes a query take longer:
+
+* Composite indexes, unique keys and paths that `includedPaths` writes out (`/name/?`) are indexed from
+  the beginning. What a wildcard includes (`/*`, `/name/*`) is indexed path by path: when a query looks at
+  more than 1,000 items that the path would have spared it, the path is built beside it, and kept up from
+  then on. An item that is written costs an entry for each path that is indexed, not for each property.
+* `x-ms-documentdb-collection-index-transformation-progress` shows such a build as it shows that of a new
+  policy. No writer and no query waits for it, and it survives a restart.
+* Queries bring up to 64 paths to a container, beside those that are named.
+* A new policy keeps what is indexed and still included.
+* Metrics name an index that the policy has for a query, whether or not it is built.
+* Which paths are indexed, since when and why shows the portal, and `GET /_ebb/…/indexes`.
+
 ## How long a query may take
 
 The evaluation of a page may have a processor for 5 seconds and do a certain amount of work, and so
 may that of one item, which is about two seconds: beyond that it is 400 (work) or 408 (time). A page
 of a query that could end anywhere (no ORDER BY without an index for it, no aggregates, no DISTINCT)
-ends there instead, with what it has and a continuation. A page that has waited or read for a minute
+ends there instead, with what it has and a continuation. Of a container of more than about a million
+items, a query may so have shorter pages, or be refused for its ORDER BY, until its path is built. A page that has waited or read for a minute
 is 408. A query ends when its client closes the connection, and is 503 when the server stops and it
 is not done within a second.
 
@@ -116,8 +137,9 @@ is not done within a second.
   (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
   then by key and id. A query's later pages go on in the order of its first one. An order of births
   for any size would need an index of its own, which every write would pay for.
-* A page that is not the last one has a continuation. Behind a full page 100 items are looked at: if
-  none of them is a result and there are more, a page is promised that may be empty.
+* A page that is not the last one has a continuation. Behind a full page without ORDER BY 100
+  items that count are looked at: if none of them is a result and there are more, a page is promised that
+  may be empty.
 * With the key that everybody knows the server answers only to its own names (421): addresses,
   `localhost`, the machine's name, those of `--cosmos-addr` and `--account-endpoint`, and those given
   with `--cosmos-host`.
@@ -153,7 +175,7 @@ const IGNORED: &[(&str, &str)] = &[
     ("x-ms-cosmos-query-version", "plans are of version 2"),
     ("x-ms-documentdb-query-enable-scan", "a query never depends on an index"),
     ("x-ms-documentdb-query-iscontinuationexpected", "a page that is not the last one has it"),
-    ("x-ms-indexing-directive", "every item is indexed by its container's policy"),
+    ("x-ms-indexing-directive", "every item is indexed as its container's policy and queries ask"),
     ("x-ms-cosmos-batch-ordered", "operations are in order always"),
     ("x-ms-documentdb-populatepartitionstatistics", "one partition"),
     ("x-ms-documentdb-script-enable-logging", "scripts are not run"),

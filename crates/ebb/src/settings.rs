@@ -14,8 +14,9 @@ use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use server::{ClockMode, Config, LogFormat, REAP_DELAY};
 use values::{
-    Address, Optional, optional, parse_address, parse_bool, parse_clock, parse_endpoint,
-    parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds, parse_size,
+    Address, Optional, optional, parse_address, parse_bool, parse_clock, parse_days,
+    parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds,
+    parse_size,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -72,6 +73,9 @@ struct Values {
     /// How long a document has been expired before its bytes may go [60; 0 on a manual clock]
     #[arg(long, env = "EBB_REAP_DELAY", value_name = "SECONDS", default_value = "", value_parser = optional(parse_seconds))]
     reap_delay: Optional<Duration>,
+    /// After how many days without a query the index of a path ends that a query began [never]
+    #[arg(long, env = "EBB_INDEX_UNUSED_DAYS", value_name = "DAYS", default_value = "", value_parser = optional(parse_days))]
+    index_unused_days: Optional<u32>,
     /// Whether a MongoDB document's own ttl is interpreted; goes before what was switched
     #[arg(long, env = "EBB_PER_DOCUMENT_TTL", value_name = "on|off", default_value = "on", value_parser = parse_bool, action = ArgAction::Set)]
     per_document_ttl: bool,
@@ -219,6 +223,7 @@ impl Settings {
             clock: given.clock,
             ready_file: given.ready_file.0,
             reap_delay: given.reap_delay.0.unwrap_or(usual_delay),
+            index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,
             banner: std::io::stdout().is_terminal(),
@@ -330,6 +335,9 @@ mod tests {
         ] {
             assert_eq!(config(typed, None).unwrap().memory, want, "{typed:?}");
         }
+        assert_eq!(config(&[], None).unwrap().index_unused_days, None);
+        let found = config(&["--index-unused-days", "30"], None).unwrap();
+        assert_eq!(found.index_unused_days, Some(30));
         // A variable or a key that is there and empty says nothing.
         for (typed, file) in [(&["--memory", ""][..], None), (&[], Some("memory = \"\""))] {
             assert_eq!(config(typed, file).unwrap().memory, None, "{typed:?} {file:?}");
@@ -348,6 +356,7 @@ mod tests {
             (&["--mongo-addr", "nowhere"], None, "--mongo-addr"),
             (&["--reap-delay", "-1"], None, "--reap-delay"),
             (&["--reap-delay", "NaN"], None, "--reap-delay"),
+            (&["--index-unused-days", "0"], None, "--index-unused-days"),
             (&["--log-level", "loud"], None, "--log-level"),
             (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
             (&["--tls-cert", "x"], None, "--tls-key"),

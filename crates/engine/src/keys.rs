@@ -14,6 +14,7 @@
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
 //!           <index> <path> <component> <row key>       entry of an item's value at a path
+//!           <index> <component> <row key>              entry of an item in the index of one path
 //!           <index> <partition> <components>           entry of a unique index of items
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline

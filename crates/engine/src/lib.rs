@@ -39,7 +39,8 @@ pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
     Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings, IndexShape,
-    IndexSpec, ItemSettings, ListOrdering, Policy, PolicyRule, Record,
+    IndexSpec, ItemSettings, KeptFor, KeptPath, ListOrdering, PathUses, Policy, PolicyRule, Record,
+    policy_path,
 };
 pub use check::CheckReport;
 pub use engine::{Engine, Options};
@@ -52,7 +53,8 @@ pub use feed::{Event, EventKind, EventPage, EventsWanted};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
     BirthOrder, ChangePage, ChangesWanted, ContainerDefinition, IndexUse, ItemAction, ItemDone,
-    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, Scan, ScanOrder, Scanned, VersionMatch,
+    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, PathProgress, PathStatus, Scan, ScanOrder,
+    Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
 pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};

@@ -36,6 +36,13 @@ pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Items that indexes may name for one walk before the rows are walked instead.
 pub const MAX_CANDIDATES: usize = 20_000;
+/// Items that a query looks at for want of an index before the path gets one. So many take a
+/// millisecond or two: what a query takes with fewer would not be noticed, and each path that is kept
+/// makes every write dearer.
+pub const WANTED_AFTER: u64 = 1_000;
+/// Paths of a container that queries may have kept beside those that its policy names: as many as a
+/// large item has, so that no flood of queries makes writes dearer than entries of everything would.
+pub const MAX_KEPT_PATHS: usize = 64;
 /// Items of a container that are walked in the order in which they were made. Each page of a walk
 /// reads the births of all of them.
 pub const FEW_ITEMS: usize = 2_000;

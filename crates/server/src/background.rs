@@ -33,6 +33,10 @@ const HEALTH_EVERY: Duration = Duration::from_millis(100);
 /// durable.
 const TICK_EVERY: Duration = Duration::from_millis(500);
 
+/// How often it is looked which paths of containers were used; what comes of it is written once a
+/// day.
+const PATHS_EVERY: Duration = Duration::from_secs(60);
+
 /// The clock's own thread: nothing else may hold up time. Dropping it ends the thread and waits for
 /// the write that it may be in.
 pub(crate) struct Timekeeper {
@@ -127,11 +131,13 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
 pub(crate) fn start(
     engine: &Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
+    unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
-) -> [tokio::task::JoinHandle<()>; 3] {
+) -> [tokio::task::JoinHandle<()>; 4] {
     [
         tokio::spawn(tend_store(engine.clone(), stop.clone())),
         tokio::spawn(build_indexes(engine.clone(), stop.clone())),
+        tokio::spawn(tend_paths(engine.clone(), unused_days, stop.clone())),
         tokio::spawn(keep_house(engine.clone(), door, stop.clone())),
     ]
 }
@@ -198,6 +204,26 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
             }
         }
         _ = stop.changed() => {}
+    }
+}
+
+/// Notes until `stop` which paths of containers were used, and lets those end that were not for long.
+async fn tend_paths(
+    engine: Engine<AnyStore>,
+    unused_days: Option<u32>,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        tokio::select! {
+            () = wait_for(PATHS_EVERY) => {}
+            _ = stop.changed() => return,
+        }
+        // While writes are refused `watch_store` has said why.
+        if let (Err(error), Health::Good) =
+            (engine.tend_paths(unused_days).await, engine.store().health())
+        {
+            tracing::error!(%error, "look after the paths of containers");
+        }
     }
 }
 

@@ -62,6 +62,9 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// How long after its expiration the bytes of a document may go, at the earliest.
     pub reap_delay: Duration,
+    /// After how many days without a query that uses it the index of a path ends that a query
+    /// began; `None`: never.
+    pub index_unused_days: Option<u32>,
     /// How log lines look; `None`: nothing is logged.
     pub log_format: Option<LogFormat>,
     /// The least severe level that is logged.
@@ -103,6 +106,7 @@ impl Config {
             clock: ClockMode::System,
             ready_file: None,
             reap_delay: REAP_DELAY,
+            index_unused_days: None,
             log_format: None,
             log_level: "info".to_owned(),
             banner: false,

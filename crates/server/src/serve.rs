@@ -118,7 +118,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
     let mut tasks = Vec::new();
     let mut ready = Ready::starting();
-    let mut door = None;
+    let (mut door, mut cosmos) = (None, None);
     if let Some(address) = &config.mongo_addr {
         let settings = |host| mongo_settings(host, &features, (&memory, &strangers), &files);
         let listens = (stopped.clone(), places.clone());
@@ -127,7 +127,6 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
         ready.mongo = Some(bound);
         door = Some(made);
     }
-    let mut cosmos = None;
     if let Some(address) = &config.cosmos_addr {
         let accounts = (&memory, &strangers);
         let made = nosql::open_door(config, address, engine.clone(), accounts, &explorer).await?;
@@ -159,6 +158,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
             doors,
             features,
             explorer,
+            index_unused_days: config.index_unused_days,
             stopping: stopped.clone(),
         };
         tasks.push(tokio::spawn(admin::serve(listener, portal, shared)));
@@ -166,7 +166,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
     // Only now are all ports known: a port of 0 is chosen when it is bound.
     explorer.listens(Ports { admin: port_of(&ready.admin), nosql: port_of(&ready.cosmos) });
-    tasks.extend(background::start(&engine, door, &stopped));
+    tasks.extend(background::start(&engine, door, config.index_unused_days, &stopped));
     // Last: whoever reads it may connect at once.
     announce_ready(config, &ready)?;
     Ok(Running { ready, engine, stop, tasks, timekeeper, data_dir })

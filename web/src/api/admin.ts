@@ -40,6 +40,22 @@ export interface AccountSeries extends Series {
   live: Amount;
   unreaped_estimate: Unreaped;
 }
+/** An index of a container, and why it is kept. */
+export interface KeptIndex {
+  paths: string[];
+  why: 'query' | 'named' | 'composite' | 'unique' | 'policy';
+  state: 'ready' | 'building';
+  since_seconds: number | null;
+  used_seconds: number | null;
+  uses: number;
+}
+export interface Indexes {
+  progress: number;
+  included: string[];
+  excluded: string[];
+  unused_days: number | null;
+  kept: KeptIndex[];
+}
 export interface Status {
   status: string;
   version: string;
@@ -74,7 +90,7 @@ function change(method: string, path: string, body: unknown) {
 
 function collection(target: Target): string {
   const [database, name] = [target.database, target.collection].map(encodeURIComponent);
-  return `/_ebb/databases/${database}/collections/${name}/expiry`;
+  return `/_ebb/databases/${database}/collections/${name}`;
 }
 
 /** Also answers while the server is unavailable (503). */
@@ -95,8 +111,13 @@ export async function acceptClock(): Promise<void> {
   await change('POST', '/_ebb/clock/accept', {});
 }
 export async function forecast(target: Target): Promise<Forecast> {
-  const path = `${collection(target)}?door=${target.door}`;
+  const path = `${collection(target)}/expiry?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Forecast;
+}
+/** Which paths of a container are indexed, and why. */
+export async function indexes(target: Target): Promise<Indexes> {
+  const path = `${collection(target)}/indexes?door=${target.door}`;
+  return (await send({ path, quiet: true })).json() as Indexes;
 }
 /** What another default would do. Changes nothing. */
 export async function preview(
@@ -106,7 +127,7 @@ export async function preview(
 ): Promise<Preview> {
   const answer = await send({
     method: 'POST',
-    path: `${collection(target)}/preview?door=${target.door}`,
+    path: `${collection(target)}/expiry/preview?door=${target.door}`,
     headers: JSON_TYPE,
     body: JSON.stringify({ default: value }),
     ...(signal === undefined ? {} : { signal }),
@@ -114,7 +135,7 @@ export async function preview(
   return answer.json() as Preview;
 }
 export async function series(target: Target, step: number, steps: number): Promise<Series> {
-  const path = `${collection(target)}/series?door=${target.door}&step=${step}&steps=${steps}`;
+  const path = `${collection(target)}/expiry/series?door=${target.door}&step=${step}&steps=${steps}`;
   return (await send({ path, quiet: true })).json() as Series;
 }
 export async function accountSeries(step: number, steps: number): Promise<AccountSeries> {

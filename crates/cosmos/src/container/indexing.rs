@@ -2,8 +2,8 @@
 //! indexes. Queries return the same under every policy; a policy decides what they cost, and which
 //! orders over several properties are served at all.
 //!
-//! The included and excluded paths become one index over paths, whose rules say which values it
-//! holds; each composite index becomes an index of its own. A policy is completed as the service
+//! The included and excluded paths say which values may be indexed; the engine keeps those that
+//! queries ask for, and those that are named. Each composite index becomes an index of its own. A policy is completed as the service
 //! completes it: without any path all are included, and the etag is excluded.
 
 use std::collections::HashSet;
@@ -69,7 +69,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         exclude_etag(&mut policy)?;
         let rules = read_rules(&policy)?;
         if rules.0.iter().any(|rule| rule.included) {
-            indexes.push(IndexSpec::over_policy("paths", rules));
+            indexes.push(IndexSpec::on_demand("paths", rules));
         }
         indexes.extend(read_composites(&policy)?);
     }

@@ -1,14 +1,14 @@
-//! Which indexes a query read, in the two forms that clients decode. What could have been read is
-//! not worked out: the lists of potential indexes are empty.
+//! Which indexes serve a query by the policy, whether or not their paths are kept, in the two forms
+//! that clients decode. What other policies could serve is not worked out: the lists of potential
+//! indexes are empty.
 //!
 //! The first version is base64 of a JSON object, the second a JSON object with percent signs. Both
 //! come in one header, and the client says which it reads.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
-use engine::IndexUse;
+use engine::{IndexUse, policy_path};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use select::sarg::PathStep;
 
 use crate::{catalog::Container, container, headers::Headers, representation};
 
@@ -35,27 +35,6 @@ pub(super) fn utilization_header(
         true => utf8_percent_encode(&version_2(single, composite), NON_ALPHANUMERIC).to_string(),
         false => STANDARD.encode(version_1(single, composite)),
     })
-}
-
-/// A path as policies write it; names with other characters than letters and digits are quoted.
-fn policy_path(steps: &[PathStep]) -> String {
-    let mut text = String::new();
-    for step in steps {
-        text.push('/');
-        match step {
-            PathStep::Elements => text.push_str("[]"),
-            PathStep::Property(name) => {
-                let plain = !name.is_empty()
-                    && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-                if plain {
-                    text.push_str(name);
-                } else {
-                    text.push_str(&format!("\"{name}\""));
-                }
-            }
-        }
-    }
-    text + "/?"
 }
 
 /// A JSON array of objects.
@@ -99,20 +78,4 @@ fn version_2(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
         "PotentialIndexes": doc! { "SingleIndexes": array![], "CompositeIndexes": array![] },
     });
     String::from_utf8(text).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_written_as_in_policies() {
-        let property = |name: &str| PathStep::Property(name.to_owned());
-        for (steps, want) in [
-            (vec![property("n")], "/n/?"),
-            (vec![property("a"), PathStep::Elements, property("b c")], "/a/[]/\"b c\"/?"),
-        ] {
-            assert_eq!(policy_path(&steps), want);
-        }
-    }
 }

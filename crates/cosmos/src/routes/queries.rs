@@ -135,7 +135,10 @@ pub(crate) async fn query_items<S: Store>(
     let budget = &context.budget;
     let (container, part, comes) = (container, &part, ScanOrder::ByKey);
     let mut rows = Rows { run, comes, streams, container, part, system, budget };
-    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await?;
+    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
+    // Also where the query failed: it may have for want of an index.
+    keep_wanted_paths(door, container);
+    let scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than the one that was expected: the token is for the
     // order in which items came.
@@ -143,10 +146,11 @@ pub(crate) async fn query_items<S: Store>(
     let page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
     let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
-    let mut reply = reply.with_units(Work::Rows(scanned.items), bytes);
+    let read = RowsRead::of_page(&scanned, page.values.len(), bytes);
+    let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
     reply.seq = scanned.seq;
     if request.headers.query_metrics() {
-        let metrics = metrics_text(&scanned, page.values.len(), bytes);
+        let metrics = metrics_text(&read, page.values.len(), bytes);
         reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
     if let Some(used) =
@@ -177,7 +181,7 @@ async fn count_items<S: Store>(
     if request.headers.query_metrics() {
         reply = reply.with_header(
             "x-ms-documentdb-query-metrics",
-            metrics_text(&Scanned::default(), 1, bytes),
+            metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
     if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[]) {
@@ -186,9 +190,42 @@ async fn count_items<S: Store>(
     Ok(reply)
 }
 
+/// What a page is charged for, and shown to have read: by policy, query and data, and not by what
+/// happened to be looked at, so that a path that begins or ends to be kept changes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowsRead {
+    rows: u64,
+    bytes: u64,
+}
+
+impl RowsRead {
+    /// Where an index has the order, what was taken of it; else what meets the part of the condition
+    /// that indexes know.
+    fn of_page(scanned: &Scanned, results: usize, bytes: usize) -> Self {
+        match scanned.ordered {
+            true => Self { rows: results as u64, bytes: bytes as u64 },
+            false => Self { rows: scanned.items, bytes: scanned.bytes },
+        }
+    }
+}
+
+/// Lets the engine begin to keep paths that this query looked at many items for want of. Nobody
+/// waits for it, and a start goes on with what an end of the server leaves over.
+fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
+    if !door.engine.wants_paths(&container.collection) {
+        return;
+    }
+    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
+    tokio::spawn(async move {
+        if let Err(error) = engine.keep_wanted_paths(&collection).await {
+            tracing::warn!(%error, "build the index of a path that queries use");
+        }
+    });
+}
+
 /// What a query did, in the form of the service. Times are left at zero: the machine's clock says
 /// nothing about the query, and responses would differ from run to run.
-fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
+fn metrics_text(read: &RowsRead, results: usize, bytes: usize) -> String {
     format!(
         "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
          queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;\
@@ -197,7 +234,7 @@ fn metrics_text(scanned: &Scanned, results: usize, bytes: usize) -> String {
          userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount={};retrievedDocumentSize={};\
          outputDocumentCount={results};outputDocumentSize={bytes};writeOutputTimeInMs=0.00;\
          indexUtilizationRatio=1.00",
-        scanned.items, scanned.bytes
+        read.rows, read.bytes
     )
 }
 
@@ -244,6 +281,11 @@ impl ItemSink for Rows<'_> {
             SystemReads::InResults => self.run.feed_row_with(&place, item.document(), &whole)?,
         };
         Ok(if is_long(&self.run, self.budget) { Flow::Enough } else { flow })
+    }
+
+    fn pass_over(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
+        // No result comes of it; the next page goes on after it.
+        if is_long(&self.run, self.budget) { self.item(item) } else { Ok(Flow::More) }
     }
 }
 

@@ -169,7 +169,8 @@ async fn words_are_kept_as_they_came() {
 
 #[tokio::test]
 async fn offers_of_autoscale_and_what_a_container_holds() {
-    let mut client = Client::with_container("").await;
+    let named = r#","indexingPolicy":{"includedPaths":[{"path":"/*"},{"path":"/a/[]/?"}]}"#;
+    let mut client = Client::with_container(named).await;
     let settings =
         r#"{"maxThroughput":2000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":3}}}"#;
     let header = ("x-ms-cosmos-offer-autopilot-settings", settings);
@@ -186,7 +187,9 @@ async fn offers_of_autoscale_and_what_a_container_holds() {
     let quota = [("x-ms-documentdb-populatequotainfo", "true")];
     for (count, least) in [(0, 0), (3, 3)] {
         for at in 0..count {
-            let item = format!(r#"{{"id":"{at}","pk":"a","s":"{}"}}"#, "x".repeat(1000));
+            let numbers: Vec<String> = (0..100).map(|at| at.to_string()).collect();
+            let (text, numbers) = ("x".repeat(1000), numbers.join(","));
+            let item = format!(r#"{{"id":"{at}","pk":"a","s":"{text}","a":[{numbers}]}}"#);
             assert_eq!(client.item("POST", "", &item).await.status, 201);
         }
         let answer = client.ask("GET", "/dbs/d/colls/c", &quota, "").await;

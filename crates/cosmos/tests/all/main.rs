@@ -8,6 +8,7 @@ mod compat;
 mod connections;
 mod endings;
 mod expiry;
+mod kept_paths;
 mod memory;
 mod operations;
 mod points;

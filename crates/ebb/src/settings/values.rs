@@ -105,6 +105,12 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "it is not a number of seconds".to_owned())
 }
 
+/// Reads whole days, one at least.
+pub(super) fn parse_days(text: &str) -> Result<u32, String> {
+    let days = text.parse().ok().filter(|days| 0 < *days);
+    days.ok_or_else(|| "it is not a number of days".to_owned())
+}
+
 /// Reads how the database clock moves.
 pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     match text {

@@ -8,8 +8,9 @@ use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
 
 use super::{
-    FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, Policy, Record,
+    FeedBegun, FeedSettings, ItemSettings, Record,
     fields::{RecordFields, missing_field},
+    index_codec::{decode_index, encode_index},
     record::CounterState,
 };
 use crate::{
@@ -133,32 +134,6 @@ fn encode_rule(rule: &DateRule) -> Value {
     })
 }
 
-/// An index; the field of its shape is left out for that over dotted paths.
-fn encode_index(index: &IndexSpec) -> Value {
-    let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
-    let mut tree = doc! {
-        "id": i64::from(index.id),
-        "name": index.name.as_str(),
-        "key": Value::Array(index.key.iter().map(part).collect()),
-        "unique": index.unique,
-        "sparse": index.sparse,
-        "partial": index.partial.clone().map_or(Value::Null, Value::Document),
-        "hidden": index.hidden,
-        "expire_after": index.expire_after.map_or(Value::Null, Value::Int64),
-        "system_ttl": index.system_ttl,
-        "multikey": index.multikey,
-        "ready": index.ready,
-        "shown": index.shown.clone(),
-    };
-    match &index.shape {
-        IndexShape::Fields => {}
-        IndexShape::Wild(policy) => tree.push("wild", policy.to_array()),
-        IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
-        IndexShape::Timeline => tree.push("timeline", true),
-    }
-    Value::Document(tree)
-}
-
 /// A record from its stored form.
 ///
 /// # Errors
@@ -245,53 +220,6 @@ fn decode_rule(value: Value) -> Result<DateRule, Error> {
     Ok(rule)
 }
 
-fn decode_index(value: Value) -> Result<IndexSpec, Error> {
-    let mut fields = RecordFields::of_document(value, "indexes")?;
-    let part = |value: Value| match value {
-        Value::Array(parts) => match parts.as_slice() {
-            [Value::String(path), Value::Bool(descending)] => Ok((path.clone(), *descending)),
-            _ => Err(missing_field("key")),
-        },
-        _ => Err(missing_field("key")),
-    };
-    let index = IndexSpec {
-        id: fields.take_id("id")?,
-        name: fields.take_text("name")?,
-        key: fields.take_list("key")?.into_iter().map(part).collect::<Result<_, _>>()?,
-        unique: fields.take_bool("unique")?,
-        sparse: fields.take_bool("sparse")?,
-        partial: match fields.take_value("partial")? {
-            Value::Null => None,
-            Value::Document(filter) => Some(filter),
-            _ => return Err(missing_field("partial")),
-        },
-        hidden: fields.take_bool("hidden")?,
-        expire_after: fields.take_optional_int("expire_after")?,
-        system_ttl: fields.take_bool("system_ttl")?,
-        multikey: fields.take_bool("multikey")?,
-        ready: fields.take_bool("ready")?,
-        shown: fields.take_document("shown")?,
-        shape: decode_shape(&mut fields)?,
-    };
-    fields.check_none_left()?;
-    Ok(index)
-}
-
-/// The shape of an index, of which at most one field says something.
-fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
-    if let Some(policy) = fields.take_optional("wild") {
-        return Policy::from_array(policy)
-            .map(IndexShape::Wild)
-            .ok_or_else(|| missing_field("wild"));
-    }
-    match (fields.take_optional("tuple"), fields.take_optional("timeline")) {
-        (None, None) => Ok(IndexShape::Fields),
-        (Some(Value::Bool(scoped)), None) => Ok(IndexShape::Tuple { scoped }),
-        (None, Some(Value::Bool(true))) => Ok(IndexShape::Timeline),
-        _ => Err(missing_field("tuple")),
-    }
-}
-
 fn id_of(value: Value) -> Result<u32, Error> {
     let id = Number::of(value.as_ref()).and_then(Number::to_i64_exact);
     id.and_then(|id| u32::try_from(id).ok()).ok_or_else(|| missing_field("id"))
@@ -299,7 +227,10 @@ fn id_of(value: Value) -> Result<u32, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{IndexShape, IndexSpec, KeptFor, KeptPath, Policy},
+        *,
+    };
 
     fn sample() -> Record {
         let mut settings = Settings::default();
@@ -371,7 +302,19 @@ mod tests {
             });
             record.indexes[0].shape = IndexShape::Wild(policy.clone());
             assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
-            for shape in [IndexShape::Tuple { scoped: true }, IndexShape::Timeline] {
+            let kept = |why| KeptPath {
+                steps: vec![select::sarg::PathStep::Property("a".into())],
+                why,
+                since_s: 7,
+                used_s: 9,
+            };
+            for shape in [
+                IndexShape::Tuple { scoped: true },
+                IndexShape::Timeline,
+                IndexShape::Allowed(policy.clone()),
+                IndexShape::Path(kept(KeptFor::Query)),
+                IndexShape::Path(kept(KeptFor::Name)),
+            ] {
                 record.indexes[0].shape = shape;
                 assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
             }

@@ -22,7 +22,7 @@ use pipeline::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 
-use super::{Dialect, Record, encode_record};
+use super::{Dialect, Record, demand::Demand, encode_record};
 use crate::{error::Error, keys};
 
 /// A partial index's filter, parsed.
@@ -74,6 +74,8 @@ pub struct Collection {
     dropped: AtomicBool,
     /// How much of the indexes being built is done, per cent.
     built: AtomicU8,
+    /// What queries ask of its paths.
+    pub(crate) demand: Demand,
 }
 
 /// Whether a list of operations stops at its first failure.
@@ -95,6 +97,7 @@ impl Collection {
             state: ArcSwap::from_pointee(state),
             dropped: AtomicBool::new(false),
             built: AtomicU8::new(0),
+            demand: Demand::default(),
         }
     }
 

@@ -5,13 +5,17 @@
 //!  record ──codec──▶ stored bytes          what is durable about a collection
 //!  collection        its state as last published, and the fence in front of it
 //!  map               collections by name          ids   each given once
-//!  policy            which paths of items an index holds
+//!  policy            which paths of items may be indexed
+//!  kept              which of them are          demand    which queries ask for
 //! ```
 
 mod codec;
 mod collection;
+mod demand;
 mod fields;
 mod ids;
+mod index_codec;
+mod kept;
 mod map;
 mod policy;
 mod record;
@@ -19,11 +23,15 @@ mod record;
 pub(crate) use codec::{decode_record, encode_record};
 pub use collection::{Collection, CollectionState, ListOrdering};
 pub(crate) use collection::{PartialFilter, Publication, RecordChange, put_record};
+pub use demand::PathUses;
 pub(crate) use ids::CollectionIds;
+pub(crate) use kept::PathState;
+pub use kept::policy_path;
 pub(crate) use map::CollectionMap;
 pub use policy::{Policy, PolicyRule};
 pub use record::{
-    CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, Record,
+    CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, KeptFor, KeptPath,
+    Record,
 };
 
 use document::DocRef;

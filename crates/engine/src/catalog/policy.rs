@@ -1,4 +1,4 @@
-//! Which paths of an item an index holds: rules, of which the most precise one that fits decides.
+//! Which paths of an item may be indexed: rules, of which the most precise one that fits decides.
 //!
 //! ```text
 //!  /*  included     /a/*  excluded     /a/b/?  included
@@ -50,13 +50,9 @@ impl Policy {
 
     /// As it is stored.
     pub(crate) fn to_array(&self) -> Value {
-        let step = |step: &PathStep| match step {
-            PathStep::Property(name) => Value::String(name.clone()),
-            PathStep::Elements => Value::Null,
-        };
         let rule = |rule: &PolicyRule| {
             Value::Document(doc! {
-                "steps": Value::Array(rule.steps.iter().map(step).collect()),
+                "steps": steps_to_array(&rule.steps),
                 "below": rule.below,
                 "included": rule.included,
             })
@@ -71,16 +67,30 @@ impl Policy {
     }
 }
 
-/// A rule from its stored form; `None` when that is damaged.
-fn rule_from(value: Value) -> Option<PolicyRule> {
-    let Value::Document(mut fields) = value else { return None };
-    let Some(Value::Array(steps)) = fields.remove("steps") else { return None };
+/// The steps of a path as they are stored.
+pub(super) fn steps_to_array(steps: &[PathStep]) -> Value {
+    let step = |step: &PathStep| match step {
+        PathStep::Property(name) => Value::String(name.clone()),
+        PathStep::Elements => Value::Null,
+    };
+    Value::Array(steps.iter().map(step).collect())
+}
+
+/// Steps from their stored form; `None` when that is damaged.
+pub(super) fn steps_of(value: Value) -> Option<Vec<PathStep>> {
+    let Value::Array(steps) = value else { return None };
     let step = |value| match value {
         Value::String(name) => Some(PathStep::Property(name)),
         Value::Null => Some(PathStep::Elements),
         _ => None,
     };
-    let steps = steps.into_iter().map(step).collect::<Option<_>>()?;
+    steps.into_iter().map(step).collect()
+}
+
+/// A rule from its stored form; `None` when that is damaged.
+fn rule_from(value: Value) -> Option<PolicyRule> {
+    let Value::Document(mut fields) = value else { return None };
+    let steps = steps_of(fields.remove("steps")?)?;
     let flag = |fields: &mut Document, name| match fields.remove(name) {
         Some(Value::Bool(flag)) => Some(flag),
         _ => None,

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use document::Document;
 use expiry::{Class, Settings};
+use select::sarg::PathStep;
 
 use super::Policy;
 use crate::{
@@ -18,6 +19,10 @@ pub enum IndexShape {
     Fields,
     /// Every value at every path that a policy includes, in JSON's order.
     Wild(Policy),
+    /// Nothing itself: the paths that may have indexes of their own (`catalog/kept.rs`).
+    Allowed(Policy),
+    /// Every value at one path, in JSON's order.
+    Path(KeptPath),
     /// One entry: the values at paths of properties (`/a/b`), arrays not walked, in JSON's order.
     Tuple {
         /// A unique one counts within a logical partition.
@@ -25,6 +30,28 @@ pub enum IndexShape {
     },
     /// When each item that can expire will, by its class: expirations are published from it.
     Timeline,
+}
+
+/// Why a path is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptFor {
+    /// A query looked at many items for want of it.
+    Query,
+    /// The policy names it.
+    Name,
+}
+
+/// A path whose values have entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptPath {
+    /// The path from the root.
+    pub steps: Vec<PathStep>,
+    /// Why it is kept.
+    pub why: KeptFor,
+    /// The second since when it is.
+    pub since_s: i64,
+    /// The second of a use, not more than a day before the last one.
+    pub used_s: i64,
 }
 
 /// An index.
@@ -61,7 +88,7 @@ pub struct IndexSpec {
 impl IndexSpec {
     /// Whether it has entries on disk.
     pub fn has_entries(&self) -> bool {
-        !self.system_ttl
+        !self.system_ttl && !matches!(self.shape, IndexShape::Allowed(_))
     }
 
     /// The key pattern as a document of 1 and -1.

@@ -14,7 +14,7 @@ use document::{
 use evaluation::Context;
 use pipeline::Filter;
 
-use super::items;
+use super::{items, values};
 use crate::{
     catalog::{IndexShape, IndexSpec},
     entry::naming_body,
@@ -53,8 +53,11 @@ pub(crate) fn draft_entries(
             let scope = scope.filter(|_| *scoped);
             return Ok(Some(items::draft_tuple(index, scope, document, row_key)));
         }
-        // Its entries are made of headers.
-        IndexShape::Timeline => return Ok(None),
+        IndexShape::Path(kept) => {
+            return values::draft_by_path(index, &kept.steps, document, row_key).map(Some);
+        }
+        // A policy has no entries of its own, and those of a timeline are made of headers.
+        IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial
         && !filter.matches(document, &Context::default())?

@@ -106,20 +106,6 @@ impl<'a> EntryWalk<'a> {
         Ok(())
     }
 
-    /// Many values at one path may be the same one.
-    fn check_count(&mut self) -> Result<(), Error> {
-        if self.entries.len() <= MAX_ENTRIES_PER_ITEM {
-            return Ok(());
-        }
-        self.entries.sort_unstable();
-        self.entries.dedup();
-        if MAX_ENTRIES_PER_ITEM / 2 < self.entries.len() {
-            let message = "an item has more values than its index may hold";
-            return Err(Error::new(Kind::TooLarge, message));
-        }
-        Ok(())
-    }
-
     /// Enters a value where the policy holds its path, and goes on below it.
     fn walk_value(&mut self, value: ValueRef<'a>) -> Result<(), Error> {
         // The value itself, whatever lies below it.
@@ -127,7 +113,7 @@ impl<'a> EntryWalk<'a> {
             let key = self.entry_key(value);
             // The same body for all: how long the row's key is.
             self.entries.push((key, self.body.clone()));
-            self.check_count()?;
+            check_count(&mut self.entries)?;
         }
         match value {
             // Branches that the policy leaves out are not walked at all.
@@ -150,6 +136,20 @@ impl<'a> EntryWalk<'a> {
         self.path.truncate(len);
         key.into()
     }
+}
+
+/// Fails when an item has too many entries in an index by path. Many values may be the same one.
+pub(super) fn check_count(entries: &mut Vec<(Bytes, Bytes)>) -> Result<(), Error> {
+    if entries.len() <= MAX_ENTRIES_PER_ITEM {
+        return Ok(());
+    }
+    entries.sort_unstable();
+    entries.dedup();
+    if MAX_ENTRIES_PER_ITEM / 2 < entries.len() {
+        let message = "an item has more values than its index may hold";
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    Ok(())
 }
 
 /// A value in an index by path: of objects and arrays only what they are, of long values their
@@ -243,19 +243,6 @@ impl IndexSpec {
     pub fn has_order(&self, paths: &[(Vec<String>, bool)]) -> bool {
         let wanted = Self::over_tuple("", paths, false);
         self.shape == wanted.shape && self.key == wanted.key
-    }
-
-    /// Whether it holds every value at a path.
-    pub(crate) fn holds_path(&self, path: &[PathStep]) -> bool {
-        match &self.shape {
-            IndexShape::Wild(policy) => policy.covers_path(path),
-            IndexShape::Fields | IndexShape::Tuple { .. } | IndexShape::Timeline => false,
-        }
-    }
-
-    /// An index of every value that a policy includes.
-    pub fn over_policy(name: impl Into<String>, policy: Policy) -> Self {
-        Self { shape: IndexShape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
     }
 }
 

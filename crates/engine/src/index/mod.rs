@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
+//!  values    an item's values at one path
 //!  change    records of indexes, each change a commit
 //!  build     adds what was there before, while writers keep the index
 //! ```
@@ -10,6 +11,7 @@ mod build;
 mod change;
 mod entries;
 mod items;
+mod values;
 
 pub(crate) use change::duplicate_value;
 pub use change::{IndexChange, IndexChanged, missing_indexes};

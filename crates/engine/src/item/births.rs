@@ -17,7 +17,7 @@ use evaluation::Context;
 use select::statement::Flow;
 use store::{KeyRange, Store};
 
-use super::scan::{ItemSink, Scanned, give_item};
+use super::giver::Giver;
 use crate::{
     error::{Error, Halt},
     limits::{CANDIDATE_WORK, FEW_ITEMS},
@@ -79,28 +79,26 @@ impl<S: Store> LiveView<S> {
         &self,
         source: BirthSource<'_>,
         after: Option<&[u8]>,
-        context: &Context,
-        sink: &mut dyn ItemSink,
-        scanned: &mut Scanned,
+        giver: &mut Giver<'_>,
     ) -> Result<(), Halt> {
         let mut after = after.unwrap_or_default().to_vec();
         loop {
             let mut earliest = Earliest { after: &after, found: BTreeMap::new(), more: false };
-            self.read_births(source, context, &mut earliest).await?;
+            self.read_births(source, giver.context, &mut earliest).await?;
             let Earliest { found, more, .. } = earliest;
             let last = found.last_key_value().map(|(place, _)| place.to_vec());
             for key in found.into_values() {
                 let row = self.get_row(&key).await?;
                 // It was live in this very view.
                 let row = row.ok_or_else(|| Error::corrupt("a row is gone from its snapshot"))?;
-                if give_item(row, context, sink, scanned).await? == Flow::Enough {
+                if giver.give_item(row).await? == Flow::Enough {
                     return Ok(());
                 }
             }
             match last.filter(|_| more) {
                 Some(last) => after = last,
                 None => {
-                    scanned.ended = true;
+                    giver.scanned.ended = true;
                     return Ok(());
                 }
             }

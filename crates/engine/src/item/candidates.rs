@@ -17,13 +17,12 @@ use evaluation::Context;
 use select::sarg::{PathStep, Sarg, ValueTest};
 use store::{KeyRange, Store};
 
-use super::scan::{IndexUse, Scanned};
+use super::{allowed::by_width, scan::Scanned};
 use crate::{
     access::prefix_successor,
-    catalog::IndexSpec,
+    catalog::{IndexSpec, PathState},
     error::Halt,
     index::path_component,
-    keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_CANDIDATES},
     view::{LiveView, Pages, charge_keys},
 };
@@ -77,9 +76,7 @@ impl<S: Store> CandidateSearch<'_, S> {
             Sarg::And(parts) => {
                 // The narrowest kinds of tests first; the first one that helps is enough, since
                 // every item is looked at again.
-                let mut parts: Vec<&Sarg> = parts.iter().collect();
-                parts.sort_by_key(|part| usual_width(part));
-                for part in parts {
+                for part in by_width(parts) {
                     let found = Box::pin(self.keys_meeting(part)).await?;
                     if found.is_some() {
                         return Ok(found);
@@ -96,19 +93,17 @@ impl<S: Store> CandidateSearch<'_, S> {
         path: &[PathStep],
         test: &ValueTest,
     ) -> Result<CandidateKeys, Halt> {
-        let indexes = &self.view.state.record.indexes;
-        let holding = |index: &&IndexSpec| index.ready && index.holds_path(path);
-        let Some(index) = indexes.iter().find(holding) else { return Ok(None) };
+        let PathState::Ready(index) = self.view.state.record.path_state(path) else {
+            return Ok(None);
+        };
         let mut found = BTreeSet::new();
-        for range in test_ranges(&keys::item_path(index.id, path), test) {
+        for range in test_ranges(&index.path_prefix(path), test) {
             if !self.collect_range(index, range, &mut found).await? {
+                self.scanned.wide.push(path.to_vec());
                 return Ok(None);
             }
         }
-        let used = IndexUse::Path(path.to_vec());
-        if !self.scanned.indexes.contains(&used) {
-            self.scanned.indexes.push(used);
-        }
+        self.scanned.read.push(index.id);
         Ok(Some(found))
     }
 
@@ -136,21 +131,6 @@ impl<S: Store> CandidateSearch<'_, S> {
             }
         }
         Ok(true)
-    }
-}
-
-/// How many items a test of a kind usually leaves.
-pub(super) fn usual_width(sarg: &Sarg) -> u8 {
-    match sarg {
-        Sarg::Never => 0,
-        Sarg::Test(_, ValueTest::Equal(_)) => 1,
-        Sarg::Test(_, ValueTest::In(_)) => 2,
-        Sarg::Test(_, ValueTest::Prefix(_)) => 3,
-        Sarg::Test(_, ValueTest::Range { .. }) => 4,
-        Sarg::And(_) | Sarg::Or(_) => 5,
-        Sarg::Test(_, ValueTest::Text) => 6,
-        Sarg::Test(_, ValueTest::Defined) => 7,
-        Sarg::All => 8,
     }
 }
 

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use document::Document;
 use store::{Stamp, Store};
 
+use super::kept_paths::keep_named_paths;
 use crate::{
     catalog::{
         Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
-        ItemSettings, Record,
+        ItemSettings, KeptPath, Record,
     },
     engine::{Engine, RecordApply, RecordEdit},
     error::{Error, Kind},
@@ -56,10 +57,9 @@ impl<S: Store> Engine<S> {
                 ruled_ts: stamp.at_ms.div_euclid(1000),
                 feed: None,
             });
-            for spec in &wanted.indexes {
-                // There is nothing yet that would have to be added.
-                add_index(record, spec, true);
-            }
+            // There is nothing yet that would have to be added.
+            wanted.indexes.iter().for_each(|spec| add_index(record, spec, true));
+            keep_named_paths(record, stamp, true);
             if wanted.default != DefaultTtl::Off {
                 apply_default(record, wanted.default, stamp, floors);
                 record.counters = CounterState::Ready(stamp.seq);
@@ -121,24 +121,7 @@ fn replace_definition(
         items.changed = stamp.seq;
         items.changed_ts = stamp.at_ms.div_euclid(1000);
     }
-    let same = |held: &IndexSpec, spec: &IndexSpec| {
-        held.key == spec.key && held.shape == spec.shape && held.unique == spec.unique
-    };
-    let stays = |held: &IndexSpec| {
-        held.unique
-            || held.shape == IndexShape::Timeline
-            || wanted.indexes.iter().any(|spec| same(held, spec))
-    };
-    let gone: Vec<u32> =
-        record.indexes.iter().filter(|held| !stays(held)).map(|held| held.id).collect();
-    record.indexes.retain(|held| !gone.contains(&held.id));
-    // Compaction frees their entries.
-    record.dropped.extend(gone);
-    for spec in &wanted.indexes {
-        if !spec.unique && !record.indexes.iter().any(|held| same(held, spec)) {
-            add_index(record, spec, false);
-        }
-    }
+    replace_indexes(record, &wanted.indexes, stamp);
     if record.settings.default != wanted.default {
         apply_default(record, wanted.default, stamp, floors);
         if let Some(items) = &mut record.items {
@@ -146,6 +129,35 @@ fn replace_definition(
         }
     }
     set_feed(record, wanted.retention_s, stamp, false);
+}
+
+/// Replaces indexes by those that are wanted: what is still wanted, or still allowed, stays as it is.
+fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
+    let policy = wanted.iter().find_map(IndexSpec::policy);
+    let allows = |held: &KeptPath| policy.is_some_and(|policy| policy.covers_path(&held.steps));
+    let stays = |held: &IndexSpec| {
+        held.unique
+            || held.shape == IndexShape::Timeline
+            || held.kept_path().is_some_and(allows)
+            || wanted.iter().any(|spec| is_same(held, spec))
+    };
+    let gone = record.indexes.iter().filter(|held| !stays(held) && held.has_entries());
+    // Compaction frees their entries.
+    record.dropped.extend(gone.map(|held| held.id));
+    record.indexes.retain(stays);
+    for spec in wanted {
+        if !spec.unique && !record.indexes.iter().any(|held| is_same(held, spec)) {
+            add_index(record, spec, false);
+        }
+    }
+    keep_named_paths(record, stamp, false);
+}
+
+/// Whether an index is the one that is wanted. One of all paths of a policy, which earlier versions
+/// made, is as good as the policy.
+fn is_same(held: &IndexSpec, spec: &IndexSpec) -> bool {
+    let same_policy = spec.policy().is_some() && held.policy() == spec.policy();
+    held.key == spec.key && held.unique == spec.unique && (same_policy || held.shape == spec.shape)
 }
 
 /// Begins, changes or ends a feed; in an `empty` container it is complete at once.
@@ -175,9 +187,10 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
 }
 
 /// Adds an index under the next id; `ready` where there is nothing to build.
-fn add_index(record: &mut Record, spec: &IndexSpec, ready: bool) {
+pub(super) fn add_index(record: &mut Record, spec: &IndexSpec, ready: bool) {
     debug_assert!(spec.shape != IndexShape::Fields);
     let id = record.next_index;
     record.next_index += 1;
+    let ready = ready || !spec.has_entries();
     record.indexes.push(IndexSpec { id, ready, ..spec.clone() });
 }

@@ -18,22 +18,19 @@ use document::{
     ArrayRef, DocRef, Document, ValueRef,
     key::{TypeOrder, encode, skip},
 };
-use evaluation::Context;
-use select::{
-    sarg::{PathStep, Sarg, ValueTest},
-    statement::Flow,
-};
+use select::{sarg::ValueTest, statement::Flow};
 use store::{Direction, KeyRange, Store};
 
 use super::{
-    candidates::{test_ranges, type_byte, usual_width},
-    scan::{IndexUse, ItemSink, Scan, Scanned, give_item},
+    allowed::order_path,
+    candidates::{test_ranges, type_byte},
+    giver::Giver,
+    scan::Scan,
 };
 use crate::{
-    catalog::{IndexSpec, Record},
+    catalog::{IndexSpec, PathState, Record},
     error::Halt,
     index::value_at,
-    keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, ROW_WORK},
     row::{Entry, Row},
     view::{LiveView, Pages, charge_keys},
@@ -58,27 +55,16 @@ pub(super) struct IndexOrderScan<'a> {
     without: Option<KeyRange>,
 }
 
-/// The path by which a walk over a whole container goes best; none where another index leaves fewer
-/// items, or none has the path.
+/// The walk along the order that was asked for; none where the path is not kept, or where another
+/// condition leaves fewer items.
 pub(super) fn plan_index_order<'a>(
     record: &'a Record,
     scan: &'a Scan,
 ) -> Option<IndexOrderScan<'a>> {
-    let [(names, descending)] = scan.order.as_slice() else { return None };
-    // Entries of all partitions are mixed: for one partition its rows are fewer.
-    if !scan.range.is_all() {
-        return None;
-    }
-    let path: Vec<PathStep> = names.iter().cloned().map(PathStep::Property).collect();
-    // Without a condition on the path only the descending order can be given: the items without a
-    // value come last in it.
-    let test = match test_of_path(&scan.sarg, &path) {
-        None if scan.sarg == Sarg::All && *descending => None,
-        None => return None,
-        some => some,
-    };
-    let index = record.indexes.iter().find(|index| index.ready && index.holds_path(&path))?;
-    let prefix = keys::item_path(index.id, &path);
+    let (path, test) = order_path(record, scan)?;
+    let (names, descending) = scan.order.first()?;
+    let PathState::Ready(index) = record.path_state(&path) else { return None };
+    let prefix = index.path_prefix(&path);
     let mut ranges = test_ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
@@ -95,31 +81,6 @@ pub(super) fn plan_index_order<'a>(
         along.seek_to(seek);
     }
     Some(along)
-}
-
-/// What a condition demands of the path, where no part of it leaves fewer items.
-fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
-    let of_path = |part: &'a Sarg| match part {
-        Sarg::Test(steps, test) if steps.as_slice() == path => match test {
-            ValueTest::Range { .. }
-            | ValueTest::Prefix(_)
-            | ValueTest::Text
-            | ValueTest::Defined => Some((part, test)),
-            ValueTest::Equal(_) | ValueTest::In(_) => None,
-        },
-        _ => None,
-    };
-    let parts = match sarg {
-        Sarg::And(parts) => parts.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    // Of several conditions on the path the narrowest bounds the walk; the others are checked on
-    // rows.
-    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
-    let (part, test) = best?;
-    // A narrower condition on another path leaves fewer items, which are then sorted cheaply.
-    let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
-    widest.then_some(test)
 }
 
 impl IndexOrderScan<'_> {
@@ -198,14 +159,10 @@ pub(super) enum WalkOutcome {
 pub(super) async fn walk_index_order<S: Store>(
     view: &LiveView<S>,
     along: &IndexOrderScan<'_>,
-    context: &Context,
-    sink: &mut dyn ItemSink,
-    scanned: &mut Scanned,
+    giver: &mut Giver<'_>,
 ) -> Result<WalkOutcome, Halt> {
-    let path = along.names.iter().cloned().map(PathStep::Property);
-    scanned.indexes.push(IndexUse::Path(path.collect()));
-    let mut walk =
-        IndexOrderWalk { view, along, context, sink, scanned, alike: AlikeRows::default() };
+    giver.scanned.read.push(along.index.id);
+    let mut walk = IndexOrderWalk { view, along, giver, alike: AlikeRows::default() };
     for range in &along.ranges {
         match walk.walk_entries(range).await? {
             WalkOutcome::On => {}
@@ -220,7 +177,7 @@ pub(super) async fn walk_index_order<S: Store>(
     {
         return Ok(WalkOutcome::Enough);
     }
-    scanned.ended = true;
+    giver.scanned.ended = true;
     Ok(WalkOutcome::On)
 }
 
@@ -236,24 +193,22 @@ struct AlikeRows {
 }
 
 /// A scan under way in one view.
-struct IndexOrderWalk<'a, S: Store> {
+struct IndexOrderWalk<'a, 'b, S: Store> {
     view: &'a LiveView<S>,
     along: &'a IndexOrderScan<'a>,
-    context: &'a Context,
-    sink: &'a mut dyn ItemSink,
-    scanned: &'a mut Scanned,
+    giver: &'a mut Giver<'b>,
     alike: AlikeRows,
 }
 
-impl<S: Store> IndexOrderWalk<'_, S> {
+impl<S: Store> IndexOrderWalk<'_, '_, S> {
     /// Gives the items of a range of entries.
     async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
         while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
-            charge_keys(self.context, page.examined).await?;
+            charge_keys(self.giver.context, page.examined).await?;
             for entry in page.items {
-                self.scanned.entries += 1;
+                self.giver.scanned.entries += 1;
                 match self.take_entry(&entry).await? {
                     WalkOutcome::On => {}
                     end => return Ok(end),
@@ -280,7 +235,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
         if what.is_empty() {
             return self.give_row(row).await;
         }
-        yield_if_due(self.context, ROW_WORK + row.body().len()).await?;
+        yield_if_due(self.giver.context, ROW_WORK + row.body().len()).await?;
         let mut value = Vec::new();
         let found = value_at(row.document(), self.along.names).unwrap_or(ValueRef::Undefined);
         encode(found, TypeOrder::Json, false, &mut value);
@@ -312,7 +267,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
     async fn walk_without_value(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
         while let Some(page) = self.view.next_rows(&mut pages).await? {
-            charge_keys(self.context, page.examined).await?;
+            charge_keys(self.giver.context, page.examined).await?;
             for row in page.items {
                 if value_at(row.document(), self.along.names).is_none()
                     && self.give_row(row).await? == WalkOutcome::Enough
@@ -326,7 +281,7 @@ impl<S: Store> IndexOrderWalk<'_, S> {
 
     /// Gives an item to the sink.
     async fn give_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
-        let flow = give_item(row, self.context, self.sink, self.scanned).await?;
+        let flow = self.giver.give_item(row).await?;
         Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })
     }
 }

@@ -17,15 +17,17 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use evaluation::Context;
 use select::{
-    sarg::{PathStep, Sarg},
+    sarg::{PathStep, PathSteps, Sarg},
     statement::Flow,
 };
 use store::{Direction, KeyRange, Store};
 
 use super::{
+    allowed::{allowed_part, missing_paths, order_path, served_by},
     births::BirthSource,
     candidates,
     composite_order::{self, CompositeScan},
+    giver::Giver,
     index_order::{self, WalkOutcome},
 };
 use crate::{
@@ -33,11 +35,9 @@ use crate::{
     engine::Engine,
     error::{Error, Halt},
     item_key::ItemRange,
-    limits::ROW_WORK,
     retry::read_in_view,
-    row::{Item, Row},
+    row::Item,
     view::{LiveView, Pages, charge_keys},
-    yielding::yield_if_due,
 };
 
 /// What is walked.
@@ -106,9 +106,14 @@ pub trait ItemSink: Send {
 
     /// The next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
+
+    /// An item that an index would have left out, if it were there. Who stops here goes on after it.
+    fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
+        Ok(Flow::More)
+    }
 }
 
-/// What a walk read of an index.
+/// What serves a walk, as far as the policy goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.
@@ -122,16 +127,33 @@ pub enum IndexUse {
 pub struct Scanned {
     /// The commits it certainly knew.
     pub seq: u64,
-    /// What was read of indexes.
+    /// What the policy has for the walk, whether or not it was there to be read.
     pub indexes: Vec<IndexUse>,
+    /// Whether one of these has the order that was asked for.
+    pub ordered: bool,
     /// Index entries looked at.
     pub entries: u64,
     /// Items looked at.
+    pub looked: u64,
+    /// Those of them that meet what the policy lets indexes know of the condition.
     pub items: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Whether all was walked.
     pub ended: bool,
+    /// Paths whose indexes name too many items.
+    pub(super) wide: Vec<PathSteps>,
+    /// Ids of indexes that were read.
+    pub(super) read: Vec<u32>,
+    /// Paths that are not kept and would have spared it most.
+    pub(super) missing: Vec<PathSteps>,
+}
+
+impl Scanned {
+    /// What is left of this when the walk begins again in another way.
+    fn begun_again(&self) -> Self {
+        Self { indexes: self.indexes.clone(), ordered: self.ordered, ..Self::default() }
+    }
 }
 
 impl<S: Store> Engine<S> {
@@ -143,9 +165,18 @@ impl<S: Store> Engine<S> {
         context: &Context,
         sink: &mut dyn ItemSink,
     ) -> Result<Scanned, Error> {
-        let walked =
-            read_in_view!(self, collection, |view| view.scan_in_view(scan, context, sink).await);
-        let (scanned, view) = walked?;
+        let mut scanned = Scanned::default();
+        let walked = read_in_view!(self, collection, |view| {
+            scanned = Scanned::default();
+            view.scan_in_view(scan, context, sink, &mut scanned).await
+        });
+        // A walk that failed may have failed for want of an index.
+        scanned.ask_for_missing(collection);
+        if !scanned.read.is_empty() {
+            let now_s = self.inner.clock().last_used().ms.div_euclid(1000);
+            collection.demand.count_uses(&scanned.read, now_s);
+        }
+        let ((), view) = walked?;
         Ok(Scanned { seq: view.seq, ..scanned })
     }
 }
@@ -157,8 +188,8 @@ impl<S: Store> LiveView<S> {
         scan: &Scan,
         context: &Context,
         sink: &mut dyn ItemSink,
-    ) -> Result<Scanned, Halt> {
-        let mut scanned = Scanned::default();
+        scanned: &mut Scanned,
+    ) -> Result<(), Halt> {
         // Of rows; index scans have ranges of their own.
         let mut range = scan.range.0.clone();
         let births = match scan.births {
@@ -172,124 +203,129 @@ impl<S: Store> LiveView<S> {
             let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
         }
-        if !scan.no_index
-            && let Some(along) = index_order::plan_index_order(&self.state.record, scan)
-        {
-            sink.begin(ScanOrder::AsAsked)?;
-            match index_order::walk_index_order(self, &along, context, sink, &mut scanned).await? {
-                WalkOutcome::On | WalkOutcome::Enough => return Ok(scanned),
-                WalkOutcome::Fallback => sink.begin(ScanOrder::ByKey)?,
-            }
-            self.scan_rows(range, context, sink, &mut scanned).await?;
-            return Ok(scanned);
+        let (record, collection) = (&self.state.record, &*self.collection);
+        if scan.no_index {
+            let giver = &mut Giver { collection, context, sink, admits: &Sarg::All, scanned };
+            return self.scan_by_rows(scan, range, births, giver).await;
         }
-        let found = match scan.no_index {
-            true => None,
-            false => {
-                candidates::find_candidates(self, &scan.sarg, &range, context, &mut scanned).await?
+        (scanned.indexes, scanned.ordered) = served_by(record, scan);
+        let admits = allowed_part(record, &scan.sarg);
+        let giver = &mut Giver { collection, context, sink, admits: &admits, scanned };
+        if let Some((path, _)) = order_path(record, scan) {
+            let Some(along) = index_order::plan_index_order(record, scan) else {
+                giver.scanned.missing.extend(record.is_unkept(&path).then_some(path));
+                return self.scan_by_condition(scan, range, births, giver).await;
+            };
+            giver.sink.begin(ScanOrder::AsAsked)?;
+            match index_order::walk_index_order(self, &along, giver).await? {
+                WalkOutcome::On | WalkOutcome::Enough => return Ok(()),
+                WalkOutcome::Fallback => {
+                    *giver.scanned = giver.scanned.begun_again();
+                }
             }
+            return self.scan_by_rows(scan, range, births, giver).await;
+        }
+        self.scan_by_condition(scan, range, births, giver).await
+    }
+
+    /// Walks what indexes of single paths leave of a condition, or all there is.
+    async fn scan_by_condition(
+        &self,
+        scan: &Scan,
+        range: KeyRange,
+        births: bool,
+        giver: &mut Giver<'_>,
+    ) -> Result<(), Halt> {
+        let record = &self.state.record;
+        let found =
+            candidates::find_candidates(self, &scan.sarg, &range, giver.context, giver.scanned)
+                .await?;
+        let missing = missing_paths(record, &scan.sarg, &giver.scanned.wide);
+        giver.scanned.missing.extend(missing);
+        let Some(keys) = found else {
+            // Candidates are few and come by key: the evaluator sorts them. All are more.
+            if !births && let Some(ordered) = composite_order::plan_composite(record, scan) {
+                giver.sink.begin(ScanOrder::AsAsked)?;
+                return self.scan_ordered(&ordered, giver).await;
+            }
+            return self.scan_by_rows(scan, range, births, giver).await;
         };
         if births {
-            sink.begin(ScanOrder::ByBirth)?;
+            giver.sink.begin(ScanOrder::ByBirth)?;
             // An index may have left few of the items.
-            let source = found.as_ref().map_or(BirthSource::Range(&range), BirthSource::Keys);
-            self.scan_births(source, scan.after.as_deref(), context, sink, &mut scanned).await?;
-            return Ok(scanned);
+            let source = BirthSource::Keys(&keys);
+            return self.scan_births(source, scan.after.as_deref(), giver).await;
         }
-        // Candidates are few and come by key: the evaluator sorts them.
-        let ordered = match (&found, scan.no_index) {
-            (None, false) => composite_order::plan_composite(&self.state.record, scan),
-            _ => None,
-        };
-        sink.begin(if ordered.is_some() { ScanOrder::AsAsked } else { ScanOrder::ByKey })?;
-        match (found, ordered) {
-            (Some(keys), _) => self.scan_keys(keys, context, sink, &mut scanned).await?,
-            (None, Some(ordered)) => {
-                self.scan_ordered(&ordered, context, sink, &mut scanned).await?;
-            }
-            (None, None) => self.scan_rows(range, context, sink, &mut scanned).await?,
+        giver.sink.begin(ScanOrder::ByKey)?;
+        self.scan_keys(keys, giver).await
+    }
+
+    /// Walks all items of a range, in the order of keys or of births.
+    async fn scan_by_rows(
+        &self,
+        scan: &Scan,
+        range: KeyRange,
+        births: bool,
+        giver: &mut Giver<'_>,
+    ) -> Result<(), Halt> {
+        if births {
+            giver.sink.begin(ScanOrder::ByBirth)?;
+            let source = BirthSource::Range(&range);
+            return self.scan_births(source, scan.after.as_deref(), giver).await;
         }
-        Ok(scanned)
+        giver.sink.begin(ScanOrder::ByKey)?;
+        self.scan_rows(range, giver).await
     }
 
     /// Items in the order of an index that holds all of them.
     async fn scan_ordered(
         &self,
         ordered: &CompositeScan<'_>,
-        context: &Context,
-        sink: &mut dyn ItemSink,
-        scanned: &mut Scanned,
+        giver: &mut Giver<'_>,
     ) -> Result<(), Halt> {
-        scanned.indexes.push(IndexUse::Order(ordered.index.name.clone()));
         let pages = Pages::of(ordered.range.clone()).in_direction(ordered.direction);
         let mut pages = pages.growing_slowly();
         while let Some(page) = self.next_entries(ordered.index, &mut pages).await? {
-            charge_keys(context, page.examined).await?;
+            charge_keys(giver.context, page.examined).await?;
             for entry in page.items {
-                scanned.entries += 1;
+                giver.scanned.entries += 1;
                 let row = self.row_of(&entry).await?;
-                if give_item(row, context, sink, scanned).await? == Flow::Enough {
+                if giver.give_item(row).await? == Flow::Enough {
                     return Ok(());
                 }
             }
         }
-        scanned.ended = true;
+        giver.scanned.ended = true;
         Ok(())
     }
 
     /// Items with these keys, which an index has named in this view.
-    async fn scan_keys(
-        &self,
-        keys: VecDeque<Bytes>,
-        context: &Context,
-        sink: &mut dyn ItemSink,
-        scanned: &mut Scanned,
-    ) -> Result<(), Halt> {
+    async fn scan_keys(&self, keys: VecDeque<Bytes>, giver: &mut Giver<'_>) -> Result<(), Halt> {
         for key in keys {
             let row = self.get_row(&key).await?;
             // The entry was live in this view, and so its row is.
             let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
-            if give_item(row, context, sink, scanned).await? == Flow::Enough {
+            if giver.give_item(row).await? == Flow::Enough {
                 return Ok(());
             }
         }
-        scanned.ended = true;
+        giver.scanned.ended = true;
         Ok(())
     }
 
     /// Items in the order of their keys.
-    async fn scan_rows(
-        &self,
-        range: KeyRange,
-        context: &Context,
-        sink: &mut dyn ItemSink,
-        scanned: &mut Scanned,
-    ) -> Result<(), Halt> {
+    async fn scan_rows(&self, range: KeyRange, giver: &mut Giver<'_>) -> Result<(), Halt> {
         // Many walks want few items.
         let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {
-            charge_keys(context, page.examined).await?;
+            charge_keys(giver.context, page.examined).await?;
             for row in page.items {
-                if give_item(row, context, sink, scanned).await? == Flow::Enough {
+                if giver.give_item(row).await? == Flow::Enough {
                     return Ok(());
                 }
             }
         }
-        scanned.ended = true;
+        giver.scanned.ended = true;
         Ok(())
     }
-}
-
-/// Gives an item to who takes them.
-pub(super) async fn give_item(
-    row: Row,
-    context: &Context,
-    sink: &mut dyn ItemSink,
-    scanned: &mut Scanned,
-) -> Result<Flow, Halt> {
-    // Counted before the filter: request units are charged for what was read.
-    scanned.items += 1;
-    scanned.bytes += row.body().len() as u64;
-    yield_if_due(context, ROW_WORK + row.body().len()).await?;
-    Ok(sink.item(&Item::from_row(row))?)
 }

@@ -58,7 +58,7 @@ pub(crate) fn definition(default: DefaultTtl) -> ContainerDefinition {
     }
 }
 
-fn hash(pk: &str) -> [u8; 1] {
+pub(crate) fn hash(pk: &str) -> [u8; 1] {
     [pk.bytes().fold(7, |hash, byte| hash ^ byte)]
 }
 

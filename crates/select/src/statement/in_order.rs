@@ -15,6 +15,7 @@ use evaluation::Error;
 use super::{Flow, Output, Page, Resume, Run, ahead::Ahead, source::expand_rows};
 use crate::{
     eval::Env,
+    limits::LOOK_AHEAD,
     plan::{Clauses, Input, Select},
 };
 
@@ -40,10 +41,12 @@ impl Run {
             clauses.push_position(position, &mut place);
             self.gate.first_ordinal_after(&place)
         };
+        // A document that makes one row at most needs no ordinals: its place says it all. The page
+        // before may have been made of rows in any order, and have given the row an ordinal.
+        let one = clauses.makes_one_row();
+        let from = from.filter(|from| !one || *from == 0);
         self.passed = from.is_some();
         let Some(from) = from else { return Ok(Flow::More) };
-        // A document that makes one row at most needs no ordinals: its place says it all.
-        let one = clauses.makes_one_row();
         if self.ahead.is_none() {
             self.ordinal = u64::MAX;
         }
@@ -73,7 +76,8 @@ impl Run {
             if self.is_over() {
                 return Ok(Flow::Enough);
             }
-            self.ahead = Some(Ahead::new(self.gate.mark_of_last(self.ordinal, self.done)));
+            let mark = self.gate.mark_of_last(self.ordinal, self.done);
+            self.ahead = Some(Ahead::new(mark, clauses.look_ahead()));
             Ok(if one { Flow::Enough } else { Flow::More })
         });
         match (&mut self.ahead, expanded) {
@@ -105,6 +109,13 @@ impl Run {
 }
 
 impl Clauses {
+    /// How many rows are looked at behind a full page. With ORDER BY it is as many as it takes: the
+    /// same page made of rows in any order knows whether there is another one, and which way rows
+    /// come must not show.
+    fn look_ahead(&self) -> usize {
+        if self.order.is_empty() { LOOK_AHEAD } else { usize::MAX }
+    }
+
     /// Whether a document makes one row at most: nothing in FROM goes over elements or results.
     fn makes_one_row(&self) -> bool {
         self.from.iter().all(|source| {

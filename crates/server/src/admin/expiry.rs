@@ -49,7 +49,7 @@ fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Resul
 
 /// Returns the collection of a route. 404 where there is none; 409 where both APIs have one of that
 /// name and the request does not say which.
-fn find_collection(
+pub(super) fn find_collection(
     shared: &Shared,
     namespace: &Namespace,
     which: &Which,

@@ -9,6 +9,7 @@ mod expiry;
 mod explorer;
 mod features;
 mod health;
+mod indexes;
 mod metrics;
 mod pages;
 mod quickstart;
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) doors: Doors,
     pub(crate) features: Arc<Features>,
     pub(crate) explorer: Arc<Explorer>,
+    /// After how many days without use the index of a path ends; `None`: never.
+    pub(crate) index_unused_days: Option<u32>,
     /// Becomes `true` when the server stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -86,6 +89,7 @@ fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry"), get(expiry::get_forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::get_preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::get_series))
+        .route(&format!("{collection}/indexes"), get(indexes::get_indexes))
         .route("/_ebb/expiry/series", get(expiry::get_all_series))
         .route(CONFIG, any(explorer::get_page))
         .route(PAGES, any(explorer::get_page))

@@ -240,3 +240,45 @@ async fn only_switches_that_there_are_can_be_turned() {
     switch(&server, false).await;
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn which_paths_of_a_container_are_indexed_and_why() {
+    let server = Server::new(&Config { index_unused_days: Some(30), ..Config::for_tests() }).await;
+    let dbs = "/_portal/api/nosql/dbs";
+    let made = server.ask_admin("POST", dbs, r#"{"id":"d"}"#).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let container = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
+        "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]},
+        "indexingPolicy":{"includedPaths":[{"path":"/*"},{"path":"/a/[]/?"}],
+        "compositeIndexes":[[{"path":"/x"},{"path":"/y","order":"descending"}]]}}"#;
+    let made = server.ask_admin("POST", &format!("{dbs}/d/colls"), container).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let shown = server.ask_well("GET", "/_ebb/databases/d/collections/c/indexes", "").await;
+    assert_eq!(shown["progress"], 100);
+    assert_eq!(shown["unused_days"], 30);
+    assert_eq!(shown["included"], json!(["/*", "/a/[]/?"]));
+    assert_eq!(shown["excluded"], json!(["/_etag/?"]));
+    let kept: Vec<_> = shown["kept"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kept| {
+            assert_eq!((&kept["state"], &kept["uses"]), (&json!("ready"), &json!(0)));
+            (kept["why"].as_str().unwrap(), kept["paths"].to_string())
+        })
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            ("composite", r#"["/x ASC","/y DESC"]"#.to_owned()),
+            ("unique", r#"["/u"]"#.to_owned()),
+            ("named", r#"["/a/[]/?"]"#.to_owned()),
+        ]
+    );
+    insert(&server, &[doc! { "_id": 1 }]).await;
+    for (path, status) in [("db/collections/c", 400), ("d/collections/none", 404)] {
+        let path = format!("/_ebb/databases/{path}/indexes");
+        assert_eq!(server.ask_admin("GET", &path, "").await.status, status, "{path}");
+    }
+    server.stop().await;
+}

@@ -4,6 +4,7 @@
 mod counts;
 mod fuzz;
 mod histories;
+mod kept_paths;
 mod planner;
 mod queries;
 mod rules;

@@ -3,6 +3,7 @@ import { draftOf } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
 import { differences, feedOf, offerDifferences, ttlOf } from './container/definition';
 import { FeedSection } from './container/FeedSection';
+import { KeptPaths } from './container/KeptPaths';
 import { PartitionKeySection, UniqueKeysSection } from './container/KeySections';
 import { PolicySection } from './container/PolicySection';
 import { policyText } from './container/policy';
@@ -48,16 +49,19 @@ interface Part {
   disabled: boolean;
 }
 
-function Policy({ settings, disabled }: Part) {
+function Policy({ target, settings, disabled }: Part) {
   const { base, edits, judged, edit } = settings;
   return (
-    <PolicySection
-      text={edits.policy ?? policyText(base.record.indexingPolicy)}
-      changed={judged.changed.includes('indexing')}
-      problems={judged.problems.indexing ?? []}
-      disabled={disabled}
-      onText={(policy) => edit({ policy })}
-    />
+    <>
+      <PolicySection
+        text={edits.policy ?? policyText(base.record.indexingPolicy)}
+        changed={judged.changed.includes('indexing')}
+        problems={judged.problems.indexing ?? []}
+        disabled={disabled}
+        onText={(policy) => edit({ policy })}
+      />
+      <KeptPaths key={base.record._etag} target={target} />
+    </>
   );
 }
 

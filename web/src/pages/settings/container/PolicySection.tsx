@@ -17,8 +17,9 @@ export function PolicySection(props: PolicySectionProps) {
   return (
     <>
       <p className="hint">
-        What of an item is indexed. Queries give the same answers under every policy; they differ in
-        what they cost.
+        What of an item may be indexed. Queries give the same answers under every policy; they
+        differ in what they cost. A path that a wildcard includes is indexed when a query has to
+        look at many items for want of it.
       </p>
       <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
         <CodeEditor

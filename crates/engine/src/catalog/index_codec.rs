@@ -1,0 +1,127 @@
+//! Indexes in a stored record. Like those of the record, names of fields are the format and never
+//! change.
+
+use document::{Document, Value, array, doc};
+
+use super::{
+    IndexShape, IndexSpec, KeptFor, KeptPath, Policy,
+    fields::{RecordFields, missing_field},
+    policy::{steps_of, steps_to_array},
+};
+use crate::error::Error;
+
+/// An index; the field of its shape is left out for that over dotted paths.
+pub(super) fn encode_index(index: &IndexSpec) -> Value {
+    let part = |(path, descending): &(String, bool)| array![path.as_str(), *descending];
+    let mut tree = doc! {
+        "id": i64::from(index.id),
+        "name": index.name.as_str(),
+        "key": Value::Array(index.key.iter().map(part).collect()),
+        "unique": index.unique,
+        "sparse": index.sparse,
+        "partial": index.partial.clone().map_or(Value::Null, Value::Document),
+        "hidden": index.hidden,
+        "expire_after": index.expire_after.map_or(Value::Null, Value::Int64),
+        "system_ttl": index.system_ttl,
+        "multikey": index.multikey,
+        "ready": index.ready,
+        "shown": index.shown.clone(),
+    };
+    match &index.shape {
+        IndexShape::Fields => {}
+        IndexShape::Wild(policy) => tree.push("wild", policy.to_array()),
+        IndexShape::Allowed(policy) => tree.push("allowed", policy.to_array()),
+        IndexShape::Path(kept) => tree.push("path", encode_kept(kept)),
+        IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
+        IndexShape::Timeline => tree.push("timeline", true),
+    }
+    Value::Document(tree)
+}
+
+/// A path that is kept; the policy or a query is why.
+fn encode_kept(kept: &KeptPath) -> Document {
+    let why = match kept.why {
+        KeptFor::Query => 0_i64,
+        KeptFor::Name => 1,
+    };
+    doc! {
+        "steps": steps_to_array(&kept.steps),
+        "why": why,
+        "since_s": kept.since_s,
+        "used_s": kept.used_s,
+    }
+}
+
+/// An index from its stored form.
+pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
+    let mut fields = RecordFields::of_document(value, "indexes")?;
+    let part = |value: Value| match value {
+        Value::Array(parts) => match parts.as_slice() {
+            [Value::String(path), Value::Bool(descending)] => Ok((path.clone(), *descending)),
+            _ => Err(missing_field("key")),
+        },
+        _ => Err(missing_field("key")),
+    };
+    let index = IndexSpec {
+        id: fields.take_id("id")?,
+        name: fields.take_text("name")?,
+        key: fields.take_list("key")?.into_iter().map(part).collect::<Result<_, _>>()?,
+        unique: fields.take_bool("unique")?,
+        sparse: fields.take_bool("sparse")?,
+        partial: match fields.take_value("partial")? {
+            Value::Null => None,
+            Value::Document(filter) => Some(filter),
+            _ => return Err(missing_field("partial")),
+        },
+        hidden: fields.take_bool("hidden")?,
+        expire_after: fields.take_optional_int("expire_after")?,
+        system_ttl: fields.take_bool("system_ttl")?,
+        multikey: fields.take_bool("multikey")?,
+        ready: fields.take_bool("ready")?,
+        shown: fields.take_document("shown")?,
+        shape: decode_shape(&mut fields)?,
+    };
+    fields.check_none_left()?;
+    Ok(index)
+}
+
+/// The shape of an index, of which at most one field says something. Records from before paths were
+/// kept on demand have "wild", an index of all of them that is complete.
+fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
+    if let Some(policy) = fields.take_optional("allowed") {
+        return Policy::from_array(policy)
+            .map(IndexShape::Allowed)
+            .ok_or_else(|| missing_field("allowed"));
+    }
+    if let Some(kept) = fields.take_optional("path") {
+        return decode_kept(kept).map(IndexShape::Path);
+    }
+    if let Some(policy) = fields.take_optional("wild") {
+        return Policy::from_array(policy)
+            .map(IndexShape::Wild)
+            .ok_or_else(|| missing_field("wild"));
+    }
+    match (fields.take_optional("tuple"), fields.take_optional("timeline")) {
+        (None, None) => Ok(IndexShape::Fields),
+        (Some(Value::Bool(scoped)), None) => Ok(IndexShape::Tuple { scoped }),
+        (None, Some(Value::Bool(true))) => Ok(IndexShape::Timeline),
+        _ => Err(missing_field("tuple")),
+    }
+}
+
+/// A path that is kept.
+fn decode_kept(value: Value) -> Result<KeptPath, Error> {
+    let mut fields = RecordFields::of_document(value, "path")?;
+    let kept = KeptPath {
+        steps: steps_of(fields.take_value("steps")?).ok_or_else(|| missing_field("steps"))?,
+        why: match fields.take_int("why")? {
+            0 => KeptFor::Query,
+            1 => KeptFor::Name,
+            _ => return Err(missing_field("why")),
+        },
+        since_s: fields.take_int("since_s")?,
+        used_s: fields.take_int("used_s")?,
+    };
+    fields.check_none_left()?;
+    Ok(kept)
+}

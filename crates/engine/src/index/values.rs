@@ -1,0 +1,67 @@
+//! An item's entries in the index of one path: one for each different value there. Unlike the walk
+//! over all paths of a policy it looks at nothing else of the item.
+
+use bytes::Bytes;
+use document::{DocRef, ValueRef};
+use select::sarg::PathStep;
+
+use super::{
+    DraftedEntries,
+    items::{check_count, path_component},
+};
+use crate::{catalog::IndexSpec, entry::naming_body, error::Error, keys};
+
+/// The entries of an item at a path.
+pub(super) fn draft_by_path(
+    index: &IndexSpec,
+    steps: &[PathStep],
+    document: DocRef<'_>,
+    row_key: &[u8],
+) -> Result<DraftedEntries, Error> {
+    let prefix = keys::index_prefix(index.id);
+    let mut draft = PathDraft { prefix, row_key, body: naming_body(row_key), entries: Vec::new() };
+    draft.visit_values(ValueRef::Document(document), steps)?;
+    let mut entries = draft.entries;
+    entries.sort_unstable();
+    entries.dedup();
+    Ok(DraftedEntries { entries, multikey: false, date: None })
+}
+
+/// The entries of one item so far.
+struct PathDraft<'a> {
+    /// The beginning of their keys.
+    prefix: Vec<u8>,
+    row_key: &'a [u8],
+    /// The body of every entry.
+    body: Bytes,
+    entries: Vec<(Bytes, Bytes)>,
+}
+
+impl PathDraft<'_> {
+    /// Enters the values that these steps lead to.
+    fn visit_values(&mut self, value: ValueRef<'_>, steps: &[PathStep]) -> Result<(), Error> {
+        match (steps.split_first(), value) {
+            (None, value) => self.enter_value(value),
+            (Some((PathStep::Property(name), rest)), ValueRef::Document(fields)) => {
+                match fields.get(name) {
+                    Some(value) => self.visit_values(value, rest),
+                    None => Ok(()),
+                }
+            }
+            (Some((PathStep::Elements, rest)), ValueRef::Array(values)) => {
+                values.iter().try_for_each(|value| self.visit_values(value, rest))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Enters a value.
+    fn enter_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
+        let mut key = Vec::with_capacity(self.prefix.len() + 48 + self.row_key.len());
+        key.extend_from_slice(&self.prefix);
+        path_component(value, &mut key);
+        key.extend_from_slice(self.row_key);
+        self.entries.push((key.into(), self.body.clone()));
+        check_count(&mut self.entries)
+    }
+}

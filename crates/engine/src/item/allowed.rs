@@ -1,0 +1,157 @@
+//! What of a condition and of an order the policy of a container lets indexes know, whether or not
+//! the paths are kept. Which items count and which indexes are named to clients goes by this alone,
+//! so that neither changes when a path begins or ends to be kept.
+//!
+//! ```text
+//!  policy /*, without /c     a = 1 and (b = 2 or c = 3) and d > 4
+//!    allowed   a = 1 and d > 4        what items are counted by
+//!    read      a                      the narrowest part, which is looked up first
+//!    missing   a                      unless it is kept; d, where a is kept and names too many
+//! ```
+
+use std::borrow::Cow;
+
+use select::sarg::{PathStep, PathSteps, Sarg, ValueTest};
+
+use super::scan::{IndexUse, Scan};
+use crate::catalog::Record;
+
+/// The part of a condition that indexes may know. What is left out becomes "all".
+pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg> {
+    match sarg {
+        Sarg::All | Sarg::Never => Cow::Borrowed(sarg),
+        Sarg::Test(path, _) if record.allows_path(path) => Cow::Borrowed(sarg),
+        Sarg::Test(..) => Cow::Owned(Sarg::All),
+        Sarg::And(parts) => {
+            let parts = parts.iter().map(|part| allowed_part(record, part).into_owned());
+            let kept: Vec<Sarg> = parts.filter(|part| *part != Sarg::All).collect();
+            Cow::Owned(if kept.is_empty() { Sarg::All } else { Sarg::And(kept) })
+        }
+        Sarg::Or(parts) => {
+            let parts: Vec<Sarg> =
+                parts.iter().map(|part| allowed_part(record, part).into_owned()).collect();
+            Cow::Owned(if parts.contains(&Sarg::All) { Sarg::All } else { Sarg::Or(parts) })
+        }
+    }
+}
+
+/// The parts of a conjunction, the narrowest kinds of tests first.
+pub(super) fn by_width(parts: &[Sarg]) -> Vec<&Sarg> {
+    let mut parts: Vec<&Sarg> = parts.iter().collect();
+    parts.sort_by_key(|part| usual_width(part));
+    parts
+}
+
+/// How many items a test of a kind usually leaves.
+pub(super) fn usual_width(sarg: &Sarg) -> u8 {
+    match sarg {
+        Sarg::Never => 0,
+        Sarg::Test(_, ValueTest::Equal(_)) => 1,
+        Sarg::Test(_, ValueTest::In(_)) => 2,
+        Sarg::Test(_, ValueTest::Prefix(_)) => 3,
+        Sarg::Test(_, ValueTest::Range { .. }) => 4,
+        Sarg::And(_) | Sarg::Or(_) => 5,
+        Sarg::Test(_, ValueTest::Text) => 6,
+        Sarg::Test(_, ValueTest::Defined) => 7,
+        Sarg::All => 8,
+    }
+}
+
+/// The paths that are looked up for a condition; `None` where the policy lets no index help.
+fn paths_of<'a>(
+    record: &Record,
+    sarg: &'a Sarg,
+    passed: &dyn Fn(&[&'a PathSteps]) -> bool,
+) -> Option<Vec<&'a PathSteps>> {
+    match sarg {
+        Sarg::All => None,
+        Sarg::Never => Some(Vec::new()),
+        Sarg::Test(path, _) => record.allows_path(path).then(|| vec![path]),
+        Sarg::Or(parts) => {
+            let all: Option<Vec<_>> =
+                parts.iter().map(|part| paths_of(record, part, passed)).collect();
+            all.map(|all| all.into_iter().flatten().collect())
+        }
+        // One part is enough, unless it is known to name too many.
+        Sarg::And(parts) => by_width(parts)
+            .into_iter()
+            .filter_map(|part| paths_of(record, part, passed))
+            .find(|paths| !passed(paths)),
+    }
+}
+
+/// The paths that would have to be kept for a condition to be looked up, where indexes of the paths
+/// in `wide` name too many items.
+pub(super) fn missing_paths(record: &Record, sarg: &Sarg, wide: &[PathSteps]) -> Vec<PathSteps> {
+    let is_wide = |paths: &[&PathSteps]| paths.iter().any(|path| wide.contains(path));
+    let wanted = paths_of(record, sarg, &is_wide).unwrap_or_default();
+    wanted.into_iter().filter(|path| record.is_unkept(path)).cloned().collect()
+}
+
+/// The path of the order of a walk over a whole container, and what a condition demands of it,
+/// where the walk goes best along that path: none where another condition leaves fewer items.
+pub(super) fn order_path<'a>(
+    record: &Record,
+    scan: &'a Scan,
+) -> Option<(PathSteps, Option<&'a ValueTest>)> {
+    let [(names, descending)] = scan.order.as_slice() else { return None };
+    // Entries of all partitions are mixed: for one partition its rows are fewer.
+    if !scan.range.is_all() {
+        return None;
+    }
+    let path: PathSteps = names.iter().cloned().map(PathStep::Property).collect();
+    // Without a condition on the path only the descending order can be given: the items without a
+    // value come last in it.
+    let test = match test_of_path(&scan.sarg, &path) {
+        None if scan.sarg == Sarg::All && *descending => None,
+        None => return None,
+        some => some,
+    };
+    record.allows_path(&path).then_some((path, test))
+}
+
+/// What a condition demands of the path, where no part of it leaves fewer items.
+fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> {
+    let of_path = |part: &'a Sarg| match part {
+        Sarg::Test(steps, test) if steps.as_slice() == path => match test {
+            ValueTest::Range { .. }
+            | ValueTest::Prefix(_)
+            | ValueTest::Text
+            | ValueTest::Defined => Some((part, test)),
+            ValueTest::Equal(_) | ValueTest::In(_) => None,
+        },
+        _ => None,
+    };
+    let parts = match sarg {
+        Sarg::And(parts) => parts.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    // Of several conditions on the path the narrowest bounds the walk; the others are checked on
+    // rows.
+    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
+    let (part, test) = best?;
+    // A narrower condition on another path leaves fewer items, which are then sorted cheaply.
+    let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
+    widest.then_some(test)
+}
+
+/// Which indexes serve a walk as far as the policy goes, and whether one of them has its order.
+pub(super) fn served_by(record: &Record, scan: &Scan) -> (Vec<IndexUse>, bool) {
+    if let Some((path, _)) = order_path(record, scan) {
+        return (vec![IndexUse::Path(path)], true);
+    }
+    let ordered = !scan.order.is_empty() && scan.range.is_all();
+    let composite = record.indexes.iter().filter(|_| ordered);
+    let composite = composite.into_iter().find(|index| index.has_order(&scan.order));
+    let mut used: Vec<IndexUse> = Vec::new();
+    for path in paths_of(record, &scan.sarg, &|_| false).unwrap_or_default() {
+        let path = IndexUse::Path(path.clone());
+        if !used.contains(&path) {
+            used.push(path);
+        }
+    }
+    if used.is_empty() {
+        used.extend(composite.map(|index| IndexUse::Order(index.name.clone())));
+    }
+    (used, composite.is_some())
+}

@@ -1,0 +1,322 @@
+//! Histories of a container whose paths are kept on demand: whichever of them are kept, half built
+//! or dropped, every page of every query has the same results, the same end, the same charge and
+//! names the same indexes as in a container that has had entries of everything from the beginning,
+//! and a walk over all items has the same results.
+
+use std::sync::Arc;
+
+use document::{DocRef, Document, Value, ValueRef, json};
+use engine::{
+    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, IndexSpec, IndexUse,
+    ItemAction, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Model, Namespace,
+    Partition, Policy, Scan, ScanOrder, VersionMatch,
+};
+use evaluation::Context;
+use select::{
+    plan::Select,
+    sarg::PathStep,
+    statement::{PageLimit, Resume, Run},
+};
+use test_kit::{Kit, Task, ready};
+
+use crate::queries::{Feed, cases, composite, object, pick, policy, query};
+
+struct Honour;
+
+impl ItemWriter for Honour {
+    fn lifetime_of(&self, _: DefaultTtl, document: DocRef<'_>) -> Result<Lifetime, Error> {
+        Ok(Lifetime::from_ttl(document.get("ttl")))
+    }
+}
+
+/// What a client learns of a page.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    values: Vec<String>,
+    more: bool,
+    /// What it is charged for.
+    rows: u64,
+    indexes: Vec<IndexUse>,
+}
+
+struct Shelf {
+    kit: Kit,
+    /// Whether all paths have had entries from the beginning.
+    built: bool,
+    /// A build that was stopped.
+    under_way: Option<Task<Result<(), Error>>>,
+}
+
+impl Shelf {
+    fn new(built: bool, policy: &Policy, composite: Option<&IndexSpec>) -> Self {
+        let shelf = Self { kit: Kit::default(), built, under_way: None };
+        let definition = shelf.definition(policy, composite);
+        ready(shelf.kit.engine.create_container(&Namespace::new("db", "items"), &definition))
+            .unwrap();
+        shelf
+    }
+
+    fn definition(&self, policy: &Policy, composite: Option<&IndexSpec>) -> ContainerDefinition {
+        let paths = match self.built {
+            true => IndexSpec::over_policy("paths", policy.clone()),
+            false => IndexSpec::on_demand("paths", policy.clone()),
+        };
+        ContainerDefinition {
+            default: DefaultTtl::Infinite,
+            partition: Partition { hash_bytes: 1, values: 1 },
+            indexes: std::iter::once(paths).chain(composite.cloned()).collect(),
+            retention_s: None,
+            options: Document::new(),
+        }
+    }
+
+    fn container(&self) -> Arc<Collection> {
+        let name = Namespace::new("db", "items");
+        self.kit.engine.expect_collection(Model::Items, &name).unwrap()
+    }
+
+    fn replace_policy(&self, policy: &Policy, composite: Option<&IndexSpec>) {
+        let definition = self.definition(policy, composite);
+        ready(self.kit.engine.replace_container(&self.container(), &definition, None)).unwrap();
+        if self.built {
+            ready(self.kit.engine.transform_indexes(&self.container())).unwrap();
+        }
+    }
+
+    fn write(&self, id: &str, action: ItemAction) {
+        let key = ItemKey::new(&[id.len() as u8], &[ValueRef::Null], id);
+        let write = ItemWrite { key, action, if_match: VersionMatch::Any };
+        let done = ready(self.kit.engine.write_items(&self.container(), &[write], &Honour));
+        // What is to be removed may have expired.
+        if let Err(failure) = done {
+            assert!(matches!(failure.error.kind, Kind::NotFound(_)), "{:?}", failure.error);
+        }
+    }
+
+    /// One page, and where the next begins.
+    fn page(
+        &self,
+        select: &Arc<Select>,
+        items: usize,
+        no_index: bool,
+        from: Option<(Resume, BirthOrder)>,
+    ) -> Result<(Shown, Option<(Resume, BirthOrder)>), Kind> {
+        let streams = select.streams_rows();
+        let first = if streams { BirthOrder::WhereFew } else { BirthOrder::Never };
+        let (resume, births) =
+            from.map_or((None, first), |(resume, births)| (Some(resume), births));
+        let limit = PageLimit { items, bytes: usize::MAX };
+        let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
+        let scan = Scan {
+            sarg: select.sarg().clone(),
+            after: run.start_after(),
+            births,
+            order: select.order_paths().unwrap_or_default(),
+            seek: run.seek_place(),
+            no_index,
+            ..Scan::of(ItemRange::all())
+        };
+        let mut feed = Feed(run, streams, ScanOrder::ByKey);
+        let context = Context::default();
+        let scanned =
+            ready(self.kit.engine.scan_items(&self.container(), &scan, &context, &mut feed));
+        let scanned = scanned.map_err(|error| error.kind)?;
+        let births = match feed.2 {
+            ScanOrder::ByBirth => BirthOrder::Always,
+            ScanOrder::ByKey | ScanOrder::AsAsked => BirthOrder::Never,
+        };
+        let page = feed.0.finish_page(scanned.ended).map_err(|error| Error::from(error).kind)?;
+        let values: Vec<String> =
+            page.values.iter().map(|value| json::to_string(value.as_ref())).collect();
+        let rows = if scanned.ordered { values.len() as u64 } else { scanned.items };
+        let shown = Shown { values, more: page.resume.is_some(), rows, indexes: scanned.indexes };
+        let resume = page.resume.map(|resume| Resume::from_bytes(&resume.to_bytes()).unwrap());
+        Ok((shown, resume.map(|resume| (resume, births))))
+    }
+
+    /// One step of keeping paths, which changes no item: asks for some, builds them, stops in the
+    /// middle, goes on, or ends the process.
+    fn tend_paths(&mut self, random: &mut fastrand::Rng) {
+        let (engine, container) = (self.kit.engine.clone(), self.container());
+        match random.u8(..6) {
+            0 | 1 => {
+                let texts = ["a", "b", "c", "a.b", "a.[]", "b.[]", "b.c", "b.[].a"];
+                let path = |text: &str| {
+                    let step = |part| match part {
+                        "[]" => PathStep::Elements,
+                        name => PathStep::Property(String::from(name)),
+                    };
+                    text.split('.').map(step).collect()
+                };
+                let paths = (0..random.usize(1..3)).map(|_| path(pick(random, &texts)));
+                engine.want_paths(&container, paths.collect());
+            }
+            2 => ready(engine.keep_wanted_paths(&container)).unwrap(),
+            3 if self.under_way.is_none() => {
+                self.kit.store.turnstile().stop_nth(random.u64(1..6));
+                let mut task = Task::new(async move { engine.keep_wanted_paths(&container).await });
+                let done = task.poll();
+                self.kit.store.turnstile().disarm();
+                match done {
+                    Some(done) => done.unwrap(),
+                    None => self.under_way = Some(task),
+                }
+            }
+            4 => self.finish_build(),
+            _ => {
+                self.under_way = None;
+                self.kit.store.turnstile().open();
+                self.kit.restart();
+            }
+        }
+    }
+
+    fn finish_build(&mut self) {
+        self.kit.store.turnstile().open();
+        if let Some(task) = self.under_way.take() {
+            task.finish().unwrap();
+        }
+    }
+
+    fn check(&self) {
+        let report = ready(self.kit.engine.check_collection(&self.container())).unwrap();
+        assert_eq!(report.differences, Vec::<String>::new());
+    }
+}
+
+/// The container under test, and one with entries of everything.
+struct Both {
+    kept: Shelf,
+    built: Shelf,
+    ids: u32,
+}
+
+impl Both {
+    fn new(random: &mut fastrand::Rng) -> Self {
+        let (policy, composite) = (policy(random), composite(random));
+        let [kept, built] =
+            [false, true].map(|built| Shelf::new(built, &policy, composite.as_ref()));
+        let mut both = Self { kept, built, ids: 0 };
+        for _ in 0..random.usize(1..14) {
+            both.change_items(random);
+        }
+        both
+    }
+
+    /// Writes or removes an item, the same in both.
+    fn change_items(&mut self, random: &mut fastrand::Rng) {
+        if random.u8(..4) == 0 && 0 < self.ids {
+            let id = format!("i{}", random.u32(..self.ids));
+            for shelf in [&self.kept, &self.built] {
+                shelf.write(&id, ItemAction::Delete);
+            }
+            return;
+        }
+        let mut document = object(random, 2);
+        let id = match random.bool() && 0 < self.ids {
+            true => format!("i{}", random.u32(..self.ids)),
+            false => {
+                self.ids += 1;
+                format!("i{}", self.ids - 1)
+            }
+        };
+        document.push("id", id.as_str());
+        if random.u8(..3) == 0 {
+            document.push("ttl", Value::Int64(random.i64(1..5)));
+        }
+        for shelf in [&self.kept, &self.built] {
+            shelf.write(&id, ItemAction::Upsert(document.to_buf()));
+        }
+    }
+
+    /// A step between two queries.
+    fn step(&mut self, random: &mut fastrand::Rng) {
+        match random.u8(..24) {
+            0..=9 => self.kept.tend_paths(random),
+            10..=17 => self.change_items(random),
+            18..=20 => {
+                let to = self.kept.kit.now_ms() + random.i64(1..1_500);
+                for shelf in [&self.kept, &self.built] {
+                    shelf.kit.move_to(to);
+                }
+            }
+            21 => {
+                self.kept.finish_build();
+                let (policy, composite) = (policy(random), composite(random));
+                for shelf in [&self.kept, &self.built] {
+                    shelf.replace_policy(&policy, composite.as_ref());
+                }
+            }
+            22 if random.u8(..8) == 0 => {
+                self.kept.finish_build();
+                let to = self.kept.kit.now_ms() + 3 * 86_400_000;
+                for shelf in [&self.kept, &self.built] {
+                    shelf.kit.move_to(to);
+                }
+                ready(self.kept.kit.engine.tend_paths(Some(2))).unwrap();
+            }
+            _ => self.kept.check(),
+        }
+    }
+
+    /// Runs a query in both; returns how many pages it had, and whether an index was of use.
+    fn ask(&mut self, text: &str, random: &mut fastrand::Rng) -> (usize, bool) {
+        let select = cosmos_sql::compile(text, &[]);
+        let select = Arc::new(select.unwrap_or_else(|error| panic!("{text}: {error:?}")));
+        let items = random.usize(1..6);
+        let (mut found, mut pages, mut by_index) = (Vec::new(), 0, false);
+        let (mut here, mut there) = (None, None);
+        loop {
+            let kept = self.kept.page(&select, items, false, here.take());
+            let built = self.built.page(&select, items, false, there.take());
+            match (kept, built) {
+                (Ok((kept, next)), Ok((built, after))) => {
+                    assert_eq!(kept, built, "{text}");
+                    by_index |= !kept.indexes.is_empty();
+                    found.extend(kept.values);
+                    pages += 1;
+                    (here, there) = (next, after);
+                }
+                (Err(kept), Err(built)) => {
+                    assert_eq!(kept, built, "{text}");
+                    return (pages, by_index);
+                }
+                (kept, built) => panic!("{text}: {kept:?}, and with all entries {built:?}"),
+            }
+            if here.is_none() {
+                break;
+            }
+            // Between two pages paths may begin and end to be kept.
+            if random.u8(..4) == 0 {
+                self.kept.tend_paths(random);
+            }
+        }
+        let whole = self.kept.page(&select, usize::MAX, true, None);
+        assert_eq!(whole.map(|(whole, _)| whole.values), Ok(found), "{text}");
+        (pages, by_index)
+    }
+}
+
+#[test]
+fn which_paths_are_kept_changes_nothing_that_a_client_sees() {
+    let mut random = fastrand::Rng::with_seed(15);
+    let (mut run, mut paged, mut used) = (0, 0, 0);
+    while run < cases() {
+        let mut both = Both::new(&mut random);
+        for _ in 0..250 {
+            if random.u8(..3) == 0 {
+                both.step(&mut random);
+            }
+            let (pages, by_index) = both.ask(&query(&mut random), &mut random);
+            run += 1;
+            paged += usize::from(1 < pages);
+            used += usize::from(by_index);
+        }
+        both.kept.finish_build();
+        both.kept.check();
+    }
+    assert!(
+        run / 20 < paged && run / 5 < used,
+        "{paged} of several pages, {used} by index, of {run}"
+    );
+}

@@ -1,0 +1,65 @@
+// Which paths of a container are indexed, since when and why, to look at.
+import { useCallback } from 'react';
+import { indexes, type KeptIndex } from '../../../api/admin';
+import type { Target } from '../../../state/place';
+import { Button } from '../../../ui/Button';
+import { useLoaded } from '../frame/useLoaded';
+import { instantInWords, keptInWords, whyInWords } from './keptWords';
+
+function Line({ index }: { index: KeptIndex }) {
+  return (
+    <tr>
+      <th scope="row" className="mono settings-text">
+        {index.paths.join(', ')}
+      </th>
+      <td>{index.state === 'ready' ? 'Indexed' : 'Being built'}</td>
+      <td>{whyInWords(index.why)}</td>
+      <td>{instantInWords(index.since_seconds)}</td>
+      <td>{instantInWords(index.used_seconds)}</td>
+      <td>{index.uses}</td>
+    </tr>
+  );
+}
+
+function Table({ kept }: { kept: readonly KeptIndex[] }) {
+  return (
+    <div className="settings-scroll" role="region" tabIndex={0} aria-label="Indexed paths">
+      <table className="settings-table">
+        <thead>
+          <tr>
+            <th scope="col">Path</th>
+            <th scope="col">State</th>
+            <th scope="col">Why</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Uses since the start</th>
+          </tr>
+        </thead>
+        <tbody>
+          {kept.map((index) => (
+            <Line key={`${index.why} ${index.paths.join()}`} index={index} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function KeptPaths({ target }: { target: Target }) {
+  const { door, database, collection } = target;
+  const { value, failure, reload } = useLoaded(
+    useCallback(() => indexes({ door, database, collection }), [door, database, collection]),
+  );
+  if (value === null) return failure === null ? null : <p className="error">{failure}</p>;
+  const { kept, progress, unused_days } = value;
+  return (
+    <section aria-label="Indexed paths">
+      <h3>Indexed paths</h3>
+      <p className="hint">{keptInWords(progress, unused_days)}</p>
+      {kept.length === 0 ? <p>No path is indexed yet.</p> : <Table kept={kept} />}
+      <div className="row">
+        <Button onClick={() => void reload()}>Read again</Button>
+      </div>
+    </section>
+  );
+}

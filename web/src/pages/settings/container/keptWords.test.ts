@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { instantInWords, keptInWords, whyInWords } from './keptWords';
+
+test('why a path is indexed, and since when', () => {
+  expect(whyInWords('query')).toBe('A query');
+  expect(instantInWords(null)).toBe('–');
+  expect(instantInWords(1_795_248_000)).toContain('2026-11-21');
+});
+
+test('what is being built and what ends', () => {
+  expect(keptInWords(100, null)).toBe('Paths stay indexed once they are.');
+  expect(keptInWords(40, 30)).toBe(
+    'Being built: 40 %. A path that no query uses for 30 days is indexed no more.',
+  );
+  expect(keptInWords(100, 1)).toContain('for 1 day is');
+});
