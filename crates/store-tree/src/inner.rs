@@ -1,0 +1,180 @@
+//! One opening of the store, as its threads share it: journal, trees, what is durable, whom to tell.
+//! It has no threads of its own; see `generation`.
+
+use std::{sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, AtomicU64},
+},
+    thread::Thread,
+};
+
+use journal::{Journal as _, LocalJournal};
+use parking_lot::Mutex;
+use store::{Error, InFlight, Kind, Stamp};
+
+use crate::{
+    budget::Budget,
+    compactor_mailbox::CompactorMailbox,
+    durable_watermark::{DurableWatermark, Mark},
+    errors::{from_io, from_tree},
+    filter_progress::FilterProgress,
+    metrics::TreeMetrics,
+    place::Place,
+    published::{PlaceMap, Published},
+    room::Room,
+    trees::Trees,
+    writeback::Writeback,
+};
+
+/// The last entry that is in all its trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Its number.
+    pub(crate) n: u64,
+    /// The number it has in the trees.
+    pub(crate) under: u64,
+    /// The last stamp up to it.
+    pub(crate) stamp: Stamp,
+}
+
+/// An open store.
+pub(crate) struct OpenStore {
+    pub(crate) journal: LocalJournal,
+    pub(crate) trees: Trees,
+    /// The tree that says which place belongs to which space.
+    pub(crate) directory: Arc<Place>,
+    /// What readers see.
+    pub(crate) published: Published,
+    /// The next number of a place.
+    pub(crate) next_place: AtomicU64,
+    /// Batches that are ordered and not yet visible.
+    pub(crate) in_flight: Arc<InFlight>,
+    /// The last commit that readers see.
+    pub(crate) published_seq: Arc<AtomicU64>,
+    /// Moved by whoever applies.
+    pub(crate) applied: Mutex<Applied>,
+    /// Entries of this run and earlier ones were refused.
+    pub(crate) refused_epoch: AtomicU64,
+    /// What is only in memory.
+    pub(crate) budget: Budget,
+    /// Moved once a second; its file is written under this lock.
+    pub(crate) watermark: Mutex<DurableWatermark>,
+    /// Ticks of the flusher, ten a second.
+    pub(crate) tick: AtomicU64,
+    pub(crate) compactor: CompactorMailbox,
+    pub(crate) writeback: Writeback,
+    /// Why no commit is accepted any more.
+    pub(crate) stopped: OnceLock<Error>,
+    /// How far back everything on disk has been filtered.
+    pub(crate) filtered: FilterProgress,
+    /// Kept over all openings.
+    pub(crate) metrics: Arc<TreeMetrics>,
+    pub(crate) room: Arc<Room>,
+    /// It is about to be closed: reads end.
+    pub(crate) closing: AtomicBool,
+    /// Its threads end.
+    pub(crate) ending: AtomicBool,
+    /// To be woken when a budget is used up.
+    pub(crate) flusher: OnceLock<Thread>,
+}
+
+impl OpenStore {
+    /// Accepts no commit any more: what is on disk is not known.
+    pub(crate) fn stop_commits(&self, error: &Error) {
+        let _ = self.stopped.set(error.clone());
+    }
+
+    /// Why no commit is accepted any more.
+    pub(crate) fn stop_reason(&self) -> Option<Error> {
+        self.stopped.get().cloned()
+    }
+
+    /// The places of all spaces and the directory's.
+    pub(crate) fn all_places(&self) -> Vec<Arc<Place>> {
+        let places: Arc<PlaceMap> = self.published.places();
+        let directory = std::iter::once(Arc::clone(&self.directory));
+        places.values().cloned().chain(directory).collect()
+    }
+
+    /// The first entry that is not in tables everywhere: a start has to apply from it on.
+    pub(crate) fn tail(&self) -> u64 {
+        // Before the look at the places: what is applied meanwhile is behind this.
+        let next = self.applied.lock().n + 1;
+        let floors = self.all_places().into_iter().filter_map(|place| place.buffer().floor());
+        floors.min().map_or(next, |floor| floor.min(next))
+    }
+
+    /// Writes the memory of a place to tables, and lets go of it.
+    pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<(), Error> {
+        if place.buffer().floor().is_none() || place.is_dropped() {
+            return Ok(());
+        }
+        let flushed = {
+            // As long as this lives, tables being made are handed to the disk while they grow.
+            let _tables = self.writeback.note_tables(place.folder());
+            place.flush(self.published.oldest_view())
+        };
+        let freed = flushed.map_err(|error| from_tree("write tables", &error))?;
+        self.budget.note_freed(freed);
+        self.compactor.note_tables(place);
+        self.release_place(place).map(|_| ())
+    }
+
+    /// Lets go of memory and files of a place that no view reads; returns whether some are left.
+    pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
+        // The newest view would pin them, too.
+        self.published.publish();
+        let released = place.release(self.published.oldest_view());
+        released.map_err(|error| from_tree("let go of old files", &error))
+    }
+
+    /// Writes the memory of all places that have entries up to this one to tables.
+    pub(crate) fn flush_up_to(&self, n: u64) -> Result<(), Error> {
+        for place in self.all_places() {
+            if place.buffer().floor().is_some_and(|floor| floor <= n) {
+                self.flush_place(&place)?;
+            }
+        }
+        self.cut_journal()
+    }
+
+    /// Lets go of what no start would apply.
+    pub(crate) fn cut_journal(&self) -> Result<(), Error> {
+        let tail = self.tail();
+        self.budget.cut(tail);
+        if self.journal.held().first < tail {
+            self.journal.cut(tail, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Moves the watermark to what is durable now.
+    pub(crate) fn move_watermark(&self) -> Result<(), Error> {
+        let tail = self.tail();
+        let applied = *self.applied.lock();
+        let mut watermark = self.watermark.lock();
+        let mark = Mark {
+            durable: applied.n,
+            tail: tail.max(watermark.mark.tail),
+            stamp: applied.stamp,
+        };
+        watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
+    }
+
+    /// The first entry that a start would apply: never behind the tail.
+    pub(crate) fn durable_tail(&self) -> u64 {
+        self.watermark.lock().mark.tail
+    }
+
+    /// What a failure of writing tables means: a full disk passes, and what is in memory stays
+    /// there; after others nobody knows which list of tables is on the disk.
+    pub(crate) fn note_flush(&self, result: Result<(), Error>) {
+        if let Err(error) = &result
+            && error.kind != Kind::Full
+        {
+            self.stop_commits(error);
+        }
+        self.budget.note_flush(result.as_ref().err().cloned());
+        self.compactor.note_result(result);
+    }
+}

@@ -1,0 +1,229 @@
+//! Room on the device: commits are refused by name before the tree runs out of space in the middle
+//! of a write, and what gives space back goes on from a reserve: from what is kept free, and when
+//! others have taken that, from a file that takes room until then.
+//!
+//! ```text
+//!  device:  │ used … │ free for commits │ reserve (5 %, 4 to 32 MiB) │
+//!                                       │  3/4 for deletes │ 1/4 for nobody
+//!  the file takes half of the reserve; it is emptied when others have filled the rest
+//! ```
+//!
+//! Between two looks, ten a second, writes are counted: each byte takes room in the journal and,
+//! later, in tables.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
+
+use store::{Error, Kind};
+
+use crate::reserve::Reserve;
+
+/// What is kept free for commits that give space back: a part of the device, within bounds.
+const PART: u64 = 20;
+/// Enough for deletes on a small device.
+const LEAST_RESERVE: u64 = 4 * 1024 * 1024;
+/// More would only be missed.
+const MOST_RESERVE: u64 = 32 * 1024 * 1024;
+/// The part of the reserve that nobody may use.
+const LAST_PART: u64 = 4;
+/// The part of the reserve that is in the file.
+const FILE_PART: u64 = 2;
+/// Looks that a refusal lasts at least, ten a second.
+const LOOKS_REFUSED: u32 = 5;
+/// What others may take between two looks: with less, commits that give space back look themselves.
+const NEAR: u64 = 256 * 1024 * 1024;
+
+/// Space on the device of a folder.
+pub(crate) struct Room {
+    folder: PathBuf,
+    /// What may be written until the next look by commits that give nothing back.
+    left: AtomicU64,
+    /// The same for commits that do.
+    left_for_freeing: AtomicU64,
+    /// What was in memory at the last look.
+    in_memory: AtomicU64,
+    /// Commits that need room are refused.
+    short: AtomicBool,
+    /// Looks until a refusal may end: long enough to be seen where it is told.
+    looks_left: AtomicU32,
+    /// Room that only deletes can get at.
+    file: Reserve,
+}
+
+impl Room {
+    /// Room that was not looked at yet.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self {
+            file: Reserve::new(&folder),
+            folder,
+            in_memory: AtomicU64::new(0),
+            left: AtomicU64::new(u64::MAX),
+            left_for_freeing: AtomicU64::new(u64::MAX),
+            short: AtomicBool::new(false),
+            looks_left: AtomicU32::new(0),
+        }
+    }
+
+    /// Looks how much is free, and puts room into the file when there is plenty. So much is in
+    /// memory and will be written to tables.
+    pub(crate) fn look_at_device(&self, in_memory: u64) {
+        self.in_memory.store(in_memory, Ordering::SeqCst);
+        let less = |looks: u32| looks.checked_sub(1);
+        let _ = self.looks_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        let Some((free, total)) = self.measure_free() else { return };
+        let wanted = reserve_of(total) / FILE_PART;
+        let plenty = reserve_of(total).saturating_mul(2).saturating_add(in_memory);
+        if self.file.held_bytes() < wanted && plenty.saturating_add(wanted) < free {
+            // A device that cannot do that has no such reserve.
+            let _ = self.file.hold_bytes(wanted);
+        }
+    }
+
+    /// Sets what is left by what the device says; returns what is free, and all there is.
+    fn measure_free(&self) -> Option<(u64, u64)> {
+        let stat = rustix::fs::statvfs(&self.folder).ok()?;
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
+        self.set_left(free, total, self.in_memory.load(Ordering::SeqCst));
+        Some((free, total))
+    }
+
+    /// Sets what is left, from what is free.
+    fn set_left(&self, free: u64, total: u64, in_memory: u64) {
+        let reserve = reserve_of(total);
+        let left = free.saturating_sub(reserve.saturating_add(in_memory));
+        // Once short, it has to be clearly better before commits are taken again.
+        let was_short = self.short.load(Ordering::SeqCst);
+        let lasts = 0 < self.looks_left.load(Ordering::SeqCst) || left < reserve / LAST_PART;
+        let short = if was_short { lasts } else { left == 0 };
+        self.short.store(short, Ordering::SeqCst);
+        self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
+        // What is in memory needs no room before it goes to tables, and that may wait.
+        self.left_for_freeing.store(free.saturating_sub(reserve / LAST_PART), Ordering::SeqCst);
+    }
+
+    /// This many bytes were written to the journal, and are in memory until they go to tables.
+    pub(crate) fn note_written(&self, bytes: u64) {
+        for left in [&self.left, &self.left_for_freeing] {
+            let less = |left: u64| Some(left.saturating_sub(bytes.saturating_mul(2)));
+            let _ = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        }
+    }
+
+    /// Whether a commit may be written.
+    pub(crate) fn check_commit(&self, frees: bool) -> Result<(), Error> {
+        // Others may have taken the rest since the last look.
+        if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
+            self.measure_free();
+            if self.verdict_now(frees).is_err() && self.file.release() {
+                self.measure_free();
+            }
+        }
+        self.verdict_now(frees)
+    }
+
+    /// Whether a commit may be written, by what was last seen.
+    fn verdict_now(&self, frees: bool) -> Result<(), Error> {
+        let left = if frees { &self.left_for_freeing } else { &self.left };
+        if 0 < left.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        // Who was refused shall find the reason where it is told, also when memory that went to
+        // tables makes room in the next moment.
+        if !self.short.swap(true, Ordering::SeqCst) {
+            self.looks_left.store(LOOKS_REFUSED, Ordering::SeqCst);
+        }
+        Err(full_error())
+    }
+}
+
+/// What is kept free on a device of this many bytes.
+fn reserve_of(total: u64) -> u64 {
+    (total / PART).clamp(LEAST_RESERVE, MOST_RESERVE)
+}
+
+/// The refusal that clients see.
+fn full_error() -> Error {
+    Error::new(Kind::Full, "no space is left on the device of the data directory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1024 * 1024;
+
+    #[test]
+    fn what_gives_space_back_goes_on_longer_and_nobody_takes_the_last() {
+        let room = Room::new(PathBuf::from("/"));
+        room.verdict_now(false).unwrap();
+        // Free, in memory, whether a plain commit and one that frees are taken.
+        for (free, in_memory, plain, freeing) in [
+            (100, 0, true, true),
+            (100, 70, false, true),
+            (41, 0, true, true),
+            (33, 0, true, true),
+            (32, 0, false, true),
+            (8, 0, false, false),
+            (39, 0, false, true),
+            (40, 0, true, true),
+        ] {
+            room.looks_left.store(0, Ordering::SeqCst);
+            room.set_left(free * MB, 100_000 * MB, in_memory * MB);
+            let taken = (room.verdict_now(false).is_ok(), room.verdict_now(true).is_ok());
+            assert_eq!(taken, (plain, freeing), "{free} {in_memory}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_between_two_looks_counts() {
+        let room = Room::new(PathBuf::from("/"));
+        room.set_left(64 * MB, 100_000 * MB, 0);
+        room.note_written(15 * MB);
+        room.verdict_now(false).unwrap();
+        room.note_written(MB);
+        assert_eq!(room.verdict_now(false).unwrap_err().kind, Kind::Full);
+        room.verdict_now(true).unwrap();
+        room.note_written(12 * MB);
+        assert_eq!(room.verdict_now(true).unwrap_err().kind, Kind::Full);
+    }
+
+    #[test]
+    fn a_small_device_keeps_a_small_reserve() {
+        let room = Room::new(PathBuf::from("/"));
+        room.set_left(11 * MB, 200 * MB, 0);
+        room.verdict_now(false).unwrap();
+        room.set_left(10 * MB, 200 * MB, 0);
+        room.verdict_now(false).unwrap_err();
+    }
+
+    #[test]
+    fn deletes_go_on_from_a_file_when_others_took_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::new(folder.path().to_owned());
+        room.look_at_device(0);
+        let held = room.file.held_bytes();
+        assert!(LEAST_RESERVE / FILE_PART <= held, "{held}");
+        // As if there were nothing left; the look that a delete takes finds what there is.
+        room.set_left(0, 100_000 * MB, 0);
+        assert_eq!(room.verdict_now(true).unwrap_err().kind, Kind::Full);
+        room.check_commit(true).unwrap();
+        assert_eq!(room.file.held_bytes(), held, "there was room without it");
+    }
+
+    #[test]
+    fn a_refusal_lasts_long_enough_to_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::new(folder.path().to_owned());
+        room.look_at_device(0);
+        room.verdict_now(false).unwrap();
+        room.note_written(u64::MAX);
+        assert_eq!(room.verdict_now(false).unwrap_err().kind, Kind::Full);
+        for look in 1..=LOOKS_REFUSED {
+            room.look_at_device(0);
+            assert_eq!(room.verdict_now(false).is_ok(), look == LOOKS_REFUSED, "{look}");
+        }
+    }
+}
