@@ -5,7 +5,7 @@
 //! This thread reads and follows the directory; two others put rows in, each for trees of its own.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, mpsc},
 };
 
@@ -43,26 +43,31 @@ pub(crate) struct Replayed {
     pub(crate) places: HashMap<u64, Arc<Place>>,
     /// The next number of a place.
     pub(crate) next: u64,
+    /// Places without a folder: an entry that is applied again says that they were dropped.
+    missing: BTreeSet<u64>,
 }
 
 impl Replayed {
     /// Opens the directory and all trees that it lists, several at a time.
     pub(crate) fn open(trees: &Trees, directory: Place, listed: &Listed) -> Result<Self, Error> {
+        let there = |of: &&(u64, Space)| trees.has(of.0);
+        let (present, missing): (Vec<_>, Vec<_>) = listed.spaces.iter().partition(there);
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        let share = listed.spaces.len().div_ceil(threads).max(1);
-        let open = |part: &[(u64, Space)]| -> Result<Vec<Arc<Place>>, Error> {
+        let share = present.len().div_ceil(threads).max(1);
+        let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<Place>>, Error> {
             part.iter().map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new)).collect()
         };
         let opened: Vec<Result<Vec<_>, Error>> = std::thread::scope(|scope| {
             let parts: Vec<_> =
-                listed.spaces.chunks(share).map(|part| scope.spawn(move || open(part))).collect();
+                present.chunks(share).map(|part| scope.spawn(move || open(part))).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(panicked()))).collect()
         });
         let mut places = HashMap::new();
         for part in opened {
             places.extend(part?.into_iter().map(|place| (place.number, place)));
         }
-        Ok(Self { directory: Arc::new(directory), places, next: listed.next })
+        let missing = missing.into_iter().map(|(number, _)| *number).collect();
+        Ok(Self { directory: Arc::new(directory), places, next: listed.next, missing })
     }
 
     /// Applies all entries after this number; returns the last, if there was one.
@@ -90,6 +95,10 @@ impl Replayed {
             drop(queues);
             let ended = workers.into_iter().all(|worker| worker.join().is_ok());
             if ended { applied } else { Err(panicked()) }
+        })
+        .and_then(|applied| match self.missing.first() {
+            Some(number) => Err(trees.missing_error(*number)),
+            None => Ok(applied),
         })
     }
 
@@ -126,6 +135,7 @@ impl Replayed {
     ) -> Result<(), Error> {
         let (n, under) = (entry.n, entry.under);
         for dropped in entry.dropped {
+            self.missing.remove(&dropped);
             if let Some(place) = self.places.remove(&dropped) {
                 place.note_dropped();
             }
@@ -155,7 +165,8 @@ impl Replayed {
     /// Follows a change of the directory.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
-            Change::Made(number, space) if !self.places.contains_key(&number) => {
+            Change::Made(number, space) if !self.places.contains_key(&number) && !self.missing.contains(&number) =>
+            {
                 let place = trees.open_or_make(number, Some(space))?;
                 self.places.insert(number, Arc::new(place));
             }

@@ -83,12 +83,17 @@ impl Trees {
         self.folder_of(number).exists()
     }
 
+    /// The error of a folder that has to be there.
+    pub(crate) fn missing_error(&self, number: u64) -> Error {
+        let text = format!("the tree in {} is missing", self.folder_of(number).display());
+        Error::new(Kind::Corrupt, text)
+    }
+
     /// Opens a place that has to be there; what nobody else would notice to be damaged is refused.
     pub(crate) fn open(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
         let folder = self.folder_of(number);
         if !folder.join("current").exists() {
-            let text = format!("the tree in {} is missing", folder.display());
-            return Err(Error::new(Kind::Corrupt, text));
+            return Err(self.missing_error(number));
         }
         manifest::check_tables(&folder)?;
         self.open_folder(number, space, folder)
@@ -155,7 +160,11 @@ impl Trees {
             if name.parse().is_ok_and(|number| known.contains(&number)) {
                 continue;
             }
-            remove_folder(&self.folder.join(name))?;
+            // It may have gone with the one that had its name before.
+            let folder = self.folder.join(name);
+            if folder.exists() {
+                remove_folder(&folder)?;
+            }
         }
         Ok(())
     }
@@ -197,6 +206,10 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
         None => folder.with_file_name(format!("gone-{name}")),
     };
     if gone != folder {
+        // One that a crash kept from being removed, before the same was made again.
+        if gone.exists() {
+            std::fs::remove_dir_all(&gone).map_err(context)?;
+        }
         match std::fs::rename(folder, &gone) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             renamed => renamed.map_err(context)?,
