@@ -145,11 +145,9 @@ impl Appender {
             // The applier ends after this thread.
             let _ = self.applier.send(group);
         } else {
-            // Whatever waits can be ordered meanwhile.
-            let _ = self.committer.send(CommitterMessage::Idle);
             apply_group(&self.inner, group);
-            return;
         }
+        // After the answers: those who hear of their commits come with the next, and share a sync.
         if self.left_over.is_none() {
             let _ = self.committer.send(CommitterMessage::Idle);
         }
