@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Bytes of a group that takes no more batches: its trees can be written while the next is synced.
-const GROUP_BYTES: usize = 8 * 1024 * 1024;
+const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
 /// Bytes of a group that is applied on this thread, in less time than it takes to wake another.
 const QUICK_BYTES: usize = 32 * 1024;

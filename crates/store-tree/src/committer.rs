@@ -30,7 +30,7 @@ const TURN_COMMITS: usize = 4_096;
 const WORTH_MUTATIONS: usize = 64;
 /// Bytes of an entry that takes no more commits: it has to fit into the journal, and into memory
 /// several times.
-const ENTRY_BYTES: usize = 4 * 1024 * 1024;
+const ENTRY_BYTES: usize = 2 * 1024 * 1024;
 
 /// The committer's own state.
 pub(crate) struct Committer {

@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod bounds;
+mod damage;
+mod kills;
 mod laws;
 mod metrics;
