@@ -20,7 +20,7 @@ const NEW_FORMAT_FILE: &str = "EBB.new";
 const TEMPORARY: &str = "tmp";
 /// What the mark says. The number changes when an older version could not read what this one
 /// writes.
-const FORMAT: &str = "ebb data directory, format 1\n";
+const FORMAT: &str = "ebb data directory, format 2\n";
 
 /// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -78,8 +78,7 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
     if 0 < of.wait || inner.ending.load(Ordering::SeqCst) {
         return true;
     }
-    let at_rest =
-        of.place.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
+    let at_rest = of.place.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
     let done = compact_while_changing(inner, of, at_rest)
         .and_then(|()| inner.release_place(&of.place).map(|more| !more));
     match done {
@@ -94,11 +93,7 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
 }
 
 /// Compacts a place while that changes anything.
-fn compact_while_changing(
-    inner: &OpenStore,
-    of: &mut Watched,
-    at_rest: bool,
-) -> Result<(), Error> {
+fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
     let tree = &of.place.tree;
     let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
     let mut seen = (shape(), at_rest);

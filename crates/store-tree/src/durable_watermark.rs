@@ -102,10 +102,8 @@ fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Mark)> {
         return None;
     }
     let number = |at: usize| -> Option<[u8; 8]> { body.get(8 * at..8 * at + 8)?.try_into().ok() };
-    let stamp = Stamp {
-        seq: u64::from_be_bytes(number(3)?),
-        at_ms: i64::from_be_bytes(number(4)?),
-    };
+    let stamp =
+        Stamp { seq: u64::from_be_bytes(number(3)?), at_ms: i64::from_be_bytes(number(4)?) };
     let (durable, tail) = (u64::from_be_bytes(number(1)?), u64::from_be_bytes(number(2)?));
     Some((u64::from_be_bytes(number(0)?), Mark { durable, tail, stamp }))
 }

@@ -7,9 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 use bytes::Bytes;
 use journal::{Entry, Mutation};
 use lsm_tree::AbstractTree as _;
-use store::{
-    Error, FoldedSums, Kind, OrderedBatch, Space, Stamp, decode_count, encode_count,
-};
+use store::{Error, FoldedSums, Kind, OrderedBatch, Space, Stamp, decode_count, encode_count};
 
 use crate::{
     errors::from_tree,

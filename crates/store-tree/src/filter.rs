@@ -3,9 +3,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use lsm_tree::compaction::filter::{
-    CompactionFilter, Context, Factory, ItemAccessor, Verdict,
-};
+use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
 

@@ -189,9 +189,7 @@ fn open_journal(options: &TreeOptions, mark: Mark) -> Result<LocalJournal, Error
         group_bytes: LARGEST_GROUP,
     };
     LocalJournal::open(&folder, &journal).map_err(|error| match error.kind {
-        Kind::Refused => {
-            Error::new(Kind::Refused, format!("{}: {error}", options.path.display()))
-        }
+        Kind::Refused => Error::new(Kind::Refused, format!("{}: {error}", options.path.display())),
         _ => error,
     })
 }

@@ -1,10 +1,11 @@
 //! One opening of the store, as its threads share it: journal, trees, what is durable, whom to tell.
 //! It has no threads of its own; see `generation`.
 
-use std::{sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, AtomicU64},
-},
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
     thread::Thread,
 };
 
@@ -153,11 +154,8 @@ impl OpenStore {
         let tail = self.tail();
         let applied = *self.applied.lock();
         let mut watermark = self.watermark.lock();
-        let mark = Mark {
-            durable: applied.n,
-            tail: tail.max(watermark.mark.tail),
-            stamp: applied.stamp,
-        };
+        let mark =
+            Mark { durable: applied.n, tail: tail.max(watermark.mark.tail), stamp: applied.stamp };
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 

@@ -214,4 +214,3 @@ fn has_good_end(path: &Path) -> io::Result<bool> {
     file.read_exact_at(&mut bytes, at)?;
     Ok(xxh3_128(&bytes) == checksum)
 }
-

@@ -17,9 +17,16 @@ use store::{Error, Timepiece};
 use tokio::sync::Notify;
 
 use crate::{
-    errors::from_io, filter::PredicateInForce, generation::Generation, keeper,
-    lasting::AcrossOpenings, metrics::{StoredBytes, TreeMetrics}, options::TreeOptions, room::Room,
-    shared::StoreShared, thread::spawn_named,
+    errors::from_io,
+    filter::PredicateInForce,
+    generation::Generation,
+    keeper,
+    lasting::AcrossOpenings,
+    metrics::{StoredBytes, TreeMetrics},
+    options::TreeOptions,
+    room::Room,
+    shared::StoreShared,
+    thread::spawn_named,
 };
 
 /// The embedded store.

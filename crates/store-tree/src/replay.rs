@@ -55,7 +55,9 @@ impl Replayed {
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
         let share = present.len().div_ceil(threads).max(1);
         let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<Place>>, Error> {
-            part.iter().map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new)).collect()
+            part.iter()
+                .map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new))
+                .collect()
         };
         let opened: Vec<Result<Vec<_>, Error>> = std::thread::scope(|scope| {
             let parts: Vec<_> =
@@ -165,7 +167,8 @@ impl Replayed {
     /// Follows a change of the directory.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
-            Change::Made(number, space) if !self.places.contains_key(&number) && !self.missing.contains(&number) =>
+            Change::Made(number, space)
+                if !self.places.contains_key(&number) && !self.missing.contains(&number) =>
             {
                 let place = trees.open_or_make(number, Some(space))?;
                 self.places.insert(number, Arc::new(place));

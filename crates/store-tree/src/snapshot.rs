@@ -112,9 +112,7 @@ impl Snapshot for TreeSnapshot {
         still.check_open()?;
         let Some(place) = still.view.places.get(&space) else { return Ok(None) };
         let found = place.tree.get(key, still.view.number);
-        found
-            .map(|value| value.map(Bytes::from))
-            .map_err(|error| from_tree("read a key", &error))
+        found.map(|value| value.map(Bytes::from)).map_err(|error| from_tree("read a key", &error))
     }
 
     async fn scan(

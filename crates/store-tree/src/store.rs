@@ -96,8 +96,7 @@ impl Store for TreeStore {
 
     fn disk_bytes(&self) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        let tables: u64 =
-            live.inner.all_places().iter().map(|place| place.tree.disk_space()).sum();
+        let tables: u64 = live.inner.all_places().iter().map(|place| place.tree.disk_space()).sum();
         tables + live.inner.journal.held().disk_bytes
     }
 

@@ -205,10 +205,12 @@ impl Sequencer {
                     self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
                 }
                 Condition::Before(instant_ms) => (*instant_ms <= at_ms).then_some(Refusal::Late),
-                Condition::AfterPrevious => match ordered.outcomes.last().or(ordered.before.as_ref()) {
-                    Some(Outcome::Refused(refusal)) => Some(*refusal),
-                    _ => None,
-                },
+                Condition::AfterPrevious => {
+                    match ordered.outcomes.last().or(ordered.before.as_ref()) {
+                        Some(Outcome::Refused(refusal)) => Some(*refusal),
+                        _ => None,
+                    }
+                }
             };
             if let Some(refusal) = refusal {
                 return Outcome::Refused(refusal);

@@ -95,8 +95,8 @@ def test_an_empty_format_file(used):
 
 def test_a_newer_format(used):
     text = (used / "EBB").read_text()
-    assert "format 1" in text
-    (used / "EBB").write_text(text.replace("format 1", "format 2"))
+    assert "format 2" in text
+    (used / "EBB").write_text(text.replace("format 2", "format 3"))
     refused(used, "another version", "format 2")
     refused(used, "another version", command="verify")
 

@@ -72,7 +72,12 @@ impl Bounded {
 }
 
 fn open(path: &Path) -> TreeStore {
-    let options = TreeOptions { journal_bytes: BOUND, buffer_bytes: BOUND, segment_bytes: SEGMENT, ..TreeOptions::new(path) };
+    let options = TreeOptions {
+        journal_bytes: BOUND,
+        buffer_bytes: BOUND,
+        segment_bytes: SEGMENT,
+        ..TreeOptions::new(path)
+    };
     TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
 }
 

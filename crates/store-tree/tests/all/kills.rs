@@ -22,8 +22,7 @@ use store_tree::{TreeOptions, TreeStore};
 const VICTIM: &str = "STORE_TREE_VICTIM";
 /// How often it is killed.
 const KILLS: u64 = 60;
-const SPACES: [Space; 4] =
-    [Space::Rows(1), Space::Index(1), Space::Rows(2), Space::Index(2)];
+const SPACES: [Space; 4] = [Space::Rows(1), Space::Index(1), Space::Rows(2), Space::Index(2)];
 
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 type Model = BTreeMap<Space, Rows>;
