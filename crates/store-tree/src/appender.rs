@@ -110,7 +110,7 @@ impl Appender {
 
     /// Notes that a group was not appended; returns what its writers hear.
     fn note_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
-        let error = match failure {
+        match failure {
             AppendFailure::Refused(error) => {
                 // Later entries go on behind this one, with numbers and sums that are wrong now.
                 self.refused = Some((epoch, error.clone()));
@@ -129,8 +129,7 @@ impl Appender {
                 self.refused = Some((u64::MAX, error.clone()));
                 error
             }
-        };
-        error
+        }
     }
 
     /// Has a durable group applied.

@@ -92,14 +92,13 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry) {
         });
     }
     if let Some(dropped) = entry.dropped {
-        dropped.note_dropped();
-        inner.budget.note_freed(dropped.buffer().bytes());
+        inner.budget.note_freed(dropped.note_dropped());
         inner.published.publish_places(|places| {
             if let Some(space) = dropped.space {
                 places.remove(&space);
             }
         });
-        inner.compactor.note_dropped();
+        inner.compactor.note_dropped(dropped);
     }
 }
 

@@ -123,16 +123,17 @@ impl Committer {
 
     /// Before anything is ordered: the reason why nothing can be, and a new beginning where the
     /// journal refused an entry.
-    fn prepare(&mut self) -> Result<(), Error> {
+    fn prepare(&mut self, needs_room: bool) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
         stopped()?;
         if self.epoch <= inner.refused_epoch.load(Ordering::SeqCst) {
             self.begin_again();
         }
-        inner.budget.wait_for_room(|| {
-            inner.stop_reason().is_some() || inner.ending.load(Ordering::SeqCst)
-        })?;
+        let ended = || inner.stop_reason().is_some() || inner.ending.load(Ordering::SeqCst);
+        if needs_room {
+            inner.budget.wait_for_room(ended)?;
+        }
         stopped()
     }
 
@@ -150,7 +151,7 @@ impl Committer {
         if !self.waiting.is_empty() {
             self.serve_waiting();
         }
-        let made = self.prepare().and_then(|()| self.change_space(space, make));
+        let made = self.prepare(make).and_then(|()| self.change_space(space, make));
         let batch = made.unwrap_or_else(|error| Batch { failed: Some(error), ..Batch::default() });
         self.enqueue(Batch { done: Some(done), ..batch });
     }
@@ -205,7 +206,7 @@ impl Committer {
         let mut continues = false;
         loop {
             // Nothing was entered in the in-flight table yet, so there is nothing to finish.
-            if let Err(error) = self.prepare() {
+            if let Err(error) = self.prepare(true) {
                 return Batch { failed: Some(error), continues, ..Batch::default() };
             }
             let now = self.time.now_ms().max(self.sequencer.last_stamp().at_ms);

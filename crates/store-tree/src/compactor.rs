@@ -65,6 +65,8 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
                 false
             })
         });
+        // Freed here, beside all others: one may have half a million keys in memory.
+        drop(inner.compactor.take_unread());
         inner.compactor.note_result(inner.trees.bury());
     }
 }
@@ -100,11 +102,9 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
     // One call does one step of work; as long as the tables change there may be more.
     while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
         of.nothing_to_do = Some(seen);
-        // As long as this lives, the tables being made are handed to the disk while they grow.
-        let _tables = inner.writeback.note_tables(of.place.folder());
-        let strategy = Arc::new(leveled(at_rest));
         // Versions that an open view sees are kept.
-        let compacted = tree.compact(strategy, inner.published.oldest_view());
+        let compact = || tree.compact(Arc::new(leveled(at_rest)), inner.published.oldest_view());
+        let compacted = inner.make_tables(&of.place, compact);
         compacted.map_err(|error| from_tree("compact a tree", &error))?;
         seen.0 = shape();
     }
@@ -123,7 +123,7 @@ fn leveled(at_rest: bool) -> Leveled {
 
 /// Compacts a place as a whole, so that its filter sees every row.
 pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
-    let _tables = inner.writeback.note_tables(place.folder());
-    let compacted = place.tree.major_compact(TABLE_BYTES, inner.published.oldest_view());
+    let compact = || place.tree.major_compact(TABLE_BYTES, inner.published.oldest_view());
+    let compacted = inner.make_tables(place, compact);
     compacted.map_err(|error| from_tree("compact a tree", &error))
 }

@@ -24,6 +24,8 @@ pub(crate) struct CompactorMailbox {
 #[derive(Default)]
 struct Mail {
     written: WrittenPlaces,
+    /// Places of dropped spaces, until nobody reads them.
+    dropped: Vec<Arc<Place>>,
     /// Kept until the store's user asks; see `tick`.
     failure: Option<Error>,
     /// The thread ends at its next look.
@@ -42,9 +44,16 @@ impl CompactorMailbox {
         }
     }
 
-    /// A space was dropped: its folder is to be removed.
-    pub(crate) fn note_dropped(&self) {
+    /// The space of this place was dropped.
+    pub(crate) fn note_dropped(&self, place: Arc<Place>) {
+        self.mail.lock().dropped.push(place);
         self.wake.notify_one();
+    }
+
+    /// Dropped places that nobody else has any more.
+    pub(crate) fn take_unread(&self) -> Vec<Arc<Place>> {
+        let mut mail = self.mail.lock();
+        mail.dropped.extract_if(.., |place| Arc::strong_count(place) == 1).collect()
     }
 
     /// Ends the thread after what it is doing.
@@ -68,6 +77,7 @@ impl CompactorMailbox {
     /// Waits for something new, or a while; `None` when it is time to end.
     pub(crate) fn wait_for_mail(&self, idle: bool) -> Option<WrittenPlaces> {
         let mut mail = self.mail.lock();
+        let idle = idle && mail.dropped.is_empty();
         if !mail.closed && (!idle || mail.written.is_empty()) {
             mail.asleep = idle;
             // At rest seldom: only folders of dropped spaces are looked for.

@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 const TICKS_AFTER_FAILURE: u32 = 5;
 /// Ticks without a write after which a place is at rest.
 const REST_TICKS: u64 = 10;
+/// Ticks between two looks at what is stored.
+const MEASURE_TICKS: u64 = 100;
 /// Keys in memory that are not worth a table.
 const FEW_KEYS: usize = 1_000;
 /// Ticks between two looks for places at rest.
@@ -34,35 +36,43 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
     let _ = inner.flusher.set(std::thread::current());
     let mut wait = 0;
     while !inner.ending.load(Ordering::SeqCst) {
-        if inner.budget.excess().is_none() || 0 < wait {
+        if inner.budget.excess().is_none() || 0 < wait || inner.stop_reason().is_some() {
             // Woken when a budget is used up.
             std::thread::park_timeout(PAUSE);
-            inner.tick.fetch_add(1, Ordering::Relaxed);
+            if inner.tick.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURE_TICKS) {
+                inner.metrics.note_stored(inner.stored_bytes());
+            }
             wait = u32::saturating_sub(wait, 1);
         }
         if 0 < wait || inner.stop_reason().is_some() {
-            std::thread::park_timeout(PAUSE);
             continue;
         }
         let flushed = catch_unwind(AssertUnwindSafe(|| flush_where_due(inner)));
         let result = flushed.unwrap_or_else(|_| {
             Err(Error::new(Kind::Unavailable, "a flush failed in an unforeseen way"))
         });
-        wait = if result.is_err() { TICKS_AFTER_FAILURE } else { 0 };
-        inner.note_flush(result);
+        wait = match &result {
+            Ok(true) => 0,
+            // Whatever is beyond its budget is somebody else's to let go of.
+            Ok(false) => 1,
+            Err(_) => TICKS_AFTER_FAILURE,
+        };
+        inner.note_flush(result.map(|_| ()));
     }
 }
 
 /// Flushes one place if that is due, and lets the journal go as far as it may.
-fn flush_where_due(inner: &OpenStore) -> Result<(), Error> {
-    if let Some(place) = due_place(inner) {
-        inner.flush_place(&place)?;
-    } else if inner.budget.flush_failure().is_some() {
+///
+/// Returns whether there was something to do.
+fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
+    let due = due_place(inner).or_else(|| {
         // Whether there is room again is only known by trying.
-        let oldest = inner.all_places().into_iter().min_by_key(|place| floor_of(place));
-        oldest.map_or(Ok(()), |oldest| inner.flush_place(&oldest))?;
-    }
-    inner.cut_journal()
+        let failing = inner.budget.flush_failure().is_some();
+        inner.all_places().into_iter().filter(|_| failing).min_by_key(floor_of)
+    });
+    let flushed = due.map_or(Ok(false), |place| inner.flush_place(&place))?;
+    inner.cut_journal()?;
+    Ok(flushed)
 }
 
 /// The place whose memory is to be written now.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use journal::{Journal as _, LocalJournal};
+use lsm_tree::AbstractTree as _;
 use parking_lot::Mutex;
 use store::{Error, InFlight, Kind, Stamp};
 
@@ -19,7 +20,8 @@ use crate::{
     durable_watermark::{DurableWatermark, Mark},
     errors::{from_io, from_tree},
     filter_progress::FilterProgress,
-    metrics::TreeMetrics,
+    manifest,
+    metrics::{StoredBytes, TreeMetrics},
     place::Place,
     published::{PlaceMap, Published},
     room::Room,
@@ -105,20 +107,38 @@ impl OpenStore {
         floors.min().map_or(next, |floor| floor.min(next))
     }
 
-    /// Writes the memory of a place to tables, and lets go of it.
-    pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<(), Error> {
+    /// Writes the memory of a place to tables, and lets go of it; returns whether there was any.
+    pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<bool, Error> {
         if place.buffer().floor().is_none() || place.is_dropped() {
-            return Ok(());
+            return Ok(false);
         }
-        let flushed = {
-            // As long as this lives, tables being made are handed to the disk while they grow.
-            let _tables = self.writeback.note_tables(place.folder());
-            place.flush(self.published.oldest_view())
-        };
+        let flushed = self.make_tables(place, || place.flush(self.published.oldest_view()));
         let freed = flushed.map_err(|error| from_tree("write tables", &error))?;
         self.budget.note_freed(freed);
         self.compactor.note_tables(place);
-        self.release_place(place).map(|_| ())
+        self.release_place(place).map(|_| true)
+    }
+
+    /// Has a place make tables. What it leaves of a failure takes room that it may have failed for.
+    pub(crate) fn make_tables<T>(
+        &self,
+        place: &Place,
+        make: impl FnOnce() -> lsm_tree::Result<T>,
+    ) -> lsm_tree::Result<T> {
+        // As long as this lives, tables being made are handed to the disk while they grow.
+        let _growing = self.writeback.note_tables(place.folder());
+        let newest = manifest::newest_table(place.folder());
+        let made = {
+            let _making = place.making.read();
+            make()
+        };
+        // Nobody else is making some: then all that are new are listed, or of no use.
+        if made.is_err()
+            && let Some(_alone) = place.making.try_write()
+        {
+            self.compactor.note_result(manifest::remove_unlisted(place.folder(), newest));
+        }
+        made
     }
 
     /// Lets go of memory and files of a place that no view reads; returns whether some are left.
@@ -147,6 +167,16 @@ impl OpenStore {
             self.journal.cut(tail, &[])?;
         }
         Ok(())
+    }
+
+    /// Bytes on the disk by what they are. It looks at every file.
+    pub(crate) fn stored_bytes(&self) -> StoredBytes {
+        let tables = self.all_places().iter().map(|place| place.tree.disk_space()).sum();
+        StoredBytes {
+            journal: self.journal.held().disk_bytes,
+            tables,
+            garbage: self.trees.file_bytes().saturating_sub(tables),
+        }
     }
 
     /// Moves the watermark to what is durable now.

@@ -53,6 +53,29 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
+/// The largest number of a table in the folder of a tree; numbers grow.
+pub(crate) fn newest_table(folder: &Path) -> u64 {
+    table_numbers(folder).into_iter().max().unwrap_or(0)
+}
+
+/// Removes tables with larger numbers that are not listed: left of a flush or compaction that failed.
+pub(crate) fn remove_unlisted(folder: &Path, newest: u64) -> Result<(), Error> {
+    let listed = listed_tables(folder)?;
+    for number in table_numbers(folder).into_iter().filter(|number| newest < *number) {
+        let path = folder.join("tables").join(number.to_string());
+        if listed.iter().all(|table| table.path != path) {
+            std::fs::remove_file(path).map_err(|error| from_io("remove a table", &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers of all tables that are there.
+fn table_numbers(folder: &Path) -> Vec<u64> {
+    let entries = std::fs::read_dir(folder.join("tables")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// The error of a file that cannot be read.
 fn unreadable_error(error: io::Error) -> Error {
     from_io("read the lists of tables", &error)
@@ -213,4 +236,89 @@ fn has_good_end(path: &Path) -> io::Result<bool> {
     let mut bytes = vec![0; usize::try_from(list).unwrap_or(0)];
     file.read_exact_at(&mut bytes, at)?;
     Ok(xxh3_128(&bytes) == checksum)
+}
+
+#[cfg(test)]
+mod tests {
+    use lsm_tree::{AbstractTree as _, Config, SequenceNumberCounter};
+
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_of_a_list_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join(TREES).join("7");
+        let counter = SequenceNumberCounter::default();
+        let tree = Config::new(&folder, counter.clone(), counter).open().unwrap();
+        for n in 0..3_u8 {
+            tree.insert([n], [n; 2_000], 1 + u64::from(n));
+            tree.rotate_memtable();
+            tree.flush(&tree.get_flush_lock(), 0).unwrap();
+        }
+        drop(tree);
+        check_tables(&folder).unwrap();
+        assert!(damaged_tables(directory.path()).unwrap().is_empty());
+        let current = std::fs::read(folder.join("current")).unwrap();
+        let (number, _) = parse_version(&current).unwrap();
+        for name in ["current".to_owned(), format!("v{number}")] {
+            flip_each(&folder, &folder.join(name), 0);
+        }
+        let list = std::fs::read(folder.join(format!("v{number}"))).unwrap();
+        let tables = super::parse_tables(&list).unwrap();
+        assert_eq!(tables.len(), 3);
+        for (table, _) in tables {
+            let path = folder.join("tables").join(table.to_string());
+            let bytes = std::fs::read(&path).unwrap();
+            let end = &bytes[bytes.len() - TRAILER_BYTES..];
+            let (_, at, _) = parse_trailer(end, bytes.len() as u64).unwrap();
+            flip_each(&folder, &path, usize::try_from(at).unwrap());
+            flip_some(directory.path(), &path);
+        }
+        check_tables(&folder).unwrap();
+    }
+
+    #[test]
+    fn only_new_tables_that_are_not_listed_are_left_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path();
+        let counter = SequenceNumberCounter::default();
+        let tree = Config::new(folder, counter.clone(), counter).open().unwrap();
+        tree.insert("a", "b", 1);
+        tree.rotate_memtable();
+        tree.flush(&tree.get_flush_lock(), 0).unwrap();
+        let table = |number: u64| folder.join("tables").join(number.to_string());
+        let newest = newest_table(folder);
+        // As if a view still read an older one; and what a failure has left.
+        std::fs::write(table(newest + 5), "older").unwrap();
+        std::fs::write(table(newest + 6), "half").unwrap();
+        remove_unlisted(folder, newest + 5).unwrap();
+        assert!(table(newest).exists() && table(newest + 5).exists());
+        assert!(!table(newest + 6).exists());
+    }
+
+    /// Bytes of a table are changed in turn, and a look at everything names it each time.
+    fn flip_some(store: &Path, path: &Path) {
+        let bytes = std::fs::read(path).unwrap();
+        // Not those at its end, which are looked at first and refused.
+        for at in (0..bytes.len() - 500).step_by(61) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            std::fs::write(path, changed).unwrap();
+            assert_eq!(damaged_tables(store).unwrap(), [path.to_owned()], "byte {at}");
+        }
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// Every byte of a file from a place on is changed in turn, and each time it is noticed.
+    fn flip_each(folder: &Path, path: &Path, from: usize) {
+        let bytes = std::fs::read(path).unwrap();
+        for at in from..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            std::fs::write(path, changed).unwrap();
+            let refused = check_tables(folder).unwrap_err();
+            assert_eq!(refused.kind, Kind::Corrupt, "byte {at} of {}", path.display());
+        }
+        std::fs::write(path, bytes).unwrap();
+    }
 }

@@ -1,6 +1,7 @@
 //! What the committer measures, and what is stored.
 
 use metrics::Histogram;
+use parking_lot::Mutex;
 
 /// Commits of one batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];
@@ -12,11 +13,29 @@ pub struct TreeMetrics {
     pub fsync_ns: Histogram,
     /// Commits that shared one such wait.
     pub group_size: Histogram,
+    /// Looked at every ten seconds: every file is asked.
+    stored: Mutex<StoredBytes>,
+}
+
+impl TreeMetrics {
+    /// Bytes on the disk at the last look.
+    pub fn stored_bytes(&self) -> StoredBytes {
+        *self.stored.lock()
+    }
+
+    /// Notes a look.
+    pub(crate) fn note_stored(&self, stored: StoredBytes) {
+        *self.stored.lock() = stored;
+    }
 }
 
 impl Default for TreeMetrics {
     fn default() -> Self {
-        Self { fsync_ns: Histogram::of_durations(), group_size: Histogram::new(SIZES) }
+        Self {
+            fsync_ns: Histogram::of_durations(),
+            group_size: Histogram::new(SIZES),
+            stored: Mutex::default(),
+        }
     }
 }
 

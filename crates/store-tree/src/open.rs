@@ -10,8 +10,6 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use journal::Journal as _;
-use lsm_tree::AbstractTree as _;
 use parking_lot::Mutex;
 use store::{Error, Timepiece};
 use tokio::sync::Notify;
@@ -84,13 +82,7 @@ impl TreeStore {
     /// Bytes on the disk by what they are. It looks at every file.
     pub fn stored_bytes(&self) -> StoredBytes {
         let Ok(live) = self.shared.open_generation() else { return StoredBytes::default() };
-        let places = live.inner.all_places();
-        let tables = places.iter().map(|place| place.tree.disk_space()).sum();
-        StoredBytes {
-            journal: live.inner.journal.held().disk_bytes,
-            tables,
-            garbage: live.inner.trees.file_bytes().saturating_sub(tables),
-        }
+        live.inner.stored_bytes()
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
 
 use journal::Mutation;
 use lsm_tree::{AbstractTree as _, Memtable, Tree};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use store::Space;
 
 /// Folders of dropped spaces that nobody reads any more.
@@ -64,6 +64,8 @@ pub(crate) struct Place {
     buffer: Mutex<Buffer>,
     /// Flushed memory that old versions may still hold: freed here, beside readers and writers.
     flushed: Mutex<Vec<Arc<Memtable>>>,
+    /// Held for reading by whoever makes tables.
+    pub(crate) making: RwLock<()>,
     dropped: AtomicBool,
     graveyard: Graveyard,
 }
@@ -84,6 +86,7 @@ impl Place {
             folder,
             buffer: Mutex::default(),
             flushed: Mutex::default(),
+            making: RwLock::new(()),
             dropped: AtomicBool::new(false),
             graveyard,
         }
@@ -154,9 +157,12 @@ impl Place {
         Ok(0 < self.tree.version_free_list_len() || !self.flushed.lock().is_empty())
     }
 
-    /// Its space was dropped: the folder goes when nobody reads it any more.
-    pub(crate) fn note_dropped(&self) {
+    /// Its space was dropped: the folder goes when nobody reads it any more. Returns the bytes of
+    /// memory that no longer count.
+    pub(crate) fn note_dropped(&self) -> u64 {
         self.dropped.store(true, Ordering::SeqCst);
+        let mut buffer = self.buffer.lock();
+        std::mem::take(&mut buffer.active_bytes) + std::mem::take(&mut buffer.sealed_bytes)
     }
 
     /// Whether its space was dropped.

@@ -139,7 +139,7 @@ impl Replayed {
         for dropped in entry.dropped {
             self.missing.remove(&dropped);
             if let Some(place) = self.places.remove(&dropped) {
-                place.note_dropped();
+                budget.note_freed(place.note_dropped());
             }
         }
         let mut rest = entry.mutations;

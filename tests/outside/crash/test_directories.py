@@ -97,7 +97,7 @@ def test_a_newer_format(used):
     text = (used / "EBB").read_text()
     assert "format 2" in text
     (used / "EBB").write_text(text.replace("format 2", "format 3"))
-    refused(used, "another version", "format 2")
+    refused(used, "another version", "format 3")
     refused(used, "another version", command="verify")
 
 
