@@ -29,6 +29,9 @@ use crate::{
     writeback::Writeback,
 };
 
+/// Places that are flushed at the same time when all are.
+const FLUSHES_AT_ONCE: usize = 4;
+
 /// The last entry that is in all its trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
@@ -149,13 +152,23 @@ impl OpenStore {
         released.map_err(|error| from_tree("let go of old files", &error))
     }
 
-    /// Writes the memory of all places that have entries up to this one to tables.
+    /// Writes the memory of all places that have entries up to this one to tables, several at a
+    /// time: most are small and wait for the disk, and an end has a few seconds.
     pub(crate) fn flush_up_to(&self, n: u64) -> Result<(), Error> {
-        for place in self.all_places() {
-            if place.buffer().floor().is_some_and(|floor| floor <= n) {
-                self.flush_place(&place)?;
-            }
-        }
+        let needed = |place: &Arc<Place>| place.buffer().floor().is_some_and(|floor| floor <= n);
+        let places: Vec<_> = self.all_places().into_iter().filter(needed).collect();
+        let share = places.len().div_ceil(FLUSHES_AT_ONCE).max(1);
+        let flush = |part: &[Arc<Place>]| {
+            part.iter().try_for_each(|place| self.flush_place(place).map(|_| ()))
+        };
+        let failed = || Error::new(Kind::Unavailable, "a flush failed in an unforeseen way");
+        std::thread::scope(|scope| {
+            let parts: Vec<_> =
+                places.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();
+            let mut ends =
+                parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(failed())));
+            ends.by_ref().find(Result::is_err).unwrap_or(Ok(()))
+        })?;
         self.cut_journal()
     }
 
