@@ -167,7 +167,13 @@ async fn a_hole_in_the_journal_is_noticed() {
     let refused = TreeStore::open(&options(after.path()), time.timepiece());
     assert_eq!(refused.unwrap_err().kind, store::Kind::Corrupt);
     let accepted = TreeOptions { accept_loss: true, ..options(after.path()) };
-    TreeStore::open(&accepted, time.timepiece()).unwrap();
+    let store = TreeStore::open(&accepted, time.timepiece()).unwrap();
+    store.commit(vec![put("after the loss".to_owned())]).await.unwrap();
+    drop(store);
+    // What was accepted once is no loss any more.
+    let store = TreeStore::open(&options(after.path()), time.timepiece()).unwrap();
+    let held = store.snapshot().get(Space::Catalog, b"after the loss").await.unwrap();
+    assert!(held.is_some());
 }
 
 /// Holds the store, and its commit up until it is told.
