@@ -140,7 +140,7 @@ impl Snapshot for TreeSnapshot {
 
 /// The first rows, within the limit: at least one where there is one.
 fn page_within(
-    rows: impl Iterator<Item = lsm_tree::IterGuardImpl>,
+    rows: impl Iterator<Item = impl lsm_tree::Guard>,
     limit: Limit,
 ) -> Result<Page, Error> {
     let mut page = Page::default();

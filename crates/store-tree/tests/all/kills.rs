@@ -10,6 +10,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
+    sync::mpsc,
     time::Duration,
 };
 
@@ -181,19 +182,26 @@ async fn a_killed_process_has_lost_nothing_that_it_was_told_to_be_durable() {
             .spawn()
             .unwrap();
         let out = BufReader::new(victim.stdout.take().unwrap());
+        let (works, begun) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             let reader = scope.spawn(move || {
                 let mut last = None;
+                let mut told = Some(works);
                 for line in out.lines().map_while(Result::ok) {
                     assert!(!line.contains("wrong"), "{line}");
                     // The harness writes without an end of line before the first.
                     if let Some((_, number)) = line.rsplit_once("done ") {
                         last = number.parse::<u64>().ok().or(last);
+                        drop(told.take());
                     }
                 }
                 last
             });
-            std::thread::park_timeout(Duration::from_millis(rng.u64(30..700)));
+            // Ends when the first step is done; every now and then not even that is waited for.
+            if kill % 8 != 0 {
+                let _ = begun.recv_timeout(Duration::from_secs(30));
+            }
+            std::thread::park_timeout(Duration::from_millis(rng.u64(0..400)));
             victim.kill().unwrap();
             victim.wait().unwrap();
             if let Some(last) = reader.join().unwrap() {
