@@ -90,7 +90,10 @@ impl Appender {
         let began = self.time.monotonic_ns();
         let appended = match self.inner.stop_reason() {
             Some(why) => Err(AppendFailure::Refused(why)),
-            None => self.inner.journal.append(&entries),
+            None => match self.inner.journal() {
+                Ok(journal) => journal.append(&entries),
+                Err(gone) => Err(AppendFailure::Refused(gone)),
+            },
         };
         match appended {
             Ok(_) => {

@@ -20,7 +20,7 @@ use std::{
 
 use journal::{Entry, Journal as _, JournalOptions, LocalJournal};
 use lsm_tree::AbstractTree as _;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use store::{Error, Kind, Space};
 
 use crate::{
@@ -94,7 +94,8 @@ impl Generation {
         let places: PlaceMap = replayed.places.values().filter_map(by_space).collect();
         let inner = Arc::new(OpenStore {
             published: Published::new(places, &trees.counter),
-            journal,
+            journal: Mutex::new(Some(Arc::new(journal))),
+            working: RwLock::new(()),
             trees,
             directory: replayed.directory,
             next_place: AtomicU64::new(replayed.next),

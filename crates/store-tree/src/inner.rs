@@ -7,11 +7,12 @@ use std::{
         atomic::{AtomicBool, AtomicU64},
     },
     thread::Thread,
+    time::Duration,
 };
 
 use journal::{Journal as _, LocalJournal};
 use lsm_tree::AbstractTree as _;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use store::{Error, InFlight, Kind, Stamp};
 
 use crate::{
@@ -29,6 +30,8 @@ use crate::{
     writeback::Writeback,
 };
 
+/// How long a compaction under way may keep the store from being opened again.
+const RETIRE_WITHIN: Duration = Duration::from_secs(5);
 /// Places that are flushed at the same time when all are.
 const FLUSHES_AT_ONCE: usize = 4;
 
@@ -45,7 +48,10 @@ pub(crate) struct Applied {
 
 /// An open store.
 pub(crate) struct OpenStore {
-    pub(crate) journal: LocalJournal,
+    /// None once this opening was stopped and another is about to take the journal.
+    pub(crate) journal: Mutex<Option<Arc<LocalJournal>>>,
+    /// Held for reading by whoever works on the trees beside the store's own threads.
+    pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
     /// The tree that says which place belongs to which space.
     pub(crate) directory: Arc<Place>,
@@ -85,6 +91,24 @@ pub(crate) struct OpenStore {
 }
 
 impl OpenStore {
+    /// The journal, while this opening has it.
+    pub(crate) fn journal(&self) -> Result<Arc<LocalJournal>, Error> {
+        let gone = || Error::new(Kind::Unavailable, "the store is being opened again");
+        self.journal.lock().clone().ok_or_else(gone)
+    }
+
+    /// Lets go of the journal and of the right to change files; reads go on. Its threads have ended.
+    pub(crate) fn retire(&self) -> Result<(), Error> {
+        let alone = self.working.try_write_for(RETIRE_WITHIN);
+        let busy = || Error::new(Kind::Unavailable, "the store is still compacted");
+        alone.map(|_| drop(self.journal.lock().take())).ok_or_else(busy)
+    }
+
+    /// Bytes of the journal's files.
+    pub(crate) fn journal_bytes(&self) -> u64 {
+        self.journal().map_or(0, |journal| journal.held().disk_bytes)
+    }
+
     /// Accepts no commit any more: what is on disk is not known.
     pub(crate) fn stop_commits(&self, error: &Error) {
         let _ = self.stopped.set(error.clone());
@@ -176,8 +200,9 @@ impl OpenStore {
     pub(crate) fn cut_journal(&self) -> Result<(), Error> {
         let tail = self.tail();
         self.budget.cut(tail);
-        if self.journal.held().first < tail {
-            self.journal.cut(tail, &[])?;
+        let journal = self.journal()?;
+        if journal.held().first < tail {
+            journal.cut(tail, &[])?;
         }
         Ok(())
     }
@@ -186,7 +211,7 @@ impl OpenStore {
     pub(crate) fn stored_bytes(&self) -> StoredBytes {
         let tables = self.all_places().iter().map(|place| place.tree.disk_space()).sum();
         StoredBytes {
-            journal: self.journal.held().disk_bytes,
+            journal: self.journal_bytes(),
             tables,
             garbage: self.trees.file_bytes().saturating_sub(tables),
         }
@@ -194,6 +219,10 @@ impl OpenStore {
 
     /// Moves the watermark to what is durable now.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
+        // Another opening may have the file by now.
+        if self.stop_reason().is_some() {
+            return Ok(());
+        }
         let tail = self.tail();
         let applied = *self.applied.lock();
         let mut watermark = self.watermark.lock();

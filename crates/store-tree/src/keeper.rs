@@ -5,8 +5,10 @@
 //!  fine ──(a write or sync failed)──▶ stopped: commits are refused, reads go on
 //!   ▲                                    │ every 0.5 s: is there room, can a file be written?
 //!   │                                    ▼
-//!   └── opened anew ◀◀───────────────── closed, once no read holds it
+//!   └── opened anew ◀──────────────── its threads end, it lets go of the journal
 //! ```
+//!
+//! What was open before is read until there is another; then the reads under way end.
 
 use std::{
     fs::File,
@@ -16,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use store::{Error, Kind};
+use store::Error;
 
 use crate::{errors::from_io, generation::Generation, shared::StoreShared};
 
@@ -24,10 +26,6 @@ use crate::{errors::from_io, generation::Generation, shared::StoreShared};
 const EVERY: Duration = Duration::from_millis(100);
 /// Looks between two attempts to open a store that stopped.
 const LOOKS_BETWEEN: u32 = 5;
-/// Looks for whoever still holds a store that is to be closed, and how long between two of them.
-const HOLDER_LOOKS: u32 = 1_000;
-/// Together five seconds: a read that lasts longer keeps the old one for another round.
-const HOLDER_LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Bytes that have to be writable before a store that works for readers is closed,
 const PROBE_BYTES: usize = 1024 * 1024;
 /// and how many files there have to be descriptors for.
@@ -74,38 +72,20 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     shared.lasting.room.look_at_device(0);
     shared.lasting.room.check_commit(true)?;
     probe_disk(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
-    shared.notify_waiting(None);
-    if let Some(stopped) = shared.generation.swap(None) {
-        stopped.inner.closing.store(true, Ordering::SeqCst);
+    let stopped = shared.generation.load_full();
+    if let Some(stopped) = &stopped {
         stopped.end_threads();
-        if let Err(held) = drop_when_unheld(stopped) {
-            // Somebody reads without an end in sight: go on as before, and try again.
-            held.inner.closing.store(false, Ordering::SeqCst);
-            shared.generation.store(Some(held));
-            return Err(Error::new(Kind::Unavailable, "the store is still read by others"));
-        }
+        // It lets go of the journal, and is read until there is another.
+        stopped.inner.retire()?;
     }
     // As at a start: whatever is wrong is found and refused, and tried again later.
     let opened = Generation::open(&shared.lasting)?;
     shared.anew.store(true, Ordering::SeqCst);
     shared.generation.store(Some(Arc::new(opened)));
-    Ok(())
-}
-
-/// Lets the store go as soon as nobody holds it; gives it back when that takes too long.
-fn drop_when_unheld(mut stopped: Arc<Generation>) -> Result<(), Arc<Generation>> {
-    for _ in 0..HOLDER_LOOKS {
-        stopped = match Arc::try_unwrap(stopped) {
-            Ok(alone) if Arc::strong_count(&alone.inner) == 1 => {
-                drop(alone);
-                return Ok(());
-            }
-            Ok(alone) => Arc::new(alone),
-            Err(held) => held,
-        };
-        std::thread::park_timeout(HOLDER_LOOK_EVERY);
+    if let Some(stopped) = stopped {
+        stopped.inner.closing.store(true, Ordering::SeqCst);
     }
-    Err(stopped)
+    Ok(())
 }
 
 /// Whether files can be made, written and made durable.
@@ -123,7 +103,9 @@ fn probe_disk(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use store::{Commit, Health, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
+    use store::{
+        Commit, Health, Kind, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime,
+    };
 
     use super::*;
     use crate::{TreeOptions, TreeStore};
@@ -139,7 +121,7 @@ mod tests {
             if wanted(&store.health()) {
                 return;
             }
-            std::thread::park_timeout(HOLDER_LOOK_EVERY);
+            std::thread::park_timeout(EVERY / 20);
         }
         panic!("{:?}", store.health());
     }
@@ -197,7 +179,7 @@ mod tests {
             if ended.is_some() {
                 break;
             }
-            std::thread::park_timeout(HOLDER_LOOK_EVERY);
+            std::thread::park_timeout(EVERY / 20);
         }
         assert_eq!(ended.unwrap().kind, Kind::Reopened);
         let began = store.snapshot();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use lsm_tree::{AbstractTree as _, Guard as _};
+use lsm_tree::AbstractTree as _;
 use store::{Direction, Error, KeyRange, Kind, Limit, Page, Snapshot, Space};
 use tokio::sync::OnceCell;
 

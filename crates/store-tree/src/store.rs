@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
-use journal::Journal as _;
 use lsm_tree::AbstractTree as _;
+use parking_lot::RwLockReadGuard;
 use store::{
     Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome, Space, Store,
 };
@@ -97,7 +97,7 @@ impl Store for TreeStore {
     fn disk_bytes(&self) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
         let tables: u64 = live.inner.all_places().iter().map(|place| place.tree.disk_space()).sum();
-        tables + live.inner.journal.held().disk_bytes
+        tables + live.inner.journal_bytes()
     }
 
     fn tick(&self) -> Result<(), Error> {
@@ -117,6 +117,7 @@ impl Store for TreeStore {
     async fn close(&self) -> Result<(), Error> {
         let inner = Arc::clone(&self.shared.open_generation()?.inner);
         in_thread("closer", move || {
+            let _working = begin_work(&inner)?;
             inner.flush_up_to(u64::MAX)?;
             inner.move_watermark()
         })
@@ -152,9 +153,16 @@ async fn in_thread(
     result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
 }
 
+/// Work on the trees as long as the returned value lives; none on those of an opening that ends.
+fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
+    let working = inner.working.read();
+    if inner.ending.load(Ordering::SeqCst) { Err(closed_error()) } else { Ok(working) }
+}
+
 /// Compacts one space as a whole, under its filter. What it dropped counts as filtered once no start
 /// would apply the entries that had it.
 fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
+    let _working = begin_work(inner)?;
     let places = inner.published.places();
     let Some(place) = places.get(&space) else { return Ok(()) };
     let began = *inner.applied.lock();
