@@ -17,7 +17,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("journal", &["store"]),
-    ("store-lsm", &["metrics", "store"]),
+    ("store-tree", &["journal", "metrics", "store"]),
     (
         "engine",
         &["clock", "document", "expiry", "memory", "evaluation", "pipeline", "select", "store"],
@@ -65,7 +65,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
             "auth",
             "engine",
             "store",
-            "store-lsm",
+            "store-tree",
             "clock",
         ],
     ),

@@ -30,7 +30,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("store", Speech::Nothing),
-    ("store-lsm", Speech::Nothing),
+    ("store-tree", Speech::Nothing),
     ("expiry", Speech::Nothing),
     ("evaluation", Speech::Nothing),
     ("engine", Speech::Nothing),

@@ -17,6 +17,7 @@ use crate::{
     options::JournalOptions,
     pool::{Filler, Pool},
     recovery::{self, Findings},
+    segment_header::GROUPS_AT,
     settle::settle,
     writer::{Writer, group_bytes_max},
 };
@@ -75,7 +76,8 @@ impl LocalJournal {
         } else {
             None
         };
-        let group_bytes_max = group_bytes_max(segment_bytes);
+        let largest = options.group_bytes.min(JournalOptions::SEGMENT_BYTES_MAX - GROUPS_AT);
+        let group_bytes_max = group_bytes_max(segment_bytes.max(largest + GROUPS_AT));
         let writer = Writer {
             log: Arc::clone(&log),
             pool: Arc::clone(&pool),

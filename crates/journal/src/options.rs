@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
     /// Bytes of each new segment, a multiple of 4,096 and at least [`Self::SEGMENT_BYTES_MIN`];
-    /// those that are there keep their size. A group has to fit into one.
+    /// those that are there keep their size.
     pub segment_bytes: u64,
     /// Segments that are kept ready; more that are cut off give their space back.
     pub spare_segments: usize,
@@ -13,6 +13,9 @@ pub struct JournalOptions {
     pub known_durable: u64,
     /// The number of the last entry where there is none: a new journal goes on after it.
     pub empty_after: u64,
+    /// Bytes of the largest group; less than fits into a segment counts as that. One that needs more
+    /// room than a segment has gets one of its own size, which is not used again.
+    pub group_bytes: u64,
     /// Open although entries are lost: an operator has looked at it. What follows the damage is
     /// dropped; where the oldest entries are lost the journal begins later, which
     /// [`Held::first`](crate::Held::first) tells.
@@ -39,6 +42,7 @@ impl Default for JournalOptions {
             spare_segments: 2,
             known_durable: 0,
             empty_after: 0,
+            group_bytes: 0,
             accept_loss: false,
         }
     }

@@ -59,15 +59,20 @@ impl Pool {
         }
     }
 
-    /// A segment to be used. Where there is none it is made now; a full disk fails here.
-    pub(crate) fn take(&self) -> io::Result<Arc<Segment>> {
+    /// A segment to be used, with this many bytes or more. Where there is none it is made now; a full
+    /// disk fails here.
+    pub(crate) fn take(&self, bytes: u64) -> io::Result<Arc<Segment>> {
+        if self.bytes < bytes {
+            let _making = self.making.lock();
+            return self.make(bytes);
+        }
         if let Some(segment) = self.take_ready() {
             return Ok(segment);
         }
         let _making = self.making.lock();
         match self.take_ready() {
             Some(segment) => Ok(segment),
-            None => self.make(),
+            None => self.make(self.bytes),
         }
     }
 
@@ -81,14 +86,14 @@ impl Pool {
     }
 
     /// Makes one. The caller holds `making`.
-    fn make(&self) -> io::Result<Arc<Segment>> {
+    fn make(&self, bytes: u64) -> io::Result<Arc<Segment>> {
         let number = {
             let mut state = self.state.lock();
             state.next_number += 1;
             state.next_number - 1
         };
         let goes_on = || !self.closed.load(Ordering::SeqCst);
-        Segment::make(&*self.disk, number, self.bytes, &goes_on).map(Arc::new)
+        Segment::make(&*self.disk, number, bytes, &goes_on).map(Arc::new)
     }
 
     /// Takes back a segment that is used no more. Beyond those wanted its space is given back.
@@ -119,7 +124,7 @@ impl Pool {
             if self.wanted <= self.state.lock().spare.len() {
                 continue;
             }
-            let made = self.make();
+            let made = self.make(self.bytes);
             let mut state = self.state.lock();
             match made {
                 Ok(segment) => state.spare.push(segment),

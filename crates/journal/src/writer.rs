@@ -152,13 +152,13 @@ impl Writer {
         });
         match newest {
             Some(newest) if newest.place.at + room <= newest.segment.bytes => Ok(newest),
-            _ => self.begin_segment(),
+            _ => self.begin_segment(GROUPS_AT + room),
         }
     }
 
-    /// Goes on in another segment. One that cannot be had leaves everything as it was.
-    fn begin_segment(&mut self) -> Result<Target, Error> {
-        let spare = self.pool.take();
+    /// Goes on in another segment of this many bytes or more. One that cannot be had leaves everything as it was.
+    fn begin_segment(&mut self, bytes: u64) -> Result<Target, Error> {
+        let spare = self.pool.take(bytes);
         let segment = spare.map_err(|error| from_io("make a segment of the journal", &error))?;
         let header = {
             let log = self.log.lock();

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
-use store_lsm::{LsmMetrics, LsmSnapshot, LsmStore};
+use store_tree::{TreeMetrics, TreeSnapshot, TreeStore};
 
 /// A store, chosen once at the start: in memory without a data directory, else on disk.
 #[derive(Debug)]
 pub(crate) enum AnyStore {
     Memory(MemoryStore),
-    Lsm(LsmStore),
+    Tree(TreeStore),
 }
 
 /// A snapshot of one of them, of the same kind as its store.
 #[derive(Clone, Debug)]
 pub(crate) enum AnySnapshot {
     Memory(<MemoryStore as Store>::Snapshot),
-    Lsm(LsmSnapshot),
+    Tree(TreeSnapshot),
 }
 
 /// Calls the same method on whichever store it is.
@@ -26,17 +26,17 @@ macro_rules! each {
     ($store:expr, $inner:ident => $call:expr) => {
         match $store {
             Self::Memory($inner) => $call,
-            Self::Lsm($inner) => $call,
+            Self::Tree($inner) => $call,
         }
     };
 }
 
 impl AnyStore {
     /// Returns what the store's committer measures; `None` where nothing is written to a disk.
-    pub(crate) fn lsm_metrics(&self) -> Option<Arc<LsmMetrics>> {
+    pub(crate) fn tree_metrics(&self) -> Option<Arc<TreeMetrics>> {
         match self {
             Self::Memory(_) => None,
-            Self::Lsm(store) => Some(store.metrics()),
+            Self::Tree(store) => Some(store.metrics()),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Store for AnyStore {
     fn snapshot(&self) -> AnySnapshot {
         match self {
             Self::Memory(inner) => AnySnapshot::Memory(inner.snapshot()),
-            Self::Lsm(inner) => AnySnapshot::Lsm(inner.snapshot()),
+            Self::Tree(inner) => AnySnapshot::Tree(inner.snapshot()),
         }
     }
 

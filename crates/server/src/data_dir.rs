@@ -20,7 +20,7 @@ const NEW_FORMAT_FILE: &str = "EBB.new";
 const TEMPORARY: &str = "tmp";
 /// What the mark says. The number changes when an older version could not read what this one
 /// writes.
-const FORMAT: &str = "ebb data directory, format 1\n";
+const FORMAT: &str = "ebb data directory, format 2\n";
 
 /// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     match fs::read_to_string(&file) {
         Ok(text) if text == FORMAT => Ok(()),
         Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
-            "{} was written by another version ({}); use that version or a newer one",
+            "{} was written by another version ({}); use a version that reads it",
             path.display(),
             text.trim()
         ))),
@@ -163,9 +163,11 @@ mod tests {
         assert!(refusal(ours.path()).contains("in use"));
         drop(held);
         DataDir::open(ours.path(), true).unwrap();
-        let newer = "ebb data directory, format 2\n";
-        fs::write(ours.path().join(FORMAT_FILE), newer).unwrap();
-        assert!(refusal(ours.path()).contains("another version"));
+        for other in ["ebb data directory, format 1\n", "ebb data directory, format 3\n"] {
+            fs::write(ours.path().join(FORMAT_FILE), other).unwrap();
+            let refused = refusal(ours.path());
+            assert!(refused.contains("another version") && refused.contains(other.trim()));
+        }
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("something else"));

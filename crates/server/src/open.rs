@@ -13,7 +13,7 @@ use clock::{Checkpoint, Clock, ClockSource, Machine};
 use engine::{Engine, KeepNothing, Options, Persist};
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_lsm::{LsmMetrics, LsmOptions, LsmStore};
+use store_tree::{TreeMetrics, TreeOptions, TreeStore};
 
 use crate::{
     any_store::AnyStore,
@@ -31,7 +31,7 @@ use crate::{
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
-    pub(crate) measured: Option<Arc<LsmMetrics>>,
+    pub(crate) measured: Option<Arc<TreeMetrics>>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
@@ -82,20 +82,21 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     let store = match &data_dir {
         None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
         Some(directory) => {
-            let options = LsmOptions {
+            let options = TreeOptions {
                 accept_loss: config.accept_loss,
                 cache_bytes: plan.cache_bytes() as u64,
                 journal_bytes: plan.journal_bytes() as u64,
-                ..LsmOptions::new(directory.path.join("store"))
+                buffer_bytes: plan.journal_bytes() as u64,
+                ..TreeOptions::new(directory.path.join("store"))
             };
-            AnyStore::Lsm(LsmStore::open(&options, time).map_err(refused_store)?)
+            AnyStore::Tree(TreeStore::open(&options, time).map_err(refused_store)?)
         }
     };
     let persist: Arc<dyn Persist> = match &file {
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let measured = store.lsm_metrics();
+    let measured = store.tree_metrics();
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;

@@ -69,7 +69,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
 /// Returns damage that no walk over rows would meet: in parts of tables that only other reads use,
 /// and in the files of the NoSQL API. `None`: there is none.
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
-    let tables = match store_lsm::damaged_tables(&data_dir.join("store")) {
+    let tables = match store_tree::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,
         // The store refuses that itself, and says what to do.
         Err(error) if error.kind == store::Kind::Corrupt => Vec::new(),

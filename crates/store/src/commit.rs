@@ -73,6 +73,14 @@ impl Mutation {
             | Self::Add { space, key, .. } => (*space, key),
         }
     }
+
+    /// Bytes of its key and value.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Put { key, value, .. } => key.len() + value.len(),
+            Self::Delete { key, .. } | Self::Add { key, .. } => key.len(),
+        }
+    }
 }
 
 /// Something that must not be looked at between a commit's stamp and its publication.

@@ -112,6 +112,10 @@ pub struct OrderedBatch {
     pub last: Option<Stamp>,
     /// Where the commits that were not ordered begin: a fence ends a batch.
     pub rest: Vec<Commit>,
+    /// Bytes of keys and values of the mutations.
+    pub bytes: usize,
+    /// What became of the commit in front of these.
+    pub before: Option<Outcome>,
     /// The fence that was raised, to be lowered with this outcome.
     pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
 }
@@ -151,9 +155,24 @@ impl Sequencer {
         time: &dyn Timepiece,
         in_flight: &InFlight,
     ) -> OrderedBatch {
-        let mut ordered = OrderedBatch::default();
+        self.order_within(commits, None, usize::MAX, time, in_flight)
+    }
+
+    /// The same, and no more commits once there are this many bytes to be written. `before` is what
+    /// became of the commit in front of them, which an earlier batch has.
+    pub fn order_within(
+        &mut self,
+        commits: Vec<Commit>,
+        before: Option<Outcome>,
+        limit_bytes: usize,
+        time: &dyn Timepiece,
+        in_flight: &InFlight,
+    ) -> OrderedBatch {
+        let mut ordered = OrderedBatch { before, ..OrderedBatch::default() };
         let mut commits = commits.into_iter();
-        for commit in commits.by_ref() {
+        while ordered.bytes < limit_bytes
+            && let Some(commit) = commits.next()
+        {
             let fence = commit.fence.clone();
             if let Some(fence) = &fence {
                 fence.raise();
@@ -186,10 +205,12 @@ impl Sequencer {
                     self.recent.is_newer(*space, key, *seq).then_some(Refusal::Newer)
                 }
                 Condition::Before(instant_ms) => (*instant_ms <= at_ms).then_some(Refusal::Late),
-                Condition::AfterPrevious => match ordered.outcomes.last() {
-                    Some(Outcome::Refused(refusal)) => Some(*refusal),
-                    _ => None,
-                },
+                Condition::AfterPrevious => {
+                    match ordered.outcomes.last().or(ordered.before.as_ref()) {
+                        Some(Outcome::Refused(refusal)) => Some(*refusal),
+                        _ => None,
+                    }
+                }
             };
             if let Some(refusal) = refusal {
                 return Outcome::Refused(refusal);
@@ -210,6 +231,7 @@ impl Sequencer {
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
                     // Sums are left out: adding meets no condition.
                     self.recent.note_write(space, key, stamp.seq);
+                    ordered.bytes += mutation.bytes();
                     ordered.mutations.push(mutation);
                 }
             }

@@ -22,6 +22,7 @@ CALLS = [
     "fdatasync",
     "fsync",
     "pwrite64",
+    "pwritev",
     "ftruncate",
     "fallocate",
     "rename",
@@ -29,16 +30,16 @@ CALLS = [
     "mkdir",
     "openat",
 ]
-#: Those that sockets and pipes have too: on the journal alone.
+#: Those that sockets and pipes have too: on tables alone.
 SHARED = ["write", "writev"]
 #: Calls without which a store cannot do: an error of each of these was met at least.
-MET = {"fdatasync", "fsync", "write", "openat"}
+MET = {"fdatasync", "fsync", "pwritev", "openat"}
 ERRORS = ["EIO", "ENOSPC"]
 TIMES = ["1", "3", "1+"]
 
 CASES = [(call, error, when) for call in CALLS + SHARED for error in ERRORS for when in TIMES]
 #: Those of the ordinary run.
-FEW = [("fdatasync", "EIO", "3"), ("fdatasync", "ENOSPC", "1+"), ("write", "EIO", "1+")]
+FEW = [("fdatasync", "EIO", "3"), ("fdatasync", "ENOSPC", "1+"), ("pwritev", "EIO", "1+")]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def churn(writers, number):
         writers.client["d"][f"churn{number - 2}"].drop()
 
 
-def journals(server):
-    return list((server.data_dir / "store" / "tree").glob("*.jnl"))
+def tables(server):
+    return list((server.data_dir / "store" / "trees").glob("*/tables/*"))
 
 
 @pytest.mark.parametrize(("call", "error", "when"), CASES if TORTURE else FEW)
@@ -66,7 +67,7 @@ def test_an_error_of_the_disk(call, error, when, met):
         writers.make()
         for _ in range(BEFORE):
             assert all(writers.write()), writers.wrong
-        paths = journals(server) if call in SHARED else ()
+        paths = tables(server) if call in SHARED else ()
         refused, red, number = 0, False, 0
         with Injection(server, call, error, when, paths) as injection:
             began = time.monotonic()

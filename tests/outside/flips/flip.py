@@ -23,7 +23,7 @@ def kinds(image):
 
 
 #: The journal is what a crash leaves behind, and has most of what can go wrong.
-WEIGHTS = {".jnl": 8, "tables": 6}
+WEIGHTS = {"store/journal": 8, "tables": 6}
 #: Bytes above which a file has an end of its own.
 LARGE = 10_000
 

@@ -89,6 +89,15 @@ fn of_store(shared: &Shared, registry: &mut Registry) {
     let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));
     registry.register("store_refusing", "Writes are refused by the store", refusing);
     if let Some(measured) = &shared.measured {
+        let stored = measured.stored_bytes();
+        for (kind, what, bytes) in [
+            ("storage_journal", "Bytes of the store's journal, spare room too", stored.journal),
+            ("storage_tables", "Bytes of the store's tables", stored.tables),
+            ("storage_garbage", "Bytes of tables that are to be deleted", stored.garbage),
+        ] {
+            let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
+            registry.register_with_unit(kind, what, Unit::Bytes, bytes);
+        }
         registry.register_with_unit(
             "fsync",
             "Writing a batch of commits and waiting until it is durable",

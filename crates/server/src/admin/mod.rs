@@ -26,7 +26,7 @@ use axum::{
 use engine::Engine;
 use memory::{Account, Plan};
 use spill::Area;
-use store_lsm::LsmMetrics;
+use store_tree::TreeMetrics;
 use tokio::{net::TcpListener, sync::watch};
 
 use pages::Pages;
@@ -45,7 +45,7 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
-    pub(crate) measured: Option<Arc<LsmMetrics>>,
+    pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// How the memory of the process is divided.
     pub(crate) plan: Plan,
     /// The account of all operations, for its figures.

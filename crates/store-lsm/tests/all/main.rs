@@ -1,6 +1,0 @@
-//! The embedded store from outside: one program, so that it is linked once.
-#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
-
-mod bounds;
-mod laws;
-mod metrics;

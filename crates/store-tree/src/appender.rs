@@ -1,0 +1,157 @@
+//! The thread that makes batches durable: all that wait are one group of the journal, with one write
+//! and one sync. Then they go to the trees: on this thread when nothing else waits, otherwise on the
+//! applier's, while this one syncs the next group.
+//!
+//! ```text
+//!  committer   [order 1]  [order 2]   [order 3]  [order 4]
+//!  appender         [sync 1]      [sync 2 and 3]       [sync 4, apply 4]
+//!  applier                   [apply 1]          [apply 2, 3]
+//! ```
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+    mpsc,
+};
+
+use journal::{AppendFailure, EncodedEntry, Journal as _};
+use store::{Error, Kind, Timepiece};
+
+use crate::{
+    applier::apply_group,
+    inner::OpenStore,
+    messages::{Batch, CommitterMessage},
+};
+
+/// Bytes of a group that takes no more batches: its trees can be written while the next is synced.
+const GROUP_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes of a group that is applied on this thread, in less time than it takes to wake another.
+const QUICK_BYTES: usize = 32 * 1024;
+
+/// The appender's own state.
+pub(crate) struct Appender {
+    inner: Arc<OpenStore>,
+    time: Arc<dyn Timepiece>,
+    /// Takes groups that are durable, in their order.
+    applier: mpsc::Sender<Vec<Batch>>,
+    /// Groups that the applier has not done yet.
+    applying: Arc<AtomicUsize>,
+    committer: mpsc::Sender<CommitterMessage>,
+    /// The last run of entries of which one was refused, and why.
+    refused: Option<(u64, Error)>,
+    /// Taken from the queue, and too much for the last group.
+    left_over: Option<Batch>,
+}
+
+impl Appender {
+    /// An appender for an open store.
+    pub(crate) fn new(
+        inner: Arc<OpenStore>,
+        time: Arc<dyn Timepiece>,
+        applier: mpsc::Sender<Vec<Batch>>,
+        applying: Arc<AtomicUsize>,
+        committer: mpsc::Sender<CommitterMessage>,
+    ) -> Self {
+        Self { inner, time, applier, applying, committer, refused: None, left_over: None }
+    }
+
+    /// Makes batches durable until the committer ends.
+    pub(crate) fn run(mut self, batches: &mpsc::Receiver<Batch>) {
+        while let Some(first) = self.left_over.take().or_else(|| batches.recv().ok()) {
+            let mut bytes = first.bytes();
+            let mut group = vec![first];
+            while let Ok(batch) = batches.try_recv() {
+                if GROUP_BYTES < bytes + batch.bytes() {
+                    self.left_over = Some(batch);
+                    break;
+                }
+                bytes += batch.bytes();
+                group.push(batch);
+            }
+            self.append(&mut group);
+            self.hand_over(group, batches);
+        }
+    }
+
+    /// Appends what is to be made durable; batches that were not are marked with the reason.
+    fn append(&mut self, group: &mut [Batch]) {
+        for batch in group.iter_mut() {
+            let refused = self.refused.as_ref().filter(|refused| batch.epoch <= refused.0);
+            if let (Some((_, why)), Some(_), None) = (refused, &batch.entry, &batch.failed) {
+                batch.failed = Some(why.clone());
+            }
+        }
+        let waits = |batch: &&mut Batch| batch.failed.is_none() && batch.entry.is_some();
+        let mut waiting: Vec<_> = group.iter_mut().filter(waits).collect();
+        let entry = |batch: &&mut Batch| batch.entry.as_ref().map(|entry| entry.encoded.clone());
+        let entries: Vec<EncodedEntry> = waiting.iter().filter_map(entry).collect();
+        let Some(epoch) = waiting.last().map(|batch| batch.epoch) else { return };
+        let began = self.time.monotonic_ns();
+        let appended = match self.inner.stop_reason() {
+            Some(why) => Err(AppendFailure::Refused(why)),
+            None => match self.inner.journal() {
+                Ok(journal) => journal.append(&entries),
+                Err(gone) => Err(AppendFailure::Refused(gone)),
+            },
+        };
+        match appended {
+            Ok(_) => {
+                let took = self.time.monotonic_ns().saturating_sub(began);
+                self.inner.metrics.fsync_ns.observe(took);
+                let committed: u64 = waiting.iter().map(|batch| batch.committed).sum();
+                if 0 < committed {
+                    self.inner.metrics.group_size.observe(committed);
+                }
+            }
+            Err(failure) => {
+                let error = self.note_failure(epoch, failure);
+                waiting.iter_mut().for_each(|batch| batch.failed = Some(error.clone()));
+            }
+        }
+    }
+
+    /// Notes that a group was not appended; returns what its writers hear.
+    fn note_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
+        match failure {
+            AppendFailure::Refused(error) => {
+                // Later entries go on behind this one, with numbers and sums that are wrong now.
+                self.refused = Some((epoch, error.clone()));
+                self.inner.refused_epoch.store(epoch, Ordering::SeqCst);
+                if error.kind == Kind::Unavailable {
+                    self.inner.stop_commits(&error);
+                }
+                error
+            }
+            AppendFailure::Unknown(error) => {
+                let text = format!(
+                    "sync the journal, so that it is not known whether the write took place: {error}"
+                );
+                let error = Error::new(Kind::Unavailable, text);
+                self.inner.stop_commits(&error);
+                self.refused = Some((u64::MAX, error.clone()));
+                error
+            }
+        }
+    }
+
+    /// Has a durable group applied.
+    fn hand_over(&mut self, group: Vec<Batch>, batches: &mpsc::Receiver<Batch>) {
+        if self.left_over.is_none() {
+            self.left_over = batches.try_recv().ok();
+        }
+        let bytes: usize = group.iter().map(Batch::bytes).sum();
+        let behind_others = 0 < self.applying.load(Ordering::SeqCst);
+        if self.left_over.is_some() || behind_others || QUICK_BYTES < bytes {
+            self.applying.fetch_add(1, Ordering::SeqCst);
+            // The applier ends after this thread.
+            let _ = self.applier.send(group);
+        } else {
+            apply_group(&self.inner, group);
+        }
+        // After the answers: those who hear of their commits come with the next, and share a sync.
+        if self.left_over.is_none() {
+            let _ = self.committer.send(CommitterMessage::Idle);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Puts durable groups into their trees, shows them to readers and tells whoever waits, in order.
+//!
+//! For each group: trees, counter, view; then for each batch the number of the last commit, the
+//! fence, the in-flight table, the answers. A writer that hears of its commit finds it in any view
+//! that it opens then; and a view that finds the table empty sees all that was in it.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+};
+
+use store::{Error, Kind, Outcome};
+
+use crate::{
+    inner::{Applied, OpenStore},
+    messages::{Batch, PendingEntry},
+};
+
+/// Applies groups until the appender ends.
+pub(crate) fn apply_until_closed(
+    inner: &OpenStore,
+    groups: &mpsc::Receiver<Vec<Batch>>,
+    applying: &AtomicUsize,
+) {
+    while let Ok(group) = groups.recv() {
+        apply_group(inner, group);
+        applying.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Applies one group.
+pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
+    // A tree that panics may have half of an entry: nothing is shown, and the store is opened again.
+    let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group)));
+    let broken = applied.is_err().then(|| {
+        let text = "a tree failed in an unforeseen way, so that it is not known what it has";
+        let error = Error::new(Kind::Unavailable, text);
+        inner.stop_commits(&error);
+        error
+    });
+    for mut batch in group {
+        batch.failed = batch.failed.take().or_else(|| broken.clone());
+        finish_batch(inner, batch);
+    }
+}
+
+/// Puts the entries of a group into their trees and shows them.
+fn apply_entries(inner: &OpenStore, group: &mut [Batch]) {
+    let (mut bytes, mut mutations, mut last) = (0, 0, None);
+    for batch in group {
+        bytes += batch.bytes() as u64;
+        mutations += batch.mutations() as u64;
+        let entry = batch.entry.take().filter(|_| batch.failed.is_none());
+        if let Some(entry) = entry {
+            last = Some((entry.encoded.n(), entry.last.seq));
+            apply_entry(inner, entry);
+        }
+    }
+    let Some((last, seq)) = last else { return };
+    inner.budget.note_group(last, bytes, mutations);
+    inner.room.note_written(bytes);
+    if inner.budget.excess().is_some()
+        && let Some(flusher) = inner.flusher.get()
+    {
+        flusher.unpark();
+    }
+    inner.published.publish();
+    // After the view: whoever takes this number first finds all commits up to it.
+    inner.published_seq.fetch_max(seq, Ordering::SeqCst);
+}
+
+/// Puts one entry into its trees.
+fn apply_entry(inner: &OpenStore, entry: PendingEntry) {
+    let (n, under) = (entry.encoded.n(), entry.under);
+    let tick = inner.tick.load(Ordering::Relaxed);
+    for run in entry.runs {
+        let grown = run.place.apply(n, under, run.mutations, tick);
+        inner.budget.note_memory(grown);
+    }
+    // From here on a view may read it.
+    inner.trees.counter.fetch_max(under + 1);
+    *inner.applied.lock() = Applied { n, under, stamp: entry.last };
+    if let Some(made) = entry.made {
+        inner.published.publish_places(|places| {
+            if let Some(space) = made.space {
+                places.insert(space, Arc::clone(&made));
+            }
+        });
+    }
+    if let Some(dropped) = entry.dropped {
+        inner.budget.note_freed(dropped.note_dropped());
+        inner.published.publish_places(|places| {
+            if let Some(space) = dropped.space {
+                places.remove(&space);
+            }
+        });
+        inner.compactor.note_dropped(dropped);
+    }
+}
+
+/// Tells whoever waits for a batch, after it is visible or has failed.
+fn finish_batch(inner: &OpenStore, batch: Batch) {
+    let failed = batch.failed;
+    if let Some((fence, outcome)) = batch.fence {
+        fence.lower(match outcome {
+            Outcome::Committed(stamp) if failed.is_none() => Some(stamp),
+            _ => None,
+        });
+    }
+    // After the view: whoever finds the table empty must find the commit visible.
+    if batch.in_flight {
+        inner.in_flight.finish_oldest();
+    }
+    for answer in batch.answers {
+        let result = match &failed {
+            None => Ok(answer.outcomes),
+            // Some of the request may have been written with the batch before.
+            Some(error) if batch.continues => {
+                Err(Error::new(Kind::Unavailable, error.message.clone()))
+            }
+            Some(error) => Err(error.clone()),
+        };
+        // Nobody may be waiting any more.
+        let _ = answer.asker.send(result);
+    }
+    if let Some(done) = batch.done {
+        let _ = done.send(failed.map_or(Ok(()), Err));
+    }
+}

@@ -1,0 +1,188 @@
+//! What is only in memory, and how much that may be: in bytes, and in the time that a start needs to
+//! apply it again.
+//!
+//! ```text
+//!  weight of the journal from its tail to its end: bytes + 500 a mutation
+//!     beyond its budget: the oldest memory is flushed     beyond twice that: commits wait
+//!  bytes in memory
+//!     beyond their budget: the largest memory is flushed  beyond twice that: commits wait
+//! ```
+
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
+use store::Error;
+
+/// What a mutation weighs beside its bytes: a start applies them one by one, about 2 us each.
+const MUTATION_WEIGHT: u64 = 500;
+/// How long somebody who waits for room sleeps between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What is only in memory, and the bounds.
+pub(crate) struct Budget {
+    journal_bytes: u64,
+    buffer_bytes: u64,
+    groups: Mutex<Groups>,
+    /// Bytes in memory, as the trees count them.
+    memory: AtomicU64,
+    /// Told when there is less.
+    less: Condvar,
+    /// Why nothing can be flushed, if that is so.
+    failure: Mutex<Option<Error>>,
+    failing: AtomicBool,
+}
+
+/// Entries that are not all in tables yet.
+#[derive(Default)]
+struct Groups {
+    /// The last entry of each group, and its weight.
+    held: VecDeque<(u64, u64)>,
+    weight: u64,
+}
+
+/// What is beyond its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Excess {
+    /// The journal: the oldest memory has to go.
+    Journal,
+    /// Memory: the largest has to go.
+    Memory,
+}
+
+impl Budget {
+    /// Nothing is in memory yet.
+    pub(crate) fn new(journal_bytes: u64, buffer_bytes: u64) -> Self {
+        Self {
+            journal_bytes,
+            buffer_bytes,
+            groups: Mutex::default(),
+            memory: AtomicU64::new(0),
+            less: Condvar::new(),
+            failure: Mutex::default(),
+            failing: AtomicBool::new(false),
+        }
+    }
+
+    /// A group up to this entry is in the journal and in memory.
+    pub(crate) fn note_group(&self, last: u64, bytes: u64, mutations: u64) {
+        let weight = bytes + MUTATION_WEIGHT * mutations;
+        let mut groups = self.groups.lock();
+        groups.held.push_back((last, weight));
+        groups.weight += weight;
+    }
+
+    /// Memory grew.
+    pub(crate) fn note_memory(&self, bytes: u64) {
+        self.memory.fetch_add(bytes, Ordering::SeqCst);
+    }
+
+    /// Memory was written to tables, or dropped.
+    pub(crate) fn note_freed(&self, bytes: u64) {
+        let less = |memory: u64| Some(memory.saturating_sub(bytes));
+        let _ = self.memory.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        self.less.notify_all();
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn in_memory(&self) -> u64 {
+        self.memory.load(Ordering::SeqCst)
+    }
+
+    /// Everything before this entry is in tables.
+    pub(crate) fn cut(&self, tail: u64) {
+        let mut groups = self.groups.lock();
+        while let Some((last, weight)) = groups.held.front().copied()
+            && last < tail
+        {
+            groups.held.pop_front();
+            groups.weight -= weight;
+        }
+        drop(groups);
+        self.less.notify_all();
+    }
+
+    /// What is beyond this many times its budget.
+    fn excess_of(&self, times: u64) -> Option<Excess> {
+        if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
+            return Some(Excess::Journal);
+        }
+        (self.buffer_bytes.saturating_mul(times) < self.in_memory()).then_some(Excess::Memory)
+    }
+
+    /// What is beyond its budget.
+    pub(crate) fn excess(&self) -> Option<Excess> {
+        self.excess_of(1)
+    }
+
+    /// Notes whether flushing succeeds.
+    pub(crate) fn note_flush(&self, failure: Option<Error>) {
+        self.failing.store(failure.is_some(), Ordering::SeqCst);
+        *self.failure.lock() = failure;
+        self.less.notify_all();
+    }
+
+    /// Why nothing can be flushed, if that is so.
+    pub(crate) fn flush_failure(&self) -> Option<Error> {
+        if !self.failing.load(Ordering::SeqCst) {
+            return None;
+        }
+        self.failure.lock().clone()
+    }
+
+    /// Waits until there is room for more, or says why there will be none for a while. `ended` is
+    /// asked now and then.
+    pub(crate) fn wait_for_room(&self, ended: impl Fn() -> bool) -> Result<(), Error> {
+        while self.excess_of(2).is_some() && !ended() {
+            if let Some(failure) = self.flush_failure() {
+                return Err(failure);
+            }
+            let mut groups = self.groups.lock();
+            self.less.wait_for(&mut groups, LOOK_EVERY);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Kind;
+
+    use super::*;
+
+    #[test]
+    fn small_mutations_weigh_more_than_their_bytes() {
+        let budget = Budget::new(10_000, 1_000);
+        budget.note_group(1, 100, 19);
+        assert_eq!(budget.excess(), None);
+        budget.note_group(3, 100, 1);
+        assert_eq!(budget.excess(), Some(Excess::Journal));
+        budget.cut(1);
+        assert_eq!(budget.excess(), Some(Excess::Journal), "entry 1 is needed");
+        budget.cut(2);
+        assert_eq!(budget.excess(), None);
+        budget.note_memory(1_001);
+        assert_eq!(budget.excess(), Some(Excess::Memory));
+        budget.note_freed(1);
+        assert_eq!(budget.excess(), None);
+    }
+
+    #[test]
+    fn whoever_needs_room_waits_or_hears_why() {
+        let budget = Budget::new(100, 100);
+        budget.note_memory(200);
+        budget.wait_for_room(|| false).unwrap();
+        budget.note_memory(1);
+        budget.wait_for_room(|| true).unwrap();
+        budget.note_flush(Some(Error::new(Kind::Full, "full")));
+        assert_eq!(budget.wait_for_room(|| false).unwrap_err().kind, Kind::Full);
+        std::thread::scope(|scope| {
+            budget.note_flush(None);
+            scope.spawn(|| budget.wait_for_room(|| false).unwrap());
+            budget.note_freed(50);
+        });
+    }
+}

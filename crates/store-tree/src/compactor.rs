@@ -1,0 +1,129 @@
+//! Compaction of the places that got tables, on a thread of its own, and the removal of what nobody
+//! reads any more.
+//!
+//! ```text
+//!  flushed ──▶ watched ──(every 50 ms)──▶ compact while that changes the tables
+//!                  │ not written for REST_TICKS: at rest, few tables
+//!                  └ at rest, and nothing to do or to let go of: left alone
+//! ```
+//!
+//! While a place is being written more tables are allowed, so that a burst does not compete with its
+//! own compaction; reads look at a few tables more meanwhile.
+
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, atomic::Ordering},
+};
+
+use lsm_tree::{AbstractTree as _, compaction::Leveled};
+use store::{Error, Kind};
+
+use crate::{errors::from_tree, inner::OpenStore, place::Place};
+
+/// Tables of the first level that start its compaction when the place is at rest.
+const TABLES_AT_REST: u8 = 4;
+/// The same while it is being written.
+const TABLES_IN_A_BURST: u8 = 12;
+/// Bytes of one table.
+const TABLE_BYTES: u64 = 64 * 1024 * 1024;
+/// The same in a burst. The second level holds this many of them before it is merged with the next,
+/// which can wait too.
+const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
+/// Ticks without a write after which a burst is over.
+const REST_TICKS: u64 = 5;
+/// Looks between two attempts after a failure.
+const LOOKS_AFTER_FAILURE: u32 = 20;
+
+/// A place that got tables lately.
+struct Watched {
+    place: Arc<Place>,
+    /// What it looked like when there was nothing to do, and whether it was at rest then.
+    nothing_to_do: Option<(Shape, bool)>,
+    /// Looks until it is tried again.
+    wait: u32,
+}
+
+/// What compaction changes: runs of the first level, tables, bytes on disk.
+type Shape = (usize, usize, u64);
+
+/// Compacts until the store is closed.
+pub(crate) fn compact_until_closed(inner: &OpenStore) {
+    let watch = |place| Watched { place, nothing_to_do: None, wait: 0 };
+    let all = inner.all_places().into_iter();
+    let mut watched: HashMap<u64, Watched> =
+        all.map(|place| (place.number, watch(place))).collect();
+    while let Some(written) = inner.compactor.wait_for_mail(watched.is_empty()) {
+        for (number, place) in written {
+            watched.entry(number).or_insert_with(|| watch(place)).wait = 0;
+        }
+        watched.retain(|_, of| {
+            let looked = catch_unwind(AssertUnwindSafe(|| look_after(inner, of)));
+            looked.unwrap_or_else(|_| {
+                let text = "a compaction failed in an unforeseen way";
+                inner.stop_commits(&Error::new(Kind::Unavailable, text));
+                false
+            })
+        });
+        // Freed here, beside all others: one may have half a million keys in memory.
+        drop(inner.compactor.take_unread());
+        inner.compactor.note_result(inner.trees.bury());
+    }
+}
+
+/// Does what there is to do for a place; returns whether there may be more.
+fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
+    if of.place.is_dropped() {
+        return false;
+    }
+    of.wait = of.wait.saturating_sub(1);
+    if 0 < of.wait || inner.ending.load(Ordering::SeqCst) {
+        return true;
+    }
+    let at_rest = of.place.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
+    let done = compact_while_changing(inner, of, at_rest)
+        .and_then(|()| inner.release_place(&of.place).map(|more| !more));
+    match done {
+        Ok(done) => !(done && at_rest),
+        Err(error) => {
+            inner.compactor.note_result(Err(error));
+            of.wait = LOOKS_AFTER_FAILURE;
+            of.nothing_to_do = None;
+            true
+        }
+    }
+}
+
+/// Compacts a place while that changes anything.
+fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
+    let tree = &of.place.tree;
+    let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
+    let mut seen = (shape(), at_rest);
+    // One call does one step of work; as long as the tables change there may be more.
+    while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
+        of.nothing_to_do = Some(seen);
+        // Versions that an open view sees are kept.
+        let compact = || tree.compact(Arc::new(leveled(at_rest)), inner.published.oldest_view());
+        let compacted = inner.make_tables(&of.place, compact);
+        compacted.map_err(|error| from_tree("compact a tree", &error))?;
+        seen.0 = shape();
+    }
+    Ok(())
+}
+
+/// How eagerly tables are merged.
+fn leveled(at_rest: bool) -> Leveled {
+    let (tables, bytes) = if at_rest {
+        (TABLES_AT_REST, TABLE_BYTES)
+    } else {
+        (TABLES_IN_A_BURST, TABLE_BYTES_IN_A_BURST)
+    };
+    Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes)
+}
+
+/// Compacts a place as a whole, so that its filter sees every row.
+pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
+    let compact = || place.tree.major_compact(TABLE_BYTES, inner.published.oldest_view());
+    let compacted = inner.make_tables(place, compact);
+    compacted.map_err(|error| from_tree("compact a tree", &error))
+}

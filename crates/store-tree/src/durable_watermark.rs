@@ -1,0 +1,128 @@
+//! A durable watermark outside the journal: the number of an entry that was certainly durable, in a
+//! file of two slots. A start that finds fewer entries has lost some to damage, and says so.
+//!
+//! ```text
+//!  entries of the journal:   1 … 90 91 92 93 94       watermark, moved once a second: 92
+//!  found by a start:         1 … 90 91                refused: 92 was durable
+//!  found by a start:         1 … 90 91 92             taken: what was later may never have been durable
+//! ```
+//!
+//! Beside it stands the tail: the first entry that a start has to apply. It may lag, since applying
+//! entries again changes nothing. The two slots are written in turn, each with a checksum: a write
+//! that is cut off in the middle leaves the other one, which is a second older.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+use store::Stamp;
+
+/// Bytes between the slots: a device writes a sector as a whole.
+const SLOT: u64 = 512;
+/// Bytes of a record without its checksum: number of the write, and five numbers of a mark.
+const BODY: usize = 8 * 5;
+/// With its checksum.
+const RECORD: usize = BODY + 4;
+
+/// What is known to be durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Number of the last entry; 0 before the first.
+    pub(crate) durable: u64,
+    /// The first entry that is not in the trees' tables.
+    pub(crate) tail: u64,
+    /// The last stamp that was given by then.
+    pub(crate) stamp: Stamp,
+}
+
+impl Mark {
+    /// Before the first entry.
+    pub(crate) const START: Self =
+        Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
+}
+
+/// The file of the watermark.
+#[derive(Debug)]
+pub(crate) struct DurableWatermark {
+    file: File,
+    /// Of the last write; its parity says which slot.
+    number: u64,
+    /// Where it stands.
+    pub(crate) mark: Mark,
+}
+
+impl DurableWatermark {
+    /// Opens the file, or makes it with room for both slots.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        if file.metadata()?.len() < 2 * SLOT {
+            file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
+            file.sync_all()?;
+        }
+        let mut newest = (0, Mark::START);
+        for slot in 0..2 {
+            let mut record = [0; RECORD];
+            file.read_exact_at(&mut record, slot * SLOT)?;
+            if let Some(found) = decode_slot(&record).filter(|found| newest.0 < found.0) {
+                newest = found;
+            }
+        }
+        Ok(Self { file, number: newest.0, mark: newest.1 })
+    }
+
+    /// Moves the watermark; durable when this returns.
+    pub(crate) fn move_to(&mut self, mark: Mark) -> io::Result<()> {
+        if mark == self.mark {
+            return Ok(());
+        }
+        // The other slot than last time.
+        let number = self.number + 1;
+        let mut record = number.to_be_bytes().to_vec();
+        record.extend_from_slice(&mark.durable.to_be_bytes());
+        record.extend_from_slice(&mark.tail.to_be_bytes());
+        record.extend_from_slice(&mark.stamp.seq.to_be_bytes());
+        record.extend_from_slice(&mark.stamp.at_ms.to_be_bytes());
+        let checksum = crc32c::crc32c(&record);
+        record.extend_from_slice(&checksum.to_be_bytes());
+        self.file.write_all_at(&record, number % 2 * SLOT)?;
+        self.file.sync_data()?;
+        (self.number, self.mark) = (number, mark);
+        Ok(())
+    }
+}
+
+/// Number and mark of a slot; `None` where it was never written, or not to its end.
+fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Mark)> {
+    let (body, checksum) = record.split_at_checked(BODY)?;
+    if crc32c::crc32c(body).to_be_bytes() != *checksum {
+        return None;
+    }
+    let number = |at: usize| -> Option<[u8; 8]> { body.get(8 * at..8 * at + 8)?.try_into().ok() };
+    let stamp =
+        Stamp { seq: u64::from_be_bytes(number(3)?), at_ms: i64::from_be_bytes(number(4)?) };
+    let (durable, tail) = (u64::from_be_bytes(number(1)?), u64::from_be_bytes(number(2)?));
+    Some((u64::from_be_bytes(number(0)?), Mark { durable, tail, stamp }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_slot_leaves_the_older_mark() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("mark");
+        let mut mark = DurableWatermark::open(&path).unwrap();
+        assert_eq!(mark.mark, Mark::START);
+        let at = |durable| Mark { durable, tail: durable - 2, stamp: Stamp { seq: 5, at_ms: -7 } };
+        mark.move_to(at(7)).unwrap();
+        mark.move_to(at(9)).unwrap();
+        assert_eq!(DurableWatermark::open(&path).unwrap().mark, at(9));
+        mark.file.write_all_at(&[0xff; 4], (mark.number % 2) * SLOT).unwrap();
+        assert_eq!(DurableWatermark::open(&path).unwrap().mark, at(7));
+    }
+}

@@ -1,0 +1,189 @@
+//! Makes entries of ordered batches: sums become absolute values, and mutations go by place. What it
+//! remembers is ahead of the trees by the entries under way, so that sums never have to wait for
+//! them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+use journal::{Entry, Mutation};
+use lsm_tree::AbstractTree as _;
+use store::{Error, FoldedSums, Kind, OrderedBatch, Space, Stamp, decode_count, encode_count};
+
+use crate::{
+    errors::from_tree,
+    inner::OpenStore,
+    messages::{PendingEntry, Run},
+    place::Place,
+    published::{PlaceMap, number_after},
+};
+
+/// Sums kept in memory before those that the trees have are forgotten.
+const CACHED_SUMS: usize = 100_000;
+/// Longest key that a tree can have.
+pub(crate) const MOST_KEY_BYTES: usize = 65_535;
+
+/// A pair of sums, and the entry that wrote it.
+type HeldSum = ([i64; 2], u64);
+
+/// Where entries stand.
+pub(crate) struct EntryMaker {
+    inner: Arc<OpenStore>,
+    /// Which space is where, with what is under way.
+    places: PlaceMap,
+    /// Number of the last entry that was made.
+    n: u64,
+    /// The number it has in the trees.
+    under: u64,
+    /// Pairs of sums used lately.
+    sums: HashMap<(Space, Bytes), HeldSum, foldhash::fast::RandomState>,
+}
+
+impl EntryMaker {
+    /// Goes on behind what is in the trees.
+    pub(crate) fn new(inner: &Arc<OpenStore>) -> Self {
+        let applied = *inner.applied.lock();
+        Self {
+            inner: Arc::clone(inner),
+            places: PlaceMap::clone(&inner.published.places()),
+            n: applied.n,
+            under: applied.under,
+            sums: HashMap::default(),
+        }
+    }
+
+    /// The place of a space.
+    pub(crate) fn place_of(&self, space: Space) -> Option<&Arc<Place>> {
+        self.places.get(&space)
+    }
+
+    /// An entry that makes a space.
+    pub(crate) fn make_space(
+        &mut self,
+        place: &Arc<Place>,
+        space: Space,
+        last: Stamp,
+    ) -> Result<PendingEntry, Error> {
+        let records = crate::directory::record_made(place.number, space);
+        let entry = self.finish(last, Vec::new(), vec![self.directory_run(records)])?;
+        self.places.insert(space, Arc::clone(place));
+        Ok(PendingEntry { made: Some(Arc::clone(place)), ..entry })
+    }
+
+    /// An entry that drops a space.
+    pub(crate) fn drop_space(
+        &mut self,
+        place: &Arc<Place>,
+        space: Space,
+        last: Stamp,
+    ) -> Result<PendingEntry, Error> {
+        let records = crate::directory::record_gone(place.number);
+        let entry = self.finish(last, vec![place.number], vec![self.directory_run(records)])?;
+        self.places.remove(&space);
+        self.sums.retain(|(of, _), _| *of != space);
+        Ok(PendingEntry { dropped: Some(Arc::clone(place)), ..entry })
+    }
+
+    fn directory_run(&self, mutations: Vec<Mutation>) -> Run {
+        Run { place: Arc::clone(&self.inner.directory), mutations }
+    }
+
+    /// The entry of an ordered batch; `None` when all of it was refused.
+    pub(crate) fn make(&mut self, ordered: OrderedBatch) -> Result<Option<PendingEntry>, Error> {
+        // All of them were refused.
+        let Some(last) = ordered.last else { return Ok(None) };
+        let mut mutations = ordered.mutations;
+        // Neighbours are put into the memory of a tree by the same way. A later one of a key wins.
+        mutations.sort_by(|a, b| a.space_and_key().cmp(&b.space_and_key()));
+        let mut runs: Vec<Run> = Vec::new();
+        let mut current: Option<(Space, Option<usize>)> = None;
+        for mutation in mutations {
+            let (space, key, value) = match mutation {
+                store::Mutation::Put { space, key, value } => (space, key, Some(value)),
+                store::Mutation::Delete { space, key } => (space, key, None),
+                store::Mutation::Add { .. } => continue,
+            };
+            if MOST_KEY_BYTES < key.len() {
+                return Err(Error::new(Kind::Invalid, "a key is too long for the store"));
+            }
+            let run = match current {
+                Some((of, run)) if of == space => run,
+                _ => self.run_for(space, &mut runs),
+            };
+            current = Some((space, run));
+            if let Some(run) = run.and_then(|at| runs.get_mut(at)) {
+                push_mutation(run, key, value);
+            }
+        }
+        self.add_sums(ordered.sums, &mut runs)?;
+        self.finish(last, Vec::new(), runs).map(Some)
+    }
+
+    /// The run for a space, where that has a place.
+    fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
+        let place = self.place_of(space)?;
+        if let Some(at) = runs.iter().position(|run| run.place.number == place.number) {
+            return Some(at);
+        }
+        runs.push(Run { place: Arc::clone(place), mutations: Vec::new() });
+        Some(runs.len() - 1)
+    }
+
+    /// Adds to sums: reads what is there, once, and puts the result. A pair of zeros is removed.
+    fn add_sums(&mut self, sums: FoldedSums, runs: &mut Vec<Run>) -> Result<(), Error> {
+        for ((space, key), by) in sums {
+            let Some(at) = self.run_for(space, runs) else { continue };
+            let Some(run) = runs.get_mut(at) else { continue };
+            let held = match self.sums.get(&(space, key.clone())) {
+                Some((held, _)) => *held,
+                // What is not in memory is in the tree: nobody else writes sums.
+                None => run
+                    .place
+                    .tree
+                    .get(&key, u64::MAX)
+                    .map_err(|error| from_tree("read a sum", &error))?
+                    .map_or([0; 2], |value| decode_count(&value)),
+            };
+            let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
+            let value = (sum != [0; 2]).then(|| encode_count(sum));
+            push_mutation(run, key.clone(), value);
+            self.sums.insert((space, key), (sum, self.n + 1));
+        }
+        if CACHED_SUMS < self.sums.len() {
+            let applied = self.inner.applied.lock().n;
+            self.sums.retain(|_, (_, n)| applied < *n);
+        }
+        Ok(())
+    }
+
+    /// Numbers and encodes an entry.
+    fn finish(
+        &mut self,
+        last: Stamp,
+        dropped: Vec<u64>,
+        mut runs: Vec<Run>,
+    ) -> Result<PendingEntry, Error> {
+        runs.retain(|run| !run.mutations.is_empty());
+        let under = number_after(self.under, &self.inner.trees.counter);
+        let lengths: Vec<usize> = runs.iter().map(|run| run.mutations.len()).collect();
+        let mut mutations = Vec::with_capacity(lengths.iter().sum());
+        runs.iter_mut().for_each(|run| mutations.append(&mut run.mutations));
+        let mut entry = Entry { n: self.n + 1, last, under, dropped, mutations };
+        let encoded = entry.encode()?;
+        // Back into their runs, without a copy of any key.
+        for (run, length) in runs.iter_mut().zip(lengths) {
+            let behind = entry.mutations.split_off(length);
+            run.mutations = std::mem::replace(&mut entry.mutations, behind);
+        }
+        (self.n, self.under) = (entry.n, under);
+        Ok(PendingEntry { encoded, last, under, runs, made: None, dropped: None })
+    }
+}
+
+/// Adds a mutation; one of the same key before it is replaced, since both would get one number.
+fn push_mutation(run: &mut Run, key: Bytes, value: Option<Bytes>) {
+    let mutation = Mutation { space: run.place.number, key, value };
+    match run.mutations.last_mut() {
+        Some(last) if last.key == mutation.key => *last = mutation,
+        _ => run.mutations.push(mutation),
+    }
+}

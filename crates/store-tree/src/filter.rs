@@ -1,0 +1,68 @@
+//! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
+//! tombstone, so that no older version can surface.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
+use parking_lot::Mutex;
+use store::{DropFilter, DropPredicate, Space};
+
+/// The predicate in force, shared by the filters of all trees.
+#[derive(Clone, Default)]
+pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
+
+impl PredicateInForce {
+    /// In force for compactions that begin from now on.
+    pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        *self.0.lock() = Some(predicate);
+    }
+
+    /// The filter for one compaction of a space; `None` before a predicate was set.
+    fn filter_for(&self, space: Space) -> Option<DropFilter> {
+        let held = self.0.lock().clone();
+        held.map(|predicate| predicate.filter_for(space))
+    }
+}
+
+/// Makes the filters of the tree of one space.
+pub(crate) struct FilterFactory {
+    space: Space,
+    predicate: AssertUnwindSafe<PredicateInForce>,
+}
+
+impl FilterFactory {
+    /// The filters of a space; none for those that are of no collection.
+    pub(crate) fn for_space(
+        space: Space,
+        predicate: &PredicateInForce,
+    ) -> Option<Arc<dyn Factory>> {
+        match space {
+            Space::Rows(_) | Space::Index(_) => {
+                Some(Arc::new(Self { space, predicate: AssertUnwindSafe(predicate.clone()) }))
+            }
+            Space::Catalog | Space::Counts => None,
+        }
+    }
+}
+
+impl Factory for FilterFactory {
+    fn name(&self) -> &str {
+        "expiry"
+    }
+
+    fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        // Asked when the compaction begins, and kept.
+        Box::new(SpaceFilter(self.predicate.filter_for(self.space)))
+    }
+}
+
+/// The filter of one compaction.
+struct SpaceFilter(Option<DropFilter>);
+
+impl CompactionFilter for SpaceFilter {
+    fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> lsm_tree::Result<Verdict> {
+        let Some(drops) = &self.0 else { return Ok(Verdict::Keep) };
+        let value = item.value()?;
+        Ok(if drops(item.key(), &value) { Verdict::Remove } else { Verdict::Keep })
+    }
+}

@@ -1,0 +1,79 @@
+//! How far back everything that is on disk has been filtered: a compaction rewrites the tables of a
+//! space, but what its filter dropped can come back from the journal until a start reads that no
+//! more.
+//!
+//! ```text
+//!  entries:  40 41 42 43 44 …            compaction through seq 900, which began behind entry 43
+//!  tail:     41                          43 may still bring a dropped row back: not counted
+//!  tail:              44                 filtered through 900
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+
+use parking_lot::Mutex;
+use store::Space;
+
+/// What is known of one space.
+#[derive(Debug, Default)]
+struct SpaceProgress {
+    /// The last commit up to which all on disk was filtered.
+    filtered: u64,
+    /// Finished compactions: the last commit each covered, and the last entry by then.
+    waiting: VecDeque<(u64, u64)>,
+}
+
+/// All spaces that were compacted since the start.
+#[derive(Debug, Default)]
+pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
+
+impl FilterProgress {
+    /// Every table that held commits up to `seq` was rewritten; they are in entries up to this one.
+    pub(crate) fn note_compacted(&self, space: Space, seq: u64, entry: u64) {
+        let mut all = self.0.lock();
+        let waiting = &mut all.entry(space).or_default().waiting;
+        match waiting.back_mut() {
+            // Waits for the same entry, and covers more.
+            Some(last) if last.1 == entry => last.0 = seq,
+            _ => waiting.push_back((seq, entry)),
+        }
+    }
+
+    /// The answer, when this is the first entry that a start applies.
+    pub(crate) fn filtered_through(&self, space: Space, tail: u64) -> u64 {
+        let mut all = self.0.lock();
+        let Some(of) = all.get_mut(&space) else { return 0 };
+        while let Some((seq, entry)) = of.waiting.front().copied()
+            && entry < tail
+        {
+            of.filtered = seq;
+            of.waiting.pop_front();
+        }
+        of.filtered
+    }
+
+    /// A space was dropped.
+    pub(crate) fn forget_space(&self, space: Space) {
+        self.0.lock().remove(&space);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compaction_counts_once_its_entries_are_not_applied_again() {
+        let (progress, space) = (FilterProgress::default(), Space::Rows(1));
+        assert_eq!(progress.filtered_through(space, 9), 0);
+        progress.note_compacted(space, 10, 3);
+        progress.note_compacted(space, 20, 3);
+        progress.note_compacted(space, 30, 4);
+        assert_eq!(progress.filtered_through(space, 3), 0);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(space, 4), 20);
+        assert_eq!(progress.filtered_through(Space::Rows(2), 9), 0);
+        assert_eq!(progress.filtered_through(space, 5), 30);
+        progress.forget_space(space);
+        assert_eq!(progress.filtered_through(space, 5), 0);
+    }
+}

@@ -1,0 +1,191 @@
+//! The thread that looks after the store: how much room the device has, whether it still writes, and
+//! opens it again when what stopped it has gone.
+//!
+//! ```text
+//!  fine ──(a write or sync failed)──▶ stopped: commits are refused, reads go on
+//!   ▲                                    │ every 0.5 s: is there room, can a file be written?
+//!   │                                    ▼
+//!   └── opened anew ◀──────────────── its threads end, it lets go of the journal
+//! ```
+//!
+//! What was open before is read until there is another; then the reads under way end.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use store::Error;
+
+use crate::{errors::from_io, generation::Generation, shared::StoreShared};
+
+/// How often it looks.
+const EVERY: Duration = Duration::from_millis(100);
+/// Looks between two attempts to open a store that stopped.
+const LOOKS_BETWEEN: u32 = 5;
+/// Bytes that have to be writable before a store that works for readers is closed,
+const PROBE_BYTES: usize = 1024 * 1024;
+/// and how many files there have to be descriptors for.
+const PROBE_FILES: usize = 16;
+
+/// Looks until the store is closed, and ends it then.
+pub(crate) fn keep_until_closed(shared: &Arc<StoreShared>) {
+    look_after(shared);
+    if let Some(last) = shared.generation.swap(None) {
+        last.end_threads();
+    }
+}
+
+/// Looks until the store is closed.
+fn look_after(shared: &Arc<StoreShared>) {
+    let mut wait = 0;
+    loop {
+        std::thread::park_timeout(EVERY);
+        if shared.closed.load(Ordering::SeqCst) {
+            return;
+        }
+        let live = shared.generation.load_full();
+        let fine = match &live {
+            Some(live) => {
+                shared.lasting.room.look_at_device(live.inner.budget.in_memory());
+                live.inner.stop_reason().is_none()
+            }
+            None => false,
+        };
+        drop(live);
+        if fine || 0 < wait {
+            wait = if fine { 0 } else { wait - 1 };
+            continue;
+        }
+        wait = LOOKS_BETWEEN;
+        let reopened = reopen(shared);
+        shared.notify_waiting(reopened.err());
+    }
+}
+
+/// Closes a store that stopped and opens it again, as at a start, if the disk seems to be well.
+fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
+    // Deletes shall go on, whoever has filled the device: what gives them room goes first.
+    shared.lasting.room.look_at_device(0);
+    shared.lasting.room.check_commit(true)?;
+    probe_disk(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
+    let stopped = shared.generation.load_full();
+    if let Some(stopped) = &stopped {
+        stopped.end_threads();
+        // It lets go of the journal, and is read until there is another.
+        stopped.inner.retire()?;
+    }
+    // As at a start: whatever is wrong is found and refused, and tried again later.
+    let opened = Generation::open(&shared.lasting)?;
+    shared.anew.store(true, Ordering::SeqCst);
+    shared.generation.store(Some(Arc::new(opened)));
+    if let Some(stopped) = stopped {
+        stopped.inner.closing.store(true, Ordering::SeqCst);
+    }
+    Ok(())
+}
+
+/// Whether files can be made, written and made durable.
+fn probe_disk(folder: &Path) -> io::Result<()> {
+    let path = folder.join("probe");
+    let probed = (|| {
+        let mut file = File::create(&path)?;
+        file.write_all(&vec![0x5a; PROBE_BYTES])?;
+        file.sync_all()?;
+        (0..PROBE_FILES).map(|_| File::open(&path)).collect::<io::Result<Vec<_>>>().map(|_| ())
+    })();
+    let removed = std::fs::remove_file(&path);
+    probed.and(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{
+        Commit, Health, Kind, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime,
+    };
+
+    use super::*;
+    use crate::{TreeOptions, TreeStore};
+
+    fn put(key: &'static str) -> Commit {
+        Commit::new(vec![], move |_| {
+            vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
+        })
+    }
+
+    fn wait_for(store: &TreeStore, wanted: impl Fn(&Health) -> bool) {
+        for _ in 0..2_000 {
+            if wanted(&store.health()) {
+                return;
+            }
+            std::thread::park_timeout(EVERY / 20);
+        }
+        panic!("{:?}", store.health());
+    }
+
+    async fn has(store: &TreeStore, key: &str) -> bool {
+        let found = store.snapshot().get(Space::Catalog, key.as_bytes()).await;
+        found.unwrap().is_some()
+    }
+
+    #[tokio::test]
+    async fn a_store_that_stopped_is_opened_again_with_all_that_was_acknowledged() {
+        let directory = tempfile::tempdir().unwrap();
+        let time = ManualTime::default();
+        let options = TreeOptions::new(directory.path());
+        let store = TreeStore::open(&options, time.timepiece()).unwrap();
+        for (round, key) in ["a", "b", "c"].into_iter().enumerate() {
+            store.commit(vec![put(key)]).await.unwrap();
+            let before = store.published();
+            let failure = Error::new(Kind::Unavailable, "fault on purpose");
+            store.shared.open_generation().unwrap().inner.stop_commits(&failure);
+            let refused = store.commit(vec![put("refused")]).await.unwrap_err();
+            assert_eq!(refused.kind, Kind::Unavailable);
+            wait_for(&store, |health| *health == Health::Anew);
+            // Its user has not read it again.
+            store.commit(vec![put("refused")]).await.unwrap_err();
+            assert!(has(&store, key).await);
+            store.resume_commits();
+            assert_eq!(store.health(), Health::Good);
+            assert!(before <= store.published(), "round {round}");
+        }
+        store.commit(vec![put("d")]).await.unwrap();
+        for key in ["a", "b", "c", "d"] {
+            assert!(has(&store, key).await, "{key}");
+        }
+        assert!(!has(&store, "refused").await);
+        drop(store);
+        let store = TreeStore::open(&options, time.timepiece()).unwrap();
+        assert!(has(&store, "d").await);
+    }
+
+    #[tokio::test]
+    async fn a_read_under_way_ends_and_one_that_begins_waits_for_the_new_store() {
+        let directory = tempfile::tempdir().unwrap();
+        let time = ManualTime::default();
+        let store = TreeStore::open(&TreeOptions::new(directory.path()), time.timepiece()).unwrap();
+        store.commit(vec![put("a")]).await.unwrap();
+        let held = store.snapshot();
+        assert!(held.get(Space::Catalog, b"a").await.unwrap().is_some());
+        let failure = Error::new(Kind::Full, "fault on purpose");
+        store.shared.open_generation().unwrap().inner.stop_commits(&failure);
+        assert_eq!(store.health(), Health::Refusing(failure));
+        let mut ended = None;
+        for _ in 0..2_000 {
+            ended = held.get(Space::Catalog, b"a").await.err();
+            if ended.is_some() {
+                break;
+            }
+            std::thread::park_timeout(EVERY / 20);
+        }
+        assert_eq!(ended.unwrap().kind, Kind::Reopened);
+        let began = store.snapshot();
+        drop(held);
+        assert!(began.get(Space::Catalog, b"a").await.unwrap().is_some());
+        drop(began);
+        wait_for(&store, |health| *health == Health::Anew);
+    }
+}

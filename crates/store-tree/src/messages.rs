@@ -1,0 +1,101 @@
+//! What the store's threads tell each other: requests to the committer, and the batches that go
+//! from it through the journal to the trees.
+
+use std::sync::{Arc, mpsc};
+
+use journal::{EncodedEntry, Mutation};
+use store::{Commit, Error, Fence, Outcome, Space, Stamp};
+use tokio::sync::oneshot;
+
+use crate::place::Place;
+
+/// Commits that wait, and who wants to know.
+pub(crate) struct CommitRequest {
+    /// Each all or nothing; they share a sync.
+    pub(crate) commits: Vec<Commit>,
+    /// Gets one outcome a commit, when these are durable and visible.
+    pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+}
+
+/// Who waits for a batch that is no commit.
+pub(crate) type DoneSender = mpsc::Sender<Result<(), Error>>;
+
+/// What the committer is told.
+pub(crate) enum CommitterMessage {
+    /// Commit this.
+    Commit(CommitRequest),
+    /// Make a space.
+    MakeSpace(Space, DoneSender),
+    /// Drop a space.
+    DropSpace(Space, DoneSender),
+    /// The journal has nothing to do.
+    Idle,
+    /// Stop.
+    Close,
+}
+
+/// Whom to tell what.
+pub(crate) struct CommitAnswer {
+    /// May have gone.
+    pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    /// Of this request's commits, in their order.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// Mutations of one tree.
+pub(crate) struct Run {
+    pub(crate) place: Arc<Place>,
+    pub(crate) mutations: Vec<Mutation>,
+}
+
+/// An entry on its way through the journal to the trees.
+pub(crate) struct PendingEntry {
+    pub(crate) encoded: EncodedEntry,
+    /// The last stamp in it.
+    pub(crate) last: Stamp,
+    /// The number it has in the trees.
+    pub(crate) under: u64,
+    pub(crate) runs: Vec<Run>,
+    /// A space that it makes.
+    pub(crate) made: Option<Arc<Place>>,
+    /// One that it drops.
+    pub(crate) dropped: Option<Arc<Place>>,
+}
+
+/// A batch: what the committer hands on in one piece.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// What is to be made durable; `None` when nothing is.
+    pub(crate) entry: Option<PendingEntry>,
+    /// Of which run of entries it is: when one of a run is refused, all later ones are.
+    pub(crate) epoch: u64,
+    /// Commits that were not refused.
+    pub(crate) committed: u64,
+    /// An earlier batch has commits of the same requests.
+    pub(crate) continues: bool,
+    /// It has a place in the in-flight table.
+    pub(crate) in_flight: bool,
+    /// What was closed while it was under way.
+    pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
+    /// Why it was not written.
+    pub(crate) failed: Option<Error>,
+    /// One a commit, until they are dealt out.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Sent when the batch is durable and visible, or has failed.
+    pub(crate) answers: Vec<CommitAnswer>,
+    /// Told when all is done.
+    pub(crate) done: Option<DoneSender>,
+}
+
+impl Batch {
+    /// Bytes that it takes in the journal.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entry.as_ref().map_or(0, |entry| entry.encoded.bytes().len())
+    }
+
+    /// Mutations in it.
+    pub(crate) fn mutations(&self) -> usize {
+        let runs = self.entry.iter().flat_map(|entry| &entry.runs);
+        runs.map(|run| run.mutations.len()).sum()
+    }
+}

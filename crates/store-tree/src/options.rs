@@ -1,0 +1,43 @@
+//! Where and how a store is opened.
+
+use std::path::{Path, PathBuf};
+
+/// Folder of the journal, in the store's directory.
+pub(crate) const JOURNAL: &str = "journal";
+/// Folder of the trees, in the store's directory.
+pub(crate) const TREES: &str = "trees";
+
+/// Where and how a store is opened.
+#[derive(Clone, Debug)]
+pub struct TreeOptions {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Memory for blocks of tables, bytes.
+    pub cache_bytes: u64,
+    /// What the journal may hold before the oldest memory is written to tables: its bytes, and 500
+    /// for each mutation, since a start applies them one by one.
+    pub journal_bytes: u64,
+    /// What all memory together may hold before the largest is written to tables, bytes.
+    pub buffer_bytes: u64,
+    /// Bytes of a segment of the journal; less on a small device.
+    pub segment_bytes: u64,
+    /// Segments that are kept ready.
+    pub spare_segments: usize,
+    /// Open although commits are missing: an operator has looked at it.
+    pub accept_loss: bool,
+}
+
+impl TreeOptions {
+    /// A store in this directory.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            cache_bytes: 256 * 1024 * 1024,
+            journal_bytes: 256 * 1024 * 1024,
+            buffer_bytes: 128 * 1024 * 1024,
+            segment_bytes: 16 * 1024 * 1024,
+            spare_segments: 2,
+            accept_loss: false,
+        }
+    }
+}

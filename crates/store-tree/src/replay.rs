@@ -1,0 +1,198 @@
+//! What a start does with the journal: it applies all entries from the tail on again, to trees that
+//! may have some of them already. Values are absolute and the way goes on to the end, so that the
+//! outcome is the same; nobody reads before.
+//!
+//! This thread reads and follows the directory; two others put rows in, each for trees of its own.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, mpsc},
+};
+
+use bytes::Bytes;
+use journal::{Entry, Journal as _, LocalJournal, Mutation};
+use store::{Error, Kind, Space};
+
+use crate::{
+    budget::Budget,
+    directory::{Change, DIRECTORY, Listed, change_of},
+    inner::Applied,
+    place::Place,
+    trees::Trees,
+};
+
+/// Threads that put rows into trees.
+const WORKERS: usize = 2;
+/// Bytes of entries that are read at once.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Runs that may wait for a worker.
+const QUEUE: usize = 256;
+
+/// Mutations of an entry for one tree.
+struct ReplayedRun {
+    place: Arc<Place>,
+    n: u64,
+    under: u64,
+    mutations: Vec<Mutation>,
+}
+
+/// The trees while the journal is applied.
+pub(crate) struct Replayed {
+    pub(crate) directory: Arc<Place>,
+    /// Places of spaces by their numbers.
+    pub(crate) places: HashMap<u64, Arc<Place>>,
+    /// The next number of a place.
+    pub(crate) next: u64,
+    /// Places without a folder: an entry that is applied again says that they were dropped.
+    missing: BTreeSet<u64>,
+}
+
+impl Replayed {
+    /// Opens the directory and all trees that it lists, several at a time.
+    pub(crate) fn open(trees: &Trees, directory: Place, listed: &Listed) -> Result<Self, Error> {
+        let there = |of: &&(u64, Space)| trees.has(of.0);
+        let (present, missing): (Vec<_>, Vec<_>) = listed.spaces.iter().partition(there);
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
+        let share = present.len().div_ceil(threads).max(1);
+        let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<Place>>, Error> {
+            part.iter()
+                .map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new))
+                .collect()
+        };
+        let opened: Vec<Result<Vec<_>, Error>> = std::thread::scope(|scope| {
+            let parts: Vec<_> =
+                present.chunks(share).map(|part| scope.spawn(move || open(part))).collect();
+            parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(panicked()))).collect()
+        });
+        let mut places = HashMap::new();
+        for part in opened {
+            places.extend(part?.into_iter().map(|place| (place.number, place)));
+        }
+        let missing = missing.into_iter().map(|(number, _)| *number).collect();
+        Ok(Self { directory: Arc::new(directory), places, next: listed.next, missing })
+    }
+
+    /// Applies all entries after this number; returns the last, if there was one.
+    pub(crate) fn apply_journal(
+        &mut self,
+        journal: &LocalJournal,
+        after: u64,
+        trees: &Trees,
+        budget: &Budget,
+    ) -> Result<Option<Applied>, Error> {
+        std::thread::scope(|scope| {
+            let mut queues = Vec::new();
+            let mut workers = Vec::new();
+            for _ in 0..WORKERS {
+                let (queue, runs) = mpsc::sync_channel::<ReplayedRun>(QUEUE);
+                queues.push(queue);
+                workers.push(scope.spawn(move || {
+                    for run in runs {
+                        let mutations = run.mutations.into_iter().map(copy_of).collect();
+                        budget.note_memory(run.place.apply(run.n, run.under, mutations, 0));
+                    }
+                }));
+            }
+            let applied = self.read_all(journal, after, trees, budget, &queues);
+            drop(queues);
+            let ended = workers.into_iter().all(|worker| worker.join().is_ok());
+            if ended { applied } else { Err(panicked()) }
+        })
+        .and_then(|applied| match self.missing.first() {
+            Some(number) => Err(trees.missing_error(*number)),
+            None => Ok(applied),
+        })
+    }
+
+    /// Reads the journal to its end and deals it out.
+    fn read_all(
+        &mut self,
+        journal: &LocalJournal,
+        after: u64,
+        trees: &Trees,
+        budget: &Budget,
+        queues: &[mpsc::SyncSender<ReplayedRun>],
+    ) -> Result<Option<Applied>, Error> {
+        let (mut after, mut applied) = (after, None);
+        loop {
+            let page = journal.read(after, PAGE_BYTES)?;
+            let Some(last) = page.last() else { return Ok(applied) };
+            after = last.n;
+            applied = Some(Applied { n: last.n, under: last.under, stamp: last.last });
+            for entry in page {
+                let (n, mutations) = (entry.n, entry.mutations.len() as u64);
+                budget.note_group(n, bytes_of(&entry), mutations);
+                self.deal_out(entry, trees, budget, queues)?;
+            }
+        }
+    }
+
+    /// Deals out one entry.
+    fn deal_out(
+        &mut self,
+        entry: Entry,
+        trees: &Trees,
+        budget: &Budget,
+        queues: &[mpsc::SyncSender<ReplayedRun>],
+    ) -> Result<(), Error> {
+        let (n, under) = (entry.n, entry.under);
+        for dropped in entry.dropped {
+            self.missing.remove(&dropped);
+            if let Some(place) = self.places.remove(&dropped) {
+                budget.note_freed(place.note_dropped());
+            }
+        }
+        let mut rest = entry.mutations;
+        while let Some(number) = rest.first().map(|first| first.space) {
+            let length = rest.iter().take_while(|mutation| mutation.space == number).count();
+            let behind = rest.split_off(length);
+            let mutations = std::mem::replace(&mut rest, behind);
+            if number == DIRECTORY {
+                mutations.iter().try_for_each(|row| self.follow(row, trees))?;
+                let mutations = mutations.into_iter().map(copy_of).collect();
+                budget.note_memory(self.directory.apply(n, under, mutations, 0));
+                continue;
+            }
+            // One that was dropped later, and is gone.
+            let Some(place) = self.places.get(&number) else { continue };
+            let worker = usize::try_from(number).unwrap_or(0) % queues.len().max(1);
+            if let Some(queue) = queues.get(worker) {
+                let place = Arc::clone(place);
+                queue.send(ReplayedRun { place, n, under, mutations }).map_err(|_| panicked())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a change of the directory.
+    fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
+        match change_of(&row.key, row.value.as_deref())? {
+            Change::Made(number, space)
+                if !self.places.contains_key(&number) && !self.missing.contains(&number) =>
+            {
+                let place = trees.open_or_make(number, Some(space))?;
+                self.places.insert(number, Arc::new(place));
+            }
+            Change::Next(next) => self.next = self.next.max(next),
+            Change::Made(..) | Change::Gone(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// A mutation with memory of its own: what was read has that of a whole group.
+fn copy_of(mutation: Mutation) -> Mutation {
+    let copy = |bytes: Bytes| Bytes::copy_from_slice(&bytes);
+    Mutation { key: copy(mutation.key), value: mutation.value.map(copy), ..mutation }
+}
+
+/// Bytes of the keys and values of an entry.
+fn bytes_of(entry: &Entry) -> u64 {
+    let bytes = |of: &Mutation| of.key.len() + of.value.as_ref().map_or(0, Bytes::len);
+    entry.mutations.iter().map(bytes).sum::<usize>() as u64
+}
+
+/// The error of a thread that did not end as it should.
+fn panicked() -> Error {
+    Error::new(Kind::Corrupt, "a tree could not be read: a thread of the start failed")
+}

@@ -1,0 +1,176 @@
+//! The contract over journal and trees. Each method takes the generation that is open. While there
+//! is none, reads wait for the next; while it has stopped, reads go on and commits fail with the
+//! reason.
+
+use std::sync::{Arc, atomic::Ordering, mpsc};
+
+use lsm_tree::AbstractTree as _;
+use parking_lot::RwLockReadGuard;
+use store::{
+    Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome, Space, Store,
+};
+use tokio::sync::oneshot;
+
+use crate::{
+    compactor::compact_whole,
+    errors::from_io,
+    generation::Generation,
+    inner::OpenStore,
+    messages::{CommitRequest, CommitterMessage, DoneSender},
+    open::TreeStore,
+    snapshot::TreeSnapshot,
+};
+
+impl Store for TreeStore {
+    type Snapshot = TreeSnapshot;
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { max_key_bytes: 65_535 - 4, drops: true }
+    }
+
+    fn snapshot(&self) -> TreeSnapshot {
+        TreeSnapshot::new(&self.shared)
+    }
+
+    fn published(&self) -> u64 {
+        self.shared.lasting.published.load(Ordering::SeqCst)
+    }
+
+    fn in_flight(&self) -> &InFlight {
+        &self.shared.lasting.in_flight
+    }
+
+    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+        let frees = commits.iter().all(|commit| commit.frees);
+        let (answer, outcome) = oneshot::channel();
+        // The committer ends only with the generation: its mailbox or the answer is dropped then.
+        self.shared
+            .taking_commits(frees)?
+            .sender
+            .send(CommitterMessage::Commit(CommitRequest { commits, answer }))
+            .map_err(|_| closed_error())?;
+        outcome.await.map_err(|_| closed_error())?
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        let live = self.shared.taking_commits(false)?;
+        if live.inner.published.view().places.contains_key(&space) {
+            return Ok(());
+        }
+        ask_committer(&live, |done| CommitterMessage::MakeSpace(space, done))
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        let live = self.shared.taking_commits(true)?;
+        // A space that is made later under this name is another one.
+        live.inner.filtered.forget_space(space);
+        ask_committer(&live, |done| CommitterMessage::DropSpace(space, done))
+    }
+
+    fn all_spaces(&self) -> Vec<Space> {
+        let Ok(live) = self.shared.open_generation() else { return Vec::new() };
+        live.inner.published.places().keys().copied().collect()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.shared.lasting.predicate.set_predicate(predicate);
+    }
+
+    async fn reap_space(&self, space: Space) -> Result<(), Error> {
+        let live = self.shared.taking_commits(true)?;
+        let inner = Arc::clone(&live.inner);
+        drop(live);
+        in_thread("reaper", move || compact_space(&inner, space)).await
+    }
+
+    fn filtered_through(&self, space: Space) -> u64 {
+        let Ok(live) = self.shared.open_generation() else { return 0 };
+        live.inner.filtered.filtered_through(space, live.inner.durable_tail())
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        let Ok(live) = self.shared.open_generation() else { return 0 };
+        let places = live.inner.published.places();
+        places.get(&space).map_or(0, |place| place.tree.disk_space())
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        let Ok(live) = self.shared.open_generation() else { return 0 };
+        let tables: u64 = live.inner.all_places().iter().map(|place| place.tree.disk_space()).sum();
+        tables + live.inner.journal_bytes()
+    }
+
+    fn tick(&self) -> Result<(), Error> {
+        let Ok(live) = self.shared.open_generation() else { return Ok(()) };
+        live.inner.move_watermark()?;
+        live.inner.compactor.take_failure().map_or(Ok(()), Err)
+    }
+
+    fn health(&self) -> Health {
+        self.shared.health()
+    }
+
+    fn resume_commits(&self) {
+        self.shared.anew.store(false, Ordering::SeqCst);
+    }
+
+    async fn close(&self) -> Result<(), Error> {
+        let inner = Arc::clone(&self.shared.open_generation()?.inner);
+        in_thread("closer", move || {
+            let _working = begin_work(&inner)?;
+            inner.flush_up_to(u64::MAX)?;
+            inner.move_watermark()
+        })
+        .await
+    }
+}
+
+/// The error of whoever asks a store that is being closed.
+fn closed_error() -> Error {
+    Error::new(Kind::Unavailable, "the store is closed")
+}
+
+/// Has the committer do something, and waits until it is durable and visible.
+fn ask_committer(
+    live: &Generation,
+    message: impl FnOnce(DoneSender) -> CommitterMessage,
+) -> Result<(), Error> {
+    let (done, answer) = mpsc::channel();
+    live.sender.send(message(done)).map_err(|_| closed_error())?;
+    answer.recv().map_err(|_| closed_error())?
+}
+
+/// Runs what blocks where it delays nobody.
+async fn in_thread(
+    name: &str,
+    work: impl FnOnce() -> Result<(), Error> + Send + 'static,
+) -> Result<(), Error> {
+    let (done, result) = oneshot::channel();
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || done.send(work()))
+        .map_err(|error| from_io("start a thread", &error))?;
+    result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
+}
+
+/// Work on the trees as long as the returned value lives; none on those of an opening that ends.
+fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
+    let working = inner.working.read();
+    if inner.ending.load(Ordering::SeqCst) { Err(closed_error()) } else { Ok(working) }
+}
+
+/// Compacts one space as a whole, under its filter. What it dropped counts as filtered once no start
+/// would apply the entries that had it.
+fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
+    let _working = begin_work(inner)?;
+    let places = inner.published.places();
+    let Some(place) = places.get(&space) else { return Ok(()) };
+    let began = *inner.applied.lock();
+    inner.flush_place(place)?;
+    compact_whole(inner, place)?;
+    inner.release_place(place)?;
+    inner.compactor.note_tables(place);
+    inner.filtered.note_compacted(space, began.stamp.seq, began.n);
+    inner.flush_up_to(began.n)?;
+    inner.move_watermark()
+}

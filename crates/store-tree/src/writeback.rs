@@ -1,0 +1,242 @@
+//! Has tables written to the disk while they grow. The tree syncs a table when it is complete; all
+//! of it at once would keep the disk busy for tens of milliseconds, and every sync of the journal
+//! would wait for that. Nothing becomes durable here.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
+
+/// How often tables under way are looked at.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Bytes that are worth being started.
+const WORTH_BYTES: u64 = 1024 * 1024;
+/// Tables of one tree that may be under way at the same time: one of a flush, one of a
+/// compaction, and what was finished meanwhile.
+const NEWEST: u64 = 8;
+
+/// Which trees are making tables.
+#[derive(Default)]
+pub(crate) struct Writeback {
+    /// Held for a moment only.
+    mailbox: Mutex<WritebackMailbox>,
+    wake: Condvar,
+}
+
+/// What the thread looks at.
+#[derive(Default)]
+struct WritebackMailbox {
+    /// Folders, and how many flushes and compactions are under way in each.
+    growing: HashMap<PathBuf, usize>,
+    /// The thread ends.
+    closed: bool,
+}
+
+/// A flush or compaction under way.
+pub(crate) struct MakingTables<'a> {
+    of: &'a Writeback,
+    folder: PathBuf,
+}
+
+impl Drop for MakingTables<'_> {
+    fn drop(&mut self) {
+        let mut news = self.of.mailbox.lock();
+        if let Some(count) = news.growing.get_mut(&self.folder) {
+            *count -= 1;
+            if *count == 0 {
+                news.growing.remove(&self.folder);
+            }
+        }
+    }
+}
+
+impl Writeback {
+    /// Tables of the tree in this folder are made as long as the returned value lives.
+    pub(crate) fn note_tables(&self, tree: &Path) -> MakingTables<'_> {
+        let folder = tree.join("tables");
+        // Counted: a flush may run beside a compaction.
+        *self.mailbox.lock().growing.entry(folder.clone()).or_default() += 1;
+        self.wake.notify_one();
+        MakingTables { of: self, folder }
+    }
+
+    /// Ends the thread.
+    pub(crate) fn close(&self) {
+        self.mailbox.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until there is something to look at; `None` when it is time to end.
+    fn wait_for_folders(&self) -> Option<HashSet<PathBuf>> {
+        let mut news = self.mailbox.lock();
+        loop {
+            if news.closed {
+                return None;
+            }
+            let folders: HashSet<_> = news.growing.keys().cloned().collect();
+            if !folders.is_empty() {
+                return Some(folders);
+            }
+            self.wake.wait(&mut news);
+        }
+    }
+
+    /// Waits before the next look, unless the thread is to end.
+    fn pause_briefly(&self) {
+        let open = |news: &mut WritebackMailbox| !news.closed;
+        self.wake.wait_while_for(&mut self.mailbox.lock(), open, PAUSE);
+    }
+}
+
+/// Looks after growing tables until the store is closed.
+pub(crate) fn write_until_closed(writeback: &Writeback) {
+    let mut seen: HashMap<PathBuf, StartedLengths> = HashMap::new();
+    while let Some(folders) = writeback.wait_for_folders() {
+        seen.retain(|folder, _| folders.contains(folder));
+        for folder in folders {
+            match seen.get_mut(&folder) {
+                Some(lengths) => {
+                    lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
+                }
+                // What was there before the flush or compaction began is no concern.
+                None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
+            }
+        }
+        writeback.pause_briefly();
+    }
+}
+
+/// How far the newest tables of a folder were started, bytes by number.
+#[derive(Debug, Default)]
+struct StartedLengths(HashMap<u64, u64>);
+
+/// A stretch of a table that is new.
+#[derive(Debug, PartialEq, Eq)]
+struct GrownStretch {
+    path: PathBuf,
+    from: u64,
+    bytes: u64,
+}
+
+impl StartedLengths {
+    /// What is there counts as started.
+    fn of_folder(folder: &Path) -> Self {
+        Self(newest_tables(folder).into_iter().collect())
+    }
+
+    /// What is worth being started.
+    fn grown_stretches(&mut self, folder: &Path) -> Vec<GrownStretch> {
+        let found = newest_tables(folder);
+        self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));
+        let mut grown = Vec::new();
+        for (number, length) in found {
+            let started = self.0.entry(number).or_default();
+            let bytes = length.saturating_sub(*started);
+            if WORTH_BYTES <= bytes {
+                grown.push(GrownStretch {
+                    path: folder.join(number.to_string()),
+                    from: *started,
+                    bytes,
+                });
+                *started = length;
+            }
+        }
+        grown
+    }
+}
+
+/// Numbers and lengths of the newest tables. What cannot be read is not there.
+fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<u64> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // Numbers grow, so tables that are being made are among the last few.
+    let least = numbers.iter().max().map_or(0, |newest| newest.saturating_sub(NEWEST));
+    numbers.retain(|number| least < *number || least == 0);
+    let length =
+        |number: u64| Some((number, folder.join(number.to_string()).metadata().ok()?.len()));
+    numbers.into_iter().filter_map(length).collect()
+}
+
+impl GrownStretch {
+    /// Asks for it to be written. It is advice: when it is not taken, the sync takes longer.
+    ///
+    /// Failures are ignored: nothing depends on it but how long a later sync takes.
+    fn start_writing(&self) {
+        let Ok(file) = File::open(&self.path) else { return };
+        #[cfg(target_os = "linux")]
+        {
+            // Linux begins to write what is dirty and forgets what is not; these bytes are dirty.
+            let (length, advice) =
+                (std::num::NonZeroU64::new(self.bytes), rustix::fs::Advice::DontNeed);
+            let _ = rustix::fs::fadvise(&file, self.from, length, advice);
+        }
+        #[cfg(not(target_os = "linux"))]
+        drop(file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, number: u64, bytes: usize) {
+        std::fs::write(folder.join(number.to_string()), vec![0; bytes]).unwrap();
+    }
+
+    #[test]
+    fn what_grew_is_started_once() {
+        const MIB: usize = 1024 * 1024;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, 7, 3 * MIB);
+        std::fs::write(folder.join("other"), "").unwrap();
+        let mut lengths = StartedLengths::of_folder(folder);
+        assert_eq!(lengths.grown_stretches(folder), []);
+        write(folder, 8, MIB - 1);
+        assert_eq!(lengths.grown_stretches(folder), [], "too little");
+        write(folder, 8, MIB);
+        let grown = |from: usize, bytes: usize| {
+            let path = folder.join("8");
+            [GrownStretch { path, from: from as u64, bytes: bytes as u64 }]
+        };
+        assert_eq!(lengths.grown_stretches(folder), grown(0, MIB));
+        assert_eq!(lengths.grown_stretches(folder), []);
+        write(folder, 8, 3 * MIB);
+        let rest = lengths.grown_stretches(folder);
+        assert_eq!(rest, grown(MIB, 2 * MIB));
+        rest[0].start_writing();
+        std::fs::remove_file(folder.join("8")).unwrap();
+        assert_eq!(lengths.grown_stretches(folder), []);
+        rest[0].start_writing();
+    }
+
+    #[test]
+    fn only_the_newest_tables_are_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        (0..20).for_each(|number| write(folder.path(), number, 1));
+        let mut numbers: Vec<u64> =
+            newest_tables(folder.path()).into_iter().map(|(number, _)| number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, Vec::from_iter(12..20));
+        assert_eq!(newest_tables(&folder.path().join("none")), []);
+    }
+
+    #[test]
+    fn it_waits_for_compactions_and_ends_when_it_is_closed() {
+        let writeback = Writeback::default();
+        let of = PathBuf::from("tables");
+        writeback.mailbox.lock().growing.insert(of.clone(), 2);
+        assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
+        drop(MakingTables { of: &writeback, folder: of.clone() });
+        assert_eq!(writeback.wait_for_folders(), Some(HashSet::from([of.clone()])));
+        drop(MakingTables { of: &writeback, folder: of });
+        assert!(writeback.mailbox.lock().growing.is_empty());
+        writeback.close();
+        assert_eq!(writeback.wait_for_folders(), None);
+    }
+}

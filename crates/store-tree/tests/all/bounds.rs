@@ -1,0 +1,146 @@
+//! The journal and the memory of the tree stay within their bounds, whatever is written, dropped
+//! and made again. Values do not compress, so that bytes written are bytes in the journal.
+
+use std::{path::Path, time::Duration};
+
+use store::{Commit, Mutation, Space, Store, laws::ManualTime};
+use store_tree::{TreeOptions, TreeStore};
+use tempfile::TempDir;
+
+const MIB: u64 = 1 << 20;
+/// What the store is given for its journal.
+const BOUND: u64 = 64 * MIB;
+/// A segment of the journal. One is being filled, one is needed for its last entry, and there are
+/// spare ones.
+const SEGMENT: u64 = 16 * MIB;
+const SEGMENTS: u64 = 4 * SEGMENT;
+/// Bytes of one commit.
+const COMMIT: u64 = 4 * MIB;
+
+/// A store with a small journal, in a directory of its own.
+struct Bounded {
+    _directory: TempDir,
+    store: TreeStore,
+    /// Makes values differ.
+    state: u64,
+    /// The longest journal that was seen.
+    longest: u64,
+}
+
+impl Bounded {
+    fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let store = open(directory.path());
+        Self { _directory: directory, store, state: 1, longest: 0 }
+    }
+
+    fn journal_bytes(&self) -> u64 {
+        self.store.stored_bytes().journal
+    }
+
+    fn make(&self, number: u32) {
+        self.store.create_space(Space::Rows(number)).unwrap();
+        self.store.create_space(Space::Index(number)).unwrap();
+    }
+
+    fn drop_spaces(&self, number: u32) {
+        self.store.drop_space(Space::Rows(number)).unwrap();
+        self.store.drop_space(Space::Index(number)).unwrap();
+    }
+
+    /// Writes so much to a collection, and looks at the journal after each commit.
+    async fn write(&mut self, number: u32, bytes: u64) {
+        for _ in 0..bytes.div_ceil(COMMIT) {
+            self.state += 1;
+            let state = self.state;
+            let commit = Commit::new(vec![], move |_| mutations(number, state));
+            self.store.commit(vec![commit]).await.unwrap();
+            self.longest = self.longest.max(self.journal_bytes());
+        }
+    }
+
+    /// Waits until the journal is short, for as long as a slow disk needs.
+    fn assert_short(&self, what: &str) {
+        for _ in 0..600 {
+            if self.journal_bytes() <= BOUND * 4 / 3 + SEGMENTS {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(50));
+        }
+        panic!("{what}: {} MiB of journal at rest", self.journal_bytes() / MIB);
+    }
+}
+
+fn open(path: &Path) -> TreeStore {
+    let options = TreeOptions {
+        journal_bytes: BOUND,
+        buffer_bytes: BOUND,
+        segment_bytes: SEGMENT,
+        ..TreeOptions::new(path)
+    };
+    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+}
+
+/// Rows of 64 KB that do not compress, and an index entry for each.
+fn mutations(number: u32, mut state: u64) -> Vec<Mutation> {
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        state ^ state >> 29
+    };
+    let mut rows = Vec::new();
+    for _ in 0..COMMIT / (64 * 1024) {
+        let value: Vec<u8> = (0..8 * 1024).flat_map(|_| next().to_le_bytes()).collect();
+        let key = next().to_be_bytes().to_vec();
+        let (space, value) = (Space::Rows(number), value.into());
+        rows.push(Mutation::Put { space, key: key.clone().into(), value });
+        let space = Space::Index(number);
+        rows.push(Mutation::Put { space, key: key.into(), value: "".into() });
+    }
+    rows
+}
+
+#[tokio::test]
+async fn collections_that_come_and_go_beside_an_idle_one() {
+    let mut bounded = Bounded::new();
+    bounded.make(1);
+    bounded.write(1, COMMIT).await;
+    for round in 0..3 {
+        for number in [2, 3] {
+            bounded.make(number + 10 * round);
+            bounded.write(number + 10 * round, 40 * MIB).await;
+        }
+        for number in [2, 3] {
+            bounded.drop_spaces(number + 10 * round);
+        }
+    }
+    bounded.make(90);
+    bounded.write(90, 160 * MIB).await;
+    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_short("after the load");
+}
+
+#[tokio::test]
+async fn many_collections_that_are_half_full() {
+    let mut bounded = Bounded::new();
+    for number in 1..=16 {
+        bounded.make(number);
+        bounded.write(number, 20 * MIB).await;
+    }
+    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_short("after the load");
+}
+
+#[tokio::test]
+async fn a_small_one_that_never_fills_its_memory_holds_no_journal() {
+    let mut bounded = Bounded::new();
+    for number in 1..=30 {
+        bounded.make(number);
+    }
+    for _ in 0..3 {
+        for number in 1..=30 {
+            bounded.write(number, COMMIT).await;
+        }
+    }
+    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_short("after the load");
+}

@@ -1,0 +1,218 @@
+//! The embedded store keeps the laws of stores; a crash is a copy of its files as they lie there.
+use std::path::Path;
+
+use store::{
+    Commit, Mutation, Snapshot, Space, Store,
+    laws::{self, Bench, ManualTime},
+};
+use store_tree::{TreeOptions, TreeStore};
+use tempfile::TempDir;
+
+/// Options with a small journal, which is copied often.
+pub(crate) fn options(path: impl AsRef<Path>) -> TreeOptions {
+    TreeOptions { segment_bytes: 1 << 20, spare_segments: 0, ..TreeOptions::new(path) }
+}
+
+#[derive(Default)]
+struct Tree {
+    time: ManualTime,
+    directory: Option<TempDir>,
+}
+
+/// Copies a directory. Fails where the store that has it open removes a file meanwhile.
+pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+impl Bench for Tree {
+    type Store = TreeStore;
+
+    async fn open(&mut self) -> TreeStore {
+        let directory = TempDir::new().unwrap();
+        let store = TreeStore::open(&options(directory.path()), self.time.timepiece());
+        self.directory = Some(directory);
+        store.unwrap()
+    }
+
+    async fn crash(&mut self, store: TreeStore) -> TreeStore {
+        let before = self.directory.as_ref().unwrap().path();
+        // What the compactor removed while it was copied is in no crash: another copy is.
+        let after = (0..20).find_map(|_| {
+            let after = TempDir::new().unwrap();
+            copy(before, after.path()).is_ok().then_some(after)
+        });
+        let after = after.unwrap();
+        drop(store);
+        let store = TreeStore::open(&options(after.path()), self.time.timepiece());
+        self.directory = Some(after);
+        store.unwrap()
+    }
+
+    fn time(&self) -> &ManualTime {
+        &self.time
+    }
+}
+
+#[tokio::test]
+async fn the_embedded_store_keeps_the_laws() {
+    laws::check(&mut Tree::default()).await;
+}
+
+fn put(key: String) -> Commit {
+    Commit::new(vec![], move |_| {
+        vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: "v".into() }]
+    })
+}
+
+#[tokio::test]
+async fn a_second_process_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let held = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    let refused = TreeStore::open(&options(directory.path()), time.timepiece());
+    assert_eq!(refused.unwrap_err().kind, store::Kind::Refused);
+    drop(held);
+    TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+}
+
+fn megabytes(space: Space, count: usize) -> Commit {
+    Commit::new(vec![], move |_| {
+        // Nothing that compresses.
+        let mut state = 1_u64;
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        let value: Vec<u8> = std::iter::repeat_with(next).take(1 << 20).collect();
+        let put = |n: usize| Mutation::Put {
+            space,
+            key: format!("filler {n}").into(),
+            value: value.clone().into(),
+        };
+        (0..count).map(put).collect()
+    })
+}
+
+struct DropAll;
+
+impl store::DropPredicate for DropAll {
+    fn filter_for(&self, space: Space) -> store::DropFilter {
+        Box::new(move |_, _| space == Space::Rows(1))
+    }
+}
+
+/// What a compaction dropped may come back from the journal as long as a start applies it again, so
+/// it does not count before.
+#[tokio::test]
+async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let store = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    let (rows, other) = (Space::Rows(1), Space::Rows(2));
+    store.create_space(rows).unwrap();
+    store.create_space(other).unwrap();
+    store.set_drop_predicate(std::sync::Arc::new(DropAll));
+    store.commit(vec![megabytes(rows, 1), megabytes(other, 1)]).await.unwrap();
+    let seq = store.published();
+    assert_eq!(store.filtered_through(rows), 0);
+    store.reap_space(rows).await.unwrap();
+    assert_eq!(store.filtered_through(rows), seq);
+    store.commit(vec![megabytes(other, 1)]).await.unwrap();
+    assert!(store.filtered_through(rows) < store.published());
+    let crashed = TempDir::new().unwrap();
+    copy(directory.path(), crashed.path()).unwrap();
+    drop(store);
+    let again = TreeStore::open(&options(crashed.path()), time.timepiece()).unwrap();
+    assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
+    assert!(again.snapshot().get(other, b"filler 0").await.unwrap().is_some());
+    assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
+}
+
+/// Damage in the middle of the journal is told from a torn tail by what is after it.
+#[tokio::test]
+async fn a_hole_in_the_journal_is_noticed() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let store = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    for n in 0..200 {
+        store.commit(vec![put(format!("key {n}"))]).await.unwrap();
+    }
+    store.tick().unwrap();
+    let after = TempDir::new().unwrap();
+    copy(directory.path(), after.path()).unwrap();
+    drop(store);
+    let tree = after.path().join("journal");
+    let journals: Vec<_> = std::fs::read_dir(&tree)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.metadata().unwrap().len() > 4096)
+        .collect();
+    assert!(!journals.is_empty(), "{:?}", std::fs::read_dir(&tree).unwrap().collect::<Vec<_>>());
+    for journal in journals {
+        let mut bytes = std::fs::read(&journal).unwrap();
+        let used = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+        bytes[used / 2] ^= 0xff;
+        std::fs::write(&journal, bytes).unwrap();
+    }
+    let refused = TreeStore::open(&options(after.path()), time.timepiece());
+    assert_eq!(refused.unwrap_err().kind, store::Kind::Corrupt);
+    let accepted = TreeOptions { accept_loss: true, ..options(after.path()) };
+    let store = TreeStore::open(&accepted, time.timepiece()).unwrap();
+    store.commit(vec![put("after the loss".to_owned())]).await.unwrap();
+    drop(store);
+    // What was accepted once is no loss any more.
+    let store = TreeStore::open(&options(after.path()), time.timepiece()).unwrap();
+    let held = store.snapshot().get(Space::Catalog, b"after the loss").await.unwrap();
+    assert!(held.is_some());
+}
+
+/// Holds the store, and its commit up until it is told.
+struct Holder {
+    go: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+    _store: std::sync::Arc<TreeStore>,
+}
+
+impl store::Fence for Holder {
+    fn raise(&self) {
+        self.go.lock().unwrap().recv().unwrap();
+    }
+
+    fn lower(&self, _: Option<store::Stamp>) {}
+}
+
+/// A commit that nobody waits for any more may be the last to hold the store, by what its fence
+/// owns; then the store ends on a thread of its own.
+#[tokio::test]
+async fn a_fence_may_be_the_last_to_hold_the_store() {
+    let directory = TempDir::new().unwrap();
+    let time = ManualTime::default();
+    let options = options(directory.path());
+    let store = std::sync::Arc::new(TreeStore::open(&options, time.timepiece()).unwrap());
+    let (go, wait) = std::sync::mpsc::channel();
+    let holder = Holder { go: std::sync::Mutex::new(wait), _store: std::sync::Arc::clone(&store) };
+    let commit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
+    let mut commit = Box::pin(store.commit(vec![commit]));
+    let polled = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(commit.as_mut().poll(context).is_pending())
+    });
+    assert!(polled.await);
+    drop(commit);
+    drop(store);
+    go.send(()).unwrap();
+    let again = (0..1_000).find_map(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+        TreeStore::open(&options, time.timepiece()).ok()
+    });
+    let held = again.expect("the store lets go of its directory").snapshot();
+    assert!(held.get(Space::Catalog, b"k").await.unwrap().is_some());
+}
