@@ -11,6 +11,7 @@ use std::{path::Path, sync::Arc};
 
 use clock::{Checkpoint, Clock, ClockSource, Machine};
 use engine::{Engine, KeepNothing, Options, Persist};
+use memory::Plan;
 use mongo::MongoDialect;
 use store::MemoryStore;
 use store_tree::{TreeMetrics, TreeOptions, TreeStore};
@@ -82,13 +83,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     let store = match &data_dir {
         None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
         Some(directory) => {
-            let options = TreeOptions {
-                accept_loss: config.accept_loss,
-                cache_bytes: plan.cache_bytes() as u64,
-                journal_bytes: plan.journal_bytes() as u64,
-                buffer_bytes: plan.journal_bytes() as u64,
-                ..TreeOptions::new(directory.path.join("store"))
-            };
+            let options = store_options(config, plan, &directory.path);
             AnyStore::Tree(TreeStore::open(&options, time).map_err(refused_store)?)
         }
     };
@@ -110,6 +105,17 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         _ => failed(error),
     })?;
     Ok(Opened { engine, measured, timekeeper, data_dir })
+}
+
+/// How the store of a data directory is opened.
+fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
+    TreeOptions {
+        accept_loss: config.accept_loss,
+        cache_bytes: plan.cache_bytes() as u64,
+        journal_bytes: plan.journal_bytes() as u64,
+        buffer_bytes: plan.journal_bytes() as u64,
+        ..TreeOptions::new(path.join("store"))
+    }
 }
 
 /// Opens the clock's checkpoints and returns the newest. Where there are data there has to be one:
