@@ -19,6 +19,14 @@ TASKS = ("write", "write", "write", "read", "read", "read")
 MOVES = (1, 3, 10, 100, 400)
 
 
+#: Races until one sees enough: a short one may see nothing where others use the machine.
+ATTEMPTS = 5
+
+
+class NoRace(AssertionError):
+    """So few lives expired that nothing was shown."""
+
+
 class Racer:
     """One process. It records `(life, alive, begin, end, by)` for each thing that it sees."""
 
@@ -144,7 +152,8 @@ def judge(seen):
     for life, alive, _, end, *_ in seen:
         if not alive:
             dead[life] = min(end, dead.get(life, end))
-    assert len(dead) > 20, f"only {len(dead)} deaths were seen: no race"
+    if len(dead) <= 20:
+        raise NoRace(f"only {len(dead)} deaths were seen: no race")
     again = {
         life for life, alive, begin, *_ in seen if alive and life in dead and dead[life] < begin
     }
@@ -170,6 +179,12 @@ def trial(race, clock, ordinary):
     @SHIFTING
     @ON_DISK
     def nobody_sees_dead_and_then_alive(disk, shifting):
-        race(disk, clock, shifting, seconds)
+        for attempt in range(ATTEMPTS):
+            try:
+                race(disk, clock, shifting, seconds)
+                break
+            except NoRace:
+                if attempt + 1 == ATTEMPTS:
+                    raise
 
     return nobody_sees_dead_and_then_alive
