@@ -22,6 +22,9 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
 
     /// Makes names durable.
     fn sync_names(&self) -> io::Result<()>;
+
+    /// Bytes that are free on its device; 0 where that is not known.
+    fn free_bytes(&self) -> u64;
 }
 
 /// An open file.

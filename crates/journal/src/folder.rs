@@ -79,6 +79,11 @@ impl Disk for Folder {
     fn sync_names(&self) -> io::Result<()> {
         self.handle.sync_all()
     }
+
+    fn free_bytes(&self) -> u64 {
+        let free = rustix::fs::fstatvfs(&self.handle);
+        free.map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
 }
 
 impl DiskFile for File {

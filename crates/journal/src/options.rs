@@ -6,7 +6,8 @@ pub struct JournalOptions {
     /// Bytes of each new segment, a multiple of 4,096 and at least [`Self::SEGMENT_BYTES_MIN`];
     /// those that are there keep their size.
     pub segment_bytes: u64,
-    /// Segments that are kept ready; more that are cut off give their space back.
+    /// Segments that are kept ready; more that are cut off are kept as long as segments are taken
+    /// and the device has plenty of room, and give their space back then.
     pub spare_segments: usize,
     /// The last entry that is known from elsewhere to have been durable: an end before it is
     /// damage. The journal itself cannot see that its last group is missing. 0 knows nothing.

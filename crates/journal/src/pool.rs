@@ -1,5 +1,14 @@
 //! Segments that are ready to be used, and the thread that makes new ones: filling one with zeros
 //! takes as long as many commits.
+//!
+//! A load takes segments one by one and gives them back many at a time, when memory has gone to
+//! tables. If those were removed, each of its bytes would be written once more, as a zero:
+//!
+//! ```text
+//!  taken     ▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏
+//!  given back        ████    ████          more than are wanted: kept while some are taken,
+//!                                          and while the device has plenty of room
+//! ```
 
 use std::{
     io,
@@ -8,11 +17,17 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{disk::Disk, segment::Segment};
+
+/// How long nobody takes one before those that are too many are removed.
+const REST: Duration = Duration::from_secs(5);
+/// A device has plenty of room when so many segments more would fit.
+const PLENTY: u64 = 64;
 
 /// Spare segments.
 #[derive(Debug)]
@@ -96,19 +111,35 @@ impl Pool {
         Segment::make(&*self.disk, number, bytes, &goes_on).map(Arc::new)
     }
 
-    /// Takes back a segment that is used no more. Beyond those wanted its space is given back.
+    /// Takes back a segment that is used no more. Beyond those wanted its space is given back, at
+    /// once or when there was no use for it for a while.
     pub(crate) fn give(&self, segment: Arc<Segment>) {
+        let plenty = self.bytes.saturating_mul(PLENTY) <= self.disk.free_bytes();
         let mut state = self.state.lock();
-        if state.spare.len() < self.wanted && segment.bytes == self.bytes {
+        let kept = segment.bytes == self.bytes && (state.spare.len() < self.wanted || plenty);
+        if kept {
             state.spare.push(segment);
-            return;
+        } else {
+            // There may be room now.
+            state.gave_up = false;
+            drop(state);
+            self.remove(&segment);
         }
-        // There may be room now.
-        state.gave_up = false;
-        drop(state);
-        // One that stays is found by the next start, and is given here again.
-        let _ = self.disk.remove(&segment.name());
         self.wake.notify_one();
+    }
+
+    /// Removes a segment that nobody has. One that stays is found by the next start, and is given
+    /// here again.
+    fn remove(&self, segment: &Segment) {
+        let _ = self.disk.remove(&segment.name());
+    }
+
+    /// Removes those that are too many.
+    fn remove_surplus(&self, state: &mut MutexGuard<'_, PoolState>) {
+        let wanted = self.wanted.min(state.spare.len());
+        let surplus = state.spare.split_off(wanted);
+        state.gave_up = false;
+        MutexGuard::unlocked(state, || surplus.iter().for_each(|segment| self.remove(segment)));
     }
 
     /// Bytes of the segments in it.
@@ -134,7 +165,7 @@ impl Pool {
         }
     }
 
-    /// Waits until there is something to make; `false` at the end.
+    /// Waits until there is something to make, and removes what is too many; `false` at the end.
     fn wait_for_work(&self) -> bool {
         let mut state = self.state.lock();
         loop {
@@ -144,7 +175,11 @@ impl Pool {
             if state.spare.len() < self.wanted && !state.gave_up {
                 return true;
             }
-            self.wake.wait(&mut state);
+            if state.spare.len() <= self.wanted {
+                self.wake.wait(&mut state);
+            } else if self.wake.wait_for(&mut state, REST).timed_out() {
+                self.remove_surplus(&mut state);
+            }
         }
     }
 
@@ -181,5 +216,33 @@ impl Drop for Filler {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+
+    #[test]
+    fn what_is_too_much_is_used_again_and_removed_at_rest() {
+        const BYTES: u64 = 32 * 1024;
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Arc::new(Folder::open(folder.path()).unwrap());
+        let pool = Pool::new(Arc::<Folder>::clone(&disk), BYTES, 1, Vec::new(), 1);
+        let segments = || {
+            let mut names = disk.names().unwrap();
+            names.retain(|name| name.ends_with(".journal"));
+            names.sort();
+            names
+        };
+        let taken: Vec<_> = (0..3).map(|_| pool.take(BYTES).unwrap()).collect();
+        taken.into_iter().for_each(|segment| pool.give(segment));
+        assert_eq!((pool.file_bytes(), segments().len()), (3 * BYTES, 3));
+        let again: Vec<_> = (0..3).map(|_| pool.take(BYTES).unwrap()).collect();
+        again.into_iter().for_each(|segment| pool.give(segment));
+        assert_eq!(segments(), ["1.journal", "2.journal", "3.journal"]);
+        pool.remove_surplus(&mut pool.state.lock());
+        assert_eq!((pool.file_bytes(), segments().len()), (BYTES, 1));
     }
 }

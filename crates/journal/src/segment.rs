@@ -14,6 +14,8 @@ const SUFFIX: &str = ".journal";
 const NEW_SUFFIX: &str = ".new";
 /// Zeros written at once.
 const PIECE: u64 = 2 * 1024 * 1024;
+/// What they are written from, again and again: it stays in the processor's cache.
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// A segment.
 #[derive(Debug)]
@@ -115,10 +117,11 @@ impl Segment {
 
     /// Writes zeros from a place up to another, not durable yet.
     pub(crate) fn write_zeros(&self, mut at: u64, end: u64) -> io::Result<()> {
-        let zeros = vec![0; usize::try_from(PIECE.min(end.saturating_sub(at))).unwrap_or(0)];
         while at < end {
             let piece = usize::try_from(PIECE.min(end - at)).unwrap_or(0);
-            self.file.write_at(&[zeros.get(..piece).unwrap_or_default()], at)?;
+            let mut zeros = vec![&ZEROS[..]; piece / ZEROS.len()];
+            zeros.extend(ZEROS.get(..piece % ZEROS.len()));
+            self.file.write_at(&zeros, at)?;
             at += piece as u64;
         }
         Ok(())

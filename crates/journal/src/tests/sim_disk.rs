@@ -203,6 +203,10 @@ impl Disk for SimDisk {
         Ok(())
     }
 
+    fn free_bytes(&self) -> u64 {
+        0
+    }
+
     fn sync_names(&self) -> io::Result<()> {
         let mut state = self.0.lock();
         state.call()?;
