@@ -118,9 +118,9 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
     for answer in batch.answers {
         let result = match &failed {
             None => Ok(answer.outcomes),
-            // Some of the request may have been written with the batch before.
-            Some(error) if batch.continues => {
-                Err(Error::new(Kind::Unavailable, error.message.clone()))
+            Some(error) if answer.continues => {
+                let text = format!("it is not known how much of it was written: {}", error.message);
+                Err(Error::new(Kind::Unavailable, text))
             }
             Some(error) => Err(error.clone()),
         };

@@ -20,7 +20,7 @@ use store::{Commit, Error, Kind, Outcome, Sequencer, Space, Timepiece};
 use crate::{
     entry_maker::EntryMaker,
     inner::OpenStore,
-    messages::{Batch, CommitAnswer, CommitRequest, CommitterMessage, DoneSender},
+    messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender},
 };
 
 /// Commits of one turn at most; what waits beyond comes with the next.
@@ -172,48 +172,42 @@ impl Committer {
         Ok(Batch { entry: Some(entry), ..Batch::default() })
     }
 
-    /// Takes all requests that wait, and deals the outcomes out to them.
+    /// Takes all requests that wait. Each is answered with the batch that has the last of its
+    /// commits, whatever becomes of those behind it.
     fn serve_waiting(&mut self) {
         let mut commits = Vec::new();
-        let mut askers = Vec::with_capacity(self.waiting.len());
+        let mut askers = Askers::default();
         for request in std::mem::take(&mut self.waiting) {
-            askers.push((request.commits.len(), request.answer));
+            askers.waiting.push_back((request.commits.len(), request.answer));
             commits.extend(request.commits);
         }
         // The closures of commits run here. One that panics may have left a batch half-ordered: the
         // store is stopped, and opened again from what is durable.
-        let ordered = catch_unwind(AssertUnwindSafe(|| self.order_and_hand_on(commits)));
-        let mut last = ordered.unwrap_or_else(|_| {
+        let ordered =
+            catch_unwind(AssertUnwindSafe(|| self.order_and_hand_on(commits, &mut askers)));
+        let last = ordered.unwrap_or_else(|_| {
             let error = Error::new(Kind::Unavailable, "a commit failed in an unforeseen way");
             self.inner.stop_commits(&error);
             Batch { failed: Some(error), in_flight: true, ..Batch::default() }
         });
-        let mut outcomes = std::mem::take(&mut last.outcomes).into_iter();
-        last.answers = askers
-            .into_iter()
-            .map(|(count, asker)| CommitAnswer {
-                asker,
-                outcomes: outcomes.by_ref().take(count).collect(),
-            })
-            .collect();
-        self.enqueue(last);
+        self.enqueue(Batch { answers: askers.take_rest(), ..last });
     }
 
-    /// Orders all; what is left to be handed on at the end carries all outcomes.
-    fn order_and_hand_on(&mut self, commits: Vec<Commit>) -> Batch {
+    /// Orders all; returns the last batch, which answers those who are left.
+    fn order_and_hand_on(&mut self, commits: Vec<Commit>, askers: &mut Askers) -> Batch {
         let mut commits = commits;
-        let mut outcomes: Vec<Outcome> = Vec::with_capacity(commits.len());
-        let mut continues = false;
+        let mut before = None;
         loop {
+            askers.begin_batch();
             // Nothing was entered in the in-flight table yet, so there is nothing to finish.
             if let Err(error) = self.prepare(true) {
-                return Batch { failed: Some(error), continues, ..Batch::default() };
+                return Batch { failed: Some(error), ..Batch::default() };
             }
             let now = self.time.now_ms().max(self.sequencer.last_stamp().at_ms);
             self.inner.in_flight.enter_batch(now);
             let mut ordered = self.sequencer.order_within(
                 commits,
-                outcomes.last().copied(),
+                before,
                 ENTRY_BYTES,
                 &*self.time,
                 &self.inner.in_flight,
@@ -222,7 +216,8 @@ impl Committer {
             let committed = |outcome: &&Outcome| matches!(outcome, Outcome::Committed(_));
             let committed = ordered.outcomes.iter().filter(committed).count();
             self.commit_mutations = ordered.mutations.len() / committed.max(1);
-            outcomes.append(&mut ordered.outcomes);
+            before = ordered.outcomes.last().copied().or(before);
+            askers.add_outcomes(std::mem::take(&mut ordered.outcomes));
             let fence = ordered.fence.take();
             let mut batch = match self.entries.make(ordered) {
                 Ok(entry) => Batch { entry, committed: committed as u64, ..Batch::default() },
@@ -233,19 +228,18 @@ impl Committer {
                 }
             };
             batch.in_flight = true;
-            batch.continues = continues;
             if fence.is_some() {
                 // Nothing is ordered before the fence is lowered, after the batch is visible or has
                 // failed.
-                let failed = self.drain(Batch { fence, ..batch }).err();
-                batch = Batch { failed, continues, ..Batch::default() };
+                let answers = askers.take_complete();
+                let failed = self.drain(Batch { fence, answers, ..batch }).err();
+                batch = Batch { failed, ..Batch::default() };
             }
             if commits.is_empty() || batch.failed.is_some() {
-                return Batch { outcomes, ..batch };
+                return batch;
             }
-            continues = true;
             if batch.in_flight {
-                self.enqueue(batch);
+                self.enqueue(Batch { answers: askers.take_complete(), ..batch });
             }
         }
     }

@@ -104,11 +104,12 @@ fn probe_disk(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use store::{
-        Commit, Health, Kind, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime,
+        Commit, Fence, Health, Kind, Mutation, Snapshot as _, Space, Stamp, Store as _,
+        laws::ManualTime,
     };
 
     use super::*;
-    use crate::{TreeOptions, TreeStore};
+    use crate::{TreeOptions, TreeStore, inner::OpenStore};
 
     fn put(key: &'static str) -> Commit {
         Commit::new(vec![], move |_| {
@@ -160,6 +161,72 @@ mod tests {
         drop(store);
         let store = TreeStore::open(&options, time.timepiece()).unwrap();
         assert!(has(&store, "d").await);
+    }
+
+    /// Stops the store as soon as its commit is visible.
+    struct Stopping(Arc<OpenStore>);
+
+    impl Fence for Stopping {
+        fn raise(&self) {}
+
+        fn lower(&self, _: Option<Stamp>) {
+            self.0.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
+        }
+    }
+
+    /// Sends requests that are ordered in one turn; of the commits marked so, each stops the store.
+    async fn in_one_turn(store: &TreeStore, sent: [&[(&'static str, bool)]; 3]) -> [bool; 3] {
+        let inner = Arc::clone(&store.shared.open_generation().unwrap().inner);
+        let stopping: Arc<dyn Fence> = Arc::new(Stopping(inner));
+        let commit = |of: &[(&'static str, bool)]| {
+            let commits = of.iter().map(|(key, stops)| match stops {
+                true => put(key).with_fence(Arc::clone(&stopping)),
+                false => put(key),
+            });
+            store.commit(commits.collect())
+        };
+        let (go_on, waits) = std::sync::mpsc::channel::<()>();
+        let holding = Commit::new(vec![], move |_| {
+            let _ = waits.recv();
+            vec![]
+        });
+        let [first, second, third] = sent;
+        // Polled in this order: the committer is held until all have come.
+        let (held, first, second, third, ()) = tokio::join!(
+            store.commit(vec![holding]),
+            commit(first),
+            commit(second),
+            commit(third),
+            async { drop(go_on) },
+        );
+        held.unwrap();
+        [first, second, third].map(|told| match told {
+            Ok(_) => true,
+            Err(error) if error.message.contains("not known") => true,
+            Err(_) => false,
+        })
+    }
+
+    #[tokio::test]
+    async fn who_is_refused_by_a_store_that_stops_was_not_written() {
+        for (sent, written) in [
+            ([&[("a", false)][..], &[("b", true)], &[("c", false)]], [true, true, false]),
+            ([&[("a", true)], &[("b", false)], &[("c", false)]], [true, false, false]),
+            // In part: it is not known.
+            ([&[("a", false)], &[("b", true), ("x", false)], &[("c", false)]], [true, true, false]),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let time = ManualTime::default();
+            let options = TreeOptions::new(directory.path());
+            let store = TreeStore::open(&options, time.timepiece()).unwrap();
+            assert_eq!(in_one_turn(&store, sent).await, written, "{sent:?}");
+            wait_for(&store, |health| *health == Health::Anew);
+            let mut there = Vec::new();
+            for key in ["a", "b", "c"] {
+                there.push(has(&store, key).await);
+            }
+            assert_eq!(there, written, "{sent:?}");
+        }
     }
 
     #[tokio::test]

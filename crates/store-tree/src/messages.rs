@@ -1,7 +1,10 @@
 //! What the store's threads tell each other: requests to the committer, and the batches that go
 //! from it through the journal to the trees.
 
-use std::sync::{Arc, mpsc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, mpsc},
+};
 
 use journal::{EncodedEntry, Mutation};
 use store::{Commit, Error, Fence, Outcome, Space, Stamp};
@@ -9,12 +12,14 @@ use tokio::sync::oneshot;
 
 use crate::place::Place;
 
+/// Gets one outcome a commit, when these are durable and visible. May have gone.
+pub(crate) type Asker = oneshot::Sender<Result<Vec<Outcome>, Error>>;
+
 /// Commits that wait, and who wants to know.
 pub(crate) struct CommitRequest {
     /// Each all or nothing; they share a sync.
     pub(crate) commits: Vec<Commit>,
-    /// Gets one outcome a commit, when these are durable and visible.
-    pub(crate) answer: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    pub(crate) answer: Asker,
 }
 
 /// Who waits for a batch that is no commit.
@@ -36,10 +41,60 @@ pub(crate) enum CommitterMessage {
 
 /// Whom to tell what.
 pub(crate) struct CommitAnswer {
-    /// May have gone.
-    pub(crate) asker: oneshot::Sender<Result<Vec<Outcome>, Error>>,
+    pub(crate) asker: Asker,
     /// Of this request's commits, in their order.
     pub(crate) outcomes: Vec<Outcome>,
+    /// An earlier batch has commits of the same request.
+    pub(crate) continues: bool,
+}
+
+/// Requests whose commits are being ordered, until a batch has the last of each.
+#[derive(Default)]
+pub(crate) struct Askers {
+    /// How many commits each has.
+    pub(crate) waiting: VecDeque<(usize, Asker)>,
+    /// Of their commits, as far as these were ordered.
+    outcomes: VecDeque<Outcome>,
+    /// So many of the outcomes are of batches that were handed on.
+    handed_on: usize,
+}
+
+impl Askers {
+    /// Begins a batch.
+    pub(crate) fn begin_batch(&mut self) {
+        self.handed_on = self.outcomes.len();
+    }
+
+    /// Outcomes of the batch, in the order of the commits.
+    pub(crate) fn add_outcomes(&mut self, outcomes: Vec<Outcome>) {
+        self.outcomes.extend(outcomes);
+    }
+
+    /// The answers to requests whose last commit is in the batch.
+    pub(crate) fn take_complete(&mut self) -> Vec<CommitAnswer> {
+        self.take_while(|count, ordered| count <= ordered)
+    }
+
+    /// The answers to all requests that are left, when no more is ordered.
+    pub(crate) fn take_rest(&mut self) -> Vec<CommitAnswer> {
+        self.take_while(|_, _| true)
+    }
+
+    /// The answers to the first requests for which this holds of their commits and of the outcomes
+    /// that are left.
+    fn take_while(&mut self, takes: impl Fn(usize, usize) -> bool) -> Vec<CommitAnswer> {
+        let mut answers = Vec::new();
+        while let Some((count, asker)) =
+            self.waiting.pop_front_if(|(count, _)| takes(*count, self.outcomes.len()))
+        {
+            let ordered = count.min(self.outcomes.len());
+            let outcomes = self.outcomes.drain(..ordered).collect();
+            answers.push(CommitAnswer { asker, outcomes, continues: 0 < self.handed_on });
+            // Only the first of a batch can have begun before it.
+            self.handed_on = 0;
+        }
+        answers
+    }
 }
 
 /// Mutations of one tree.
@@ -71,16 +126,12 @@ pub(crate) struct Batch {
     pub(crate) epoch: u64,
     /// Commits that were not refused.
     pub(crate) committed: u64,
-    /// An earlier batch has commits of the same requests.
-    pub(crate) continues: bool,
     /// It has a place in the in-flight table.
     pub(crate) in_flight: bool,
     /// What was closed while it was under way.
     pub(crate) fence: Option<(Arc<dyn Fence>, Outcome)>,
     /// Why it was not written.
     pub(crate) failed: Option<Error>,
-    /// One a commit, until they are dealt out.
-    pub(crate) outcomes: Vec<Outcome>,
     /// Sent when the batch is durable and visible, or has failed.
     pub(crate) answers: Vec<CommitAnswer>,
     /// Told when all is done.

@@ -134,8 +134,12 @@ class Writer(Worker):
             result = self.db[collection].insert_many([dict(bodies[key][0]) for key in keys])
             assert len(result.inserted_ids) == len(keys)
         except BulkWriteError as error:
-            self.wrong.append(f"insertMany of absent documents: {error.details}")
+            self.broken(error)
         self.ledger.acknowledge()
+
+    def broken(self, error):
+        """An insertMany was not done whole."""
+        self.wrong.append(f"insertMany of absent documents: {error.details}")
 
     def update(self):
         collection, id = key = self.pick()

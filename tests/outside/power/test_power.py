@@ -1,0 +1,51 @@
+"""The power goes while both doors are written through: what was acknowledged is there after the
+next start, what was refused or removed is not, and the directory is whole.
+
+ROUNDS says how many on each kind of file system (default 3; 300 with --torture), SEED where they
+begin. All rounds of one go on with the same file system. With KEEP=1 it stays behind, beside a copy
+of how the last cut left it and what the writers were told.
+"""
+
+import os
+
+import pytest
+from lib.seed import SEED, TORTURE
+from lib.server import Server
+
+from power.disk import Disk
+from power.load import PowerLoad
+
+ROUNDS = int(os.environ.get("ROUNDS", 300 if TORTURE else 3))
+#: Little, so that memory is flushed, tables are merged and the journal is cut all the time.
+MEMORY = "128m"
+MEGABYTES = 600
+
+
+@pytest.mark.parametrize(("kind", "clock"), [("ext4", "manual"), ("xfs", "system")])
+def test_the_power_goes(kind, clock, capsys):
+    flags = ["--memory", MEMORY, "--reap-delay", "0"]
+    with (
+        Disk(kind, MEGABYTES) as disk,
+        Server(data_dir=disk.path / "data", clock=clock, flags=flags, nosql=True) as server,
+    ):
+        load = PowerLoad(server, disk)
+        for round in range(ROUNDS):
+            try:
+                load.round()
+                load.start()
+                wrong = load.compare()
+                assert wrong == [], "\n".join(wrong[:10])
+            except BaseException as error:
+                kept = ""
+                if disk.keeps:
+                    (disk.home / "trails").write_text(load.trails() + f"\n{error}\n")
+                    kept = f" (kept in {disk.home} and {server.home})"
+                raise AssertionError(f"SEED={SEED}, round {round}{kept}: {error}") from error
+        server.end()
+        with capsys.disabled():
+            print(
+                f"\npower cuts on {kind}: {ROUNDS} rounds, {load.starts_cut} more during a start, "
+                f"{load.all_acks()} writes acknowledged, {load.refusals()} refused, "
+                f"{load.loader.loads} large loads, 0 lost; slowest start {load.slowest:.2f} s"
+            )
+    assert load.all_acks() > 5 * ROUNDS, "hardly any load"
