@@ -1,6 +1,6 @@
 //! What all clones of an engine share: the parts, and no operation.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use clock::Clock;
 use store::Store;
@@ -32,6 +32,8 @@ pub(crate) struct Inner<S: Store> {
     /// Held by whoever makes, renames or drops a collection: one name at a time is looked at and
     /// changed.
     pub(crate) ids: tokio::sync::Mutex<CollectionIds>,
+    /// Something of a dropped collection could not be removed yet.
+    pub(crate) unfreed: AtomicBool,
     /// Moves of a manual clock are made one after the other.
     pub(crate) moving: tokio::sync::Mutex<()>,
 }

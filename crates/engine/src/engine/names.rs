@@ -6,7 +6,7 @@
 //! it looked at have not changed. A drop leaves a note until the spaces are gone, so that a start
 //! can end it.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use document::Document;
@@ -187,7 +187,7 @@ impl<S: Store> Engine<S> {
             let Some(collection) = self.collection(model, namespace) else { return Ok(false) };
             if self.try_drop(model, namespace, &collection).await? {
                 drop(ids);
-                self.free_dropped(collection.id).await?;
+                self.free_or_leave(collection.id).await;
                 return Ok(true);
             }
         }
@@ -221,6 +221,27 @@ impl<S: Store> Engine<S> {
             vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
         });
         Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
+    }
+
+    /// Removes what a dropped collection had, now or at a later pass of the reaper. Its name is gone
+    /// and durably so: whoever dropped it is not told that nothing happened.
+    async fn free_or_leave(&self, id: u32) {
+        if self.free_dropped(id).await.is_err() {
+            self.inner.unfreed.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Tries again to remove what dropped collections had, where that failed before.
+    pub(crate) async fn free_left(&self) -> Result<(), Error> {
+        // Taken before the attempt: what fails meanwhile is noted again.
+        if self.inner.unfreed.swap(false, Ordering::SeqCst) {
+            let freed = self.free_unfinished().await;
+            if freed.is_err() {
+                self.inner.unfreed.store(true, Ordering::SeqCst);
+            }
+            return freed;
+        }
+        Ok(())
     }
 
     /// Removes what a dropped collection had. The note that it is gone stays until its spaces are:
@@ -257,7 +278,7 @@ impl<S: Store> Engine<S> {
             if self.try_rename(model, from, to, &collection, target).await? {
                 drop(ids);
                 if let Some(id) = replaced {
-                    self.free_dropped(id).await?;
+                    self.free_or_leave(id).await;
                 }
                 return Ok(());
             }

@@ -4,7 +4,10 @@
 //! Damage is looked for before anything of a collection is touched, so that a start that is
 //! refused has changed none of them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use bytes::Bytes;
 use clock::Clock;
@@ -103,6 +106,7 @@ impl<S: Store> Engine<S> {
             persist: options.persist,
             lanes: Lanes::default(),
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
+            unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
@@ -113,7 +117,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Ends the drops that an end of the server interrupted.
-    pub(super) async fn free_unfinished(&self) -> Result<(), Error> {
+    pub(crate) async fn free_unfinished(&self) -> Result<(), Error> {
         for id in dropped_ids(self.inner.store()).await? {
             self.free_dropped(id).await?;
         }

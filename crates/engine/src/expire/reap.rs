@@ -77,6 +77,7 @@ impl<S: Store> Engine<S> {
         // First, so that the floors of this pass reach as far as possible: reaping stops at what
         // has been published.
         self.publish_all_expirations().await?;
+        self.free_left().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();

@@ -8,6 +8,7 @@ mod counts_agree_with_what_expires;
 mod cursors_go_on_over_expirations;
 mod cursors_join_what_lives;
 mod dropped_indexes_are_forgotten;
+mod drops_are_told_as_they_are;
 mod entries_answer_counts;
 mod every_rule_is_needed;
 mod expirations_are_published_once;

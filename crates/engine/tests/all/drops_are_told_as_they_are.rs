@@ -1,0 +1,54 @@
+//! A drop or a replacing rename that took place is told so, whatever becomes of what there is left to
+//! be removed; that is removed later.
+
+use std::{sync::Arc, time::Duration};
+
+use clock::{Clock, ClockMode, Machine};
+use engine::{Engine, KeepNothing, Model, Namespace, Options};
+use store::{
+    Direction, Fault, FaultyStore, KeyRange, Limit, MemoryStore, Snapshot as _, Space, Store as _,
+};
+use test_kit::{Setup, ready};
+
+const MODEL: Model = Model::Documents;
+
+type Faulty = FaultyStore<MemoryStore>;
+
+fn open() -> (Engine<Faulty>, Faulty) {
+    let clock = Clock::start(ClockMode::Manual, Box::new(Machine), [7; 16], None).expect("a clock");
+    clock.mark_persisted(&clock.tick());
+    let clock = Arc::new(clock);
+    let store = FaultyStore::new(MemoryStore::new(Engine::<Faulty>::timepiece(&clock)));
+    let options = Options::new(clock, Setup::default().dialect, Arc::new(KeepNothing));
+    (ready(Engine::open(store.clone(), options)).expect("the engine opens"), store)
+}
+
+fn catalog_rows(store: &Faulty) -> usize {
+    let (all, limit) = (KeyRange::all(), Limit { rows: 100, bytes: 1 << 20 });
+    let now = store.snapshot();
+    ready(now.scan(Space::Catalog, &all, Direction::Forward, limit)).expect("read").rows.len()
+}
+
+#[test]
+fn what_cannot_be_removed_at_once_is_removed_later() {
+    for replace in [false, true] {
+        let (engine, store) = open();
+        let [gone, other] = ["gone", "other"].map(|name| Namespace::new("db", name));
+        let (collection, _) = ready(engine.ensure_collection(MODEL, &gone)).expect("made");
+        ready(engine.ensure_collection(MODEL, &other)).expect("made");
+        // The first commit is that of the names; the next removes what is left.
+        store.fail_nth(Fault::CommitLost, 2);
+        if replace {
+            ready(engine.rename_collection(MODEL, &other, &gone, true)).expect("it took place");
+            assert!(engine.collection(MODEL, &other).is_none());
+        } else {
+            assert!(ready(engine.drop_collection(MODEL, &gone)).expect("it took place"));
+            assert!(engine.collection(MODEL, &gone).is_none());
+        }
+        let noted = catalog_rows(&store);
+        ready(engine.reap_once(Duration::ZERO)).expect("a pass");
+        assert!(!store.all_spaces().contains(&Space::Rows(collection.id)));
+        // With the note that something is left.
+        assert_eq!(catalog_rows(&store), noted - 1);
+    }
+}
