@@ -54,6 +54,8 @@ pub enum ClockRefusal {
     },
     /// The data directory was used with the other kind of clock.
     OtherMode,
+    /// The move could not be made durable, and so is not in force.
+    NotDurable,
 }
 
 /// What `/status` and the metrics tell about the clock.

@@ -15,9 +15,10 @@ impl<S: Store> Engine<S> {
         let clock = self.inner.clock();
         let checkpoint = clock.move_to(to)?;
         let persist = Arc::clone(&self.inner.persist);
-        if persist.persist_checkpoint(checkpoint).await {
-            clock.mark_persisted(&checkpoint);
+        if !persist.persist_checkpoint(checkpoint).await {
+            return Err(ClockRefusal::NotDurable);
         }
+        clock.mark_persisted(&checkpoint);
         Ok(clock.last_used())
     }
 }

@@ -3,6 +3,7 @@
 
 mod a_store_is_opened_again;
 mod all_collections_at_one_instant;
+mod clock_moves_are_durable;
 mod counters_of_dates;
 mod counts_agree_with_what_expires;
 mod cursors_go_on_over_expirations;

@@ -22,7 +22,7 @@ use engine::{
 
 use crate::{
     call::Call,
-    errors::{BadValue, Error, IllegalOperation, Result, TypeMismatch},
+    errors::{BadValue, Error, IllegalOperation, OperationFailed, Result, TypeMismatch},
     limits::MAX_EXPIRY_IDS,
     replies::ok,
 };
@@ -65,16 +65,22 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Why the clock does not move.
 fn clock_refusal(refused: ClockRefusal) -> Error {
-    let message = match refused {
-        ClockRefusal::SystemClock => {
-            "the clock can only be moved on a server started with --clock manual".to_owned()
+    let (code, message) = match refused {
+        ClockRefusal::SystemClock => (
+            IllegalOperation,
+            "the clock can only be moved on a server started with --clock manual".to_owned(),
+        ),
+        ClockRefusal::Backwards { now } => {
+            (IllegalOperation, format!("the clock never goes back; it stands at {now}"))
         }
-        ClockRefusal::Backwards { now } => format!("the clock never goes back; it stands at {now}"),
         ClockRefusal::OtherMode => {
-            "the data directory belongs to the other kind of clock".to_owned()
+            (IllegalOperation, "the data directory belongs to the other kind of clock".to_owned())
+        }
+        ClockRefusal::NotDurable => {
+            (OperationFailed, "the move of the clock could not be made durable".to_owned())
         }
     };
-    Error::new(IllegalOperation, message)
+    Error::new(code, message)
 }
 
 /// A number of documents and their bytes.

@@ -66,6 +66,9 @@ pub(crate) async fn move_clock(
             Error::conflict(format!("the clock never goes back; it stands at {now}"))
         }
         ClockRefusal::OtherMode => Error::conflict("the clock is of the other kind"),
+        ClockRefusal::NotDurable => {
+            Error::failed("the move of the clock could not be made durable")
+        }
     })?;
     clock_body(&shared)
 }
