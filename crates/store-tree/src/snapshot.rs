@@ -132,28 +132,14 @@ impl Snapshot for TreeSnapshot {
         let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let found = place.tree.range::<&[u8], _>((start, end), still.view.number, None);
         match direction {
-            Direction::Forward => page_within(found, limit),
-            Direction::Backward => page_within(found.rev(), limit),
+            Direction::Forward => Page::within(found, limit, read_row),
+            Direction::Backward => Page::within(found.rev(), limit, read_row),
         }
     }
 }
 
-/// The first rows, within the limit: at least one where there is one.
-fn page_within(
-    rows: impl Iterator<Item = impl lsm_tree::Guard>,
-    limit: Limit,
-) -> Result<Page, Error> {
-    let mut page = Page::default();
-    let mut bytes = 0;
-    for row in rows {
-        // One row is always given, whatever its size.
-        if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
-            page.more = true;
-            break;
-        }
-        let (key, value) = row.into_inner().map_err(|error| from_tree("read a range", &error))?;
-        bytes += key.len() + value.len();
-        page.rows.push((Bytes::from(key), Bytes::from(value)));
-    }
-    Ok(page)
+/// Reads a row that a walk has come to.
+fn read_row(row: impl lsm_tree::Guard) -> Result<(Bytes, Bytes), Error> {
+    let (key, value) = row.into_inner().map_err(|error| from_tree("read a range", &error))?;
+    Ok((Bytes::from(key), Bytes::from(value)))
 }

@@ -85,6 +85,30 @@ pub struct Page {
     pub more: bool,
 }
 
+impl Page {
+    /// The first rows of a walk, within the limit: at least one where there is one. `read` is called
+    /// for the rows that are given, and for no other.
+    pub fn within<R, E>(
+        rows: impl Iterator<Item = R>,
+        limit: Limit,
+        read: impl Fn(R) -> Result<(Bytes, Bytes), E>,
+    ) -> Result<Self, E> {
+        let mut page = Self::default();
+        let mut bytes = 0;
+        for row in rows {
+            // One row is always given, whatever its size.
+            if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
+                page.more = true;
+                break;
+            }
+            let (key, value) = read(row)?;
+            bytes += key.len() + value.len();
+            page.rows.push((key, value));
+        }
+        Ok(page)
+    }
+}
+
 /// A still view of everything published at one moment.
 pub trait Snapshot: Clone + Send + Sync + 'static {
     /// The value of a key.

@@ -26,7 +26,7 @@ use crate::{
     reaper::Reaper,
     resource::Resources,
     rules::Rules,
-    view::{Pages, Storage, ViewFactory},
+    view::{Pages, RowCache, Storage, ViewFactory},
 };
 
 /// Parts and settings of an engine.
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Options {
 impl<S: Store> Engine<S> {
     /// Opens an engine on a store whose commits are stamped by the same clock.
     pub async fn open(store: S, options: Options) -> Result<Self, Error> {
-        let store = Storage::new(store);
+        let store = Storage::new(store, RowCache::new(options.row_cache_bytes));
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
@@ -96,8 +96,7 @@ impl<S: Store> Engine<S> {
         let reaper = Arc::new(Reaper::new(options.reap_delay));
         // Before anything compacts: without floors it drops nothing.
         store.set_drop_predicate(reaper.predicate());
-        let views =
-            ViewFactory::new(store, options.clock, map, options.row_cache_bytes, options.rules);
+        let views = ViewFactory::new(store, options.clock, map, options.rules);
         let inner = Inner {
             views,
             resources,

@@ -77,7 +77,6 @@ impl<S: Store> Engine<S> {
         // First, so that the floors of this pass reach as far as possible: reaping stops at what
         // has been published.
         self.publish_all_expirations().await?;
-        self.free_left().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
@@ -95,6 +94,8 @@ impl<S: Store> Engine<S> {
             }
         }
         reaper.passes.fetch_add(1, Ordering::Relaxed);
+        // Last: what cannot be removed holds up no other collection.
+        self.free_left().await?;
         Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
     }
 

@@ -54,7 +54,7 @@ pub(crate) struct ActiveViews {
     shards: [Shard; SHARDS],
     /// Rows that any of them read. Kept here because each view holds this and nothing else that is
     /// shared: holding one more thing would cost each view two writes to memory of all threads.
-    rows: RowCache,
+    rows: Arc<RowCache>,
 }
 
 /// Counts threads as they open their first view.
@@ -66,7 +66,7 @@ thread_local! {
 
 impl ActiveViews {
     /// No view is open yet.
-    pub(super) fn new(rows: RowCache) -> Self {
+    pub(super) fn new(rows: Arc<RowCache>) -> Self {
         Self { shards: Default::default(), rows }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clock::Clock;
 use store::Store;
 
-use super::{active::ActiveViews, row_cache::RowCache, storage::Storage};
+use super::{active::ActiveViews, storage::Storage};
 use crate::{catalog::CollectionMap, rules::Rules};
 
 /// What the protocol of opening a view needs, in one place.
@@ -23,15 +23,14 @@ pub(crate) struct ViewFactory<S: Store> {
 }
 
 impl<S: Store> ViewFactory<S> {
-    /// Of a store, with this many bytes for rows that were read lately.
+    /// Of a store and the rows of it that are kept in memory.
     pub(crate) fn new(
         store: Storage<S>,
         clock: Arc<Clock>,
         map: Arc<CollectionMap>,
-        row_cache_bytes: usize,
         rules: Rules,
     ) -> Self {
-        let rows = RowCache::new(row_cache_bytes, store.last_writes());
-        Self { store, clock, map, active: Arc::new(ActiveViews::new(rows)), rules }
+        let active = Arc::new(ActiveViews::new(store.row_cache()));
+        Self { store, clock, map, active, rules }
     }
 }

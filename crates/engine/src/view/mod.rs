@@ -29,6 +29,7 @@ pub(crate) use factory::ViewFactory;
 pub use live::LiveView;
 pub(crate) use open::open_view;
 pub(crate) use pages::{Pages, charge_keys};
+pub(crate) use row_cache::RowCache;
 
 pub use storage::Storage;
 pub(crate) use together::{MAIN, Views, open_all, open_together};

@@ -17,10 +17,7 @@
 //! A row is kept when it is read for the second time, so that a walk over many rows that are read
 //! once copies nothing.
 
-use std::{
-    hash::{Hash, Hasher},
-    sync::Arc,
-};
+use std::hash::{Hash, Hasher};
 
 use bytes::Bytes;
 use foldhash::fast::RandomState;
@@ -94,10 +91,15 @@ impl Weighter<RowKey, CachedRow> for Weight {
 
 /// Rows that were read lately.
 pub(crate) struct RowCache {
-    /// `None` where no row is to be kept.
-    rows: Option<Cache<RowKey, CachedRow, Weight, RandomState>>,
+    /// `None` where no row is to be kept, and so nothing noted of writes either.
+    kept: Option<KeptRows>,
     largest: usize,
-    writes: Arc<LastWrites>,
+}
+
+/// The rows, and what tells whether they are still what they were.
+struct KeptRows {
+    rows: Cache<RowKey, CachedRow, Weight, RandomState>,
+    writes: LastWrites,
 }
 
 /// Where a row that was not found here may be kept.
@@ -105,19 +107,24 @@ pub(crate) struct RowCache {
 pub(super) struct Vacancy(RowHash);
 
 impl RowCache {
-    /// A cache of at most this many bytes over a store whose writes are noted there.
-    pub(super) fn new(bytes: usize, writes: Arc<LastWrites>) -> Self {
-        let rows = (0 < bytes).then(|| {
-            let weight = u64::try_from(bytes).unwrap_or(u64::MAX);
-            Cache::with(
+    /// A cache of at most this many bytes; it keeps nothing with 0.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let kept = (0 < bytes).then(|| {
+            let rows = Cache::with(
                 bytes / USUAL_ROW_BYTES,
-                weight,
+                u64::try_from(bytes).unwrap_or(u64::MAX),
                 Weight,
                 RandomState::default(),
                 quick_cache::sync::DefaultLifecycle::default(),
-            )
+            );
+            KeptRows { rows, writes: LastWrites::new() }
         });
-        Self { rows, largest: bytes / LARGEST_PART, writes }
+        Self { kept, largest: bytes / LARGEST_PART }
+    }
+
+    /// Where commits note what they write; `None` where nobody asks.
+    pub(super) fn last_writes(&self) -> Option<&LastWrites> {
+        self.kept.as_ref().map(|kept| &kept.writes)
     }
 
     /// The row that a view finds under a key. Otherwise where it may be kept when it was read;
@@ -128,13 +135,13 @@ impl RowCache {
         key: &[u8],
         rules: Rules,
     ) -> Result<Bytes, Option<Vacancy>> {
-        let rows = self.rows.as_ref().ok_or(None)?;
+        let KeptRows { rows, writes } = self.kept.as_ref().ok_or(None)?;
         let collection = reader.collection;
-        let hash = self.writes.hash_row(collection, key);
+        let hash = writes.hash_row(collection, key);
         if let Some(row) = rows.get(&RowKeyRef { collection, key }) {
             // Asked after the row was taken, and after the view was opened: a commit that the view
             // sees has been noted.
-            let newest = self.writes.newest_of(hash);
+            let newest = writes.newest_of(hash);
             // Nobody wrote it after `newest`, so what was read then or later is what every view
             // sees that was opened then or later.
             let same = newest <= reader.seq.min(row.read_by.seq) || !rules.last_writes();
@@ -142,14 +149,14 @@ impl RowCache {
                 return Ok(row.value);
             }
         }
-        Err(self.writes.was_read_before(hash).then_some(Vacancy(hash)))
+        Err(writes.was_read_before(hash).then_some(Vacancy(hash)))
     }
 
     /// Keeps a row that a view has read and checked.
     pub(super) fn keep(&self, vacancy: Vacancy, reader: Reader, key: &[u8], value: &[u8]) {
-        let Some(rows) = &self.rows else { return };
+        let Some(KeptRows { rows, writes }) = &self.kept else { return };
         // It would not be used: it was written again meanwhile.
-        if self.largest < value.len() || reader.seq < self.writes.newest_of(vacancy.0) {
+        if self.largest < value.len() || reader.seq < writes.newest_of(vacancy.0) {
             return;
         }
         let row = CachedRow { value: Bytes::copy_from_slice(value), read_by: reader };
@@ -178,12 +185,13 @@ mod tests {
 
     impl Told {
         fn new(bytes: usize) -> Self {
-            Self(RowCache::new(bytes, Arc::new(LastWrites::new())))
+            Self(RowCache::new(bytes))
         }
 
         fn write(&self, key: &[u8], seq: u64) {
             let key = Bytes::copy_from_slice(key);
-            self.0.writes.note_commit(&[Mutation::Delete { space: Space::Rows(1), key }], seq);
+            let writes = self.0.last_writes().expect("it keeps rows");
+            writes.note_commit(&[Mutation::Delete { space: Space::Rows(1), key }], seq);
         }
 
         fn find(&self, key: &[u8], seq: u64) -> Result<Bytes, Option<Vacancy>> {
@@ -260,7 +268,7 @@ mod tests {
             told.read(&key.to_be_bytes(), 1, &row);
             told.read(&key.to_be_bytes(), 1, &row);
         }
-        let rows = told.0.rows.as_ref().expect("it keeps rows");
+        let rows = &told.0.kept.as_ref().expect("it keeps rows").rows;
         assert!(rows.weight() <= 1 << 20, "{}", rows.weight());
         assert!(200 < rows.len());
         let large = vec![0; 5000];

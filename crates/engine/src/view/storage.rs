@@ -13,7 +13,7 @@ use store::{
     Space, Store, decode_count,
 };
 
-use super::{last_writes::LastWrites, pages::Pages};
+use super::{pages::Pages, row_cache::RowCache};
 use crate::limits::PAGE_BYTES;
 
 /// A store of which rows and index entries can be written by anybody in the engine, and read
@@ -22,7 +22,7 @@ pub struct Storage<S: Store> {
     /// Private, so that the compiler keeps the promise of this file.
     store: S,
     /// Told of every commit, since all of them pass here.
-    writes: Arc<LastWrites>,
+    rows: Arc<RowCache>,
 }
 
 impl<S: Store> std::fmt::Debug for Storage<S> {
@@ -32,13 +32,14 @@ impl<S: Store> std::fmt::Debug for Storage<S> {
 }
 
 impl<S: Store> Storage<S> {
-    pub(crate) fn new(store: S) -> Self {
-        Self { store, writes: Arc::new(LastWrites::new()) }
+    /// A store, and the rows of it that are kept in memory.
+    pub(crate) fn new(store: S, rows: RowCache) -> Self {
+        Self { store, rows: Arc::new(rows) }
     }
 
-    /// Which commits wrote rows last.
-    pub(super) fn last_writes(&self) -> Arc<LastWrites> {
-        Arc::clone(&self.writes)
+    /// The rows that were read lately.
+    pub(super) fn row_cache(&self) -> Arc<RowCache> {
+        Arc::clone(&self.rows)
     }
 
     /// Everything as it is published now. For views: it shows expired documents too.
@@ -67,8 +68,8 @@ impl<S: Store> Storage<S> {
         &self,
         mut commits: Vec<Commit>,
     ) -> Result<Vec<Outcome>, store::Error> {
-        for commit in &mut commits {
-            self.note_writes_of(commit);
+        if self.rows.last_writes().is_some() {
+            commits.iter_mut().for_each(|commit| self.note_writes_of(commit));
         }
         self.store.commit(commits).await
     }
@@ -77,11 +78,13 @@ impl<S: Store> Storage<S> {
     /// can see it. One that fails afterwards was noted in vain, which makes rows seem newer and
     /// does no harm.
     fn note_writes_of(&self, commit: &mut Commit) {
-        let writes = Arc::clone(&self.writes);
+        let rows = Arc::clone(&self.rows);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
         commit.write = Box::new(move |stamp| {
             let mutations = write(stamp);
-            writes.note_commit(&mutations, stamp.seq);
+            if let Some(writes) = rows.last_writes() {
+                writes.note_commit(&mutations, stamp.seq);
+            }
             mutations
         });
     }

@@ -230,26 +230,11 @@ impl Snapshot for MemorySnapshot {
         let live = |(key, versions): (&Bytes, &Versions)| {
             Some((key.clone(), visible_version(versions, self.seq)?))
         };
-        Ok(match direction {
-            Direction::Forward => page_within(found.filter_map(live), limit),
-            Direction::Backward => page_within(found.rev().filter_map(live), limit),
-        })
-    }
-}
-
-/// The first rows, within the limit: at least one where there is one.
-fn page_within(rows: impl Iterator<Item = (Bytes, Bytes)>, limit: Limit) -> Page {
-    let mut page = Page::default();
-    let mut bytes = 0;
-    for row in rows {
-        if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
-            page.more = true;
-            break;
+        match direction {
+            Direction::Forward => Page::within(found.filter_map(live), limit, Ok),
+            Direction::Backward => Page::within(found.rev().filter_map(live), limit, Ok),
         }
-        bytes += row.0.len() + row.1.len();
-        page.rows.push(row);
     }
-    page
 }
 
 impl Store for MemoryStore {
