@@ -15,9 +15,14 @@ PASSING = {
     "tag_2": ("explicit", [("tag", 1)], {}),
 }
 
+#: How it connects.
+OPTIONS = {"retryWrites": False, "serverSelectionTimeoutMS": 2_000}
+
 
 class Changer:
     """One client. It looks at what is there first: a crash may have come between."""
+
+    OPTIONS = OPTIONS
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -26,7 +31,7 @@ class Changer:
         self.ended = None
 
     def attach(self, server):
-        self.db = server.connect(retryWrites=False, serverSelectionTimeoutMS=2_000)["torture"]
+        self.db = server.connect(**self.OPTIONS)["torture"]
         self.ended = None
         threading.Thread(target=self.work, daemon=True).start()
 
@@ -35,16 +40,16 @@ class Changer:
             while True:
                 self.random.choice([self.index, self.default, self.rule])()
                 self.changes += 1
-        except AutoReconnect as error:
-            self.ended = error
-        except PyMongoError as error:
-            if "shutting down" not in str(error) and "interrupted" not in str(error):
+        except Exception as error:
+            if not self.is_end(error):
                 self.wrong.append(f"changer: {error!r}")
             self.ended = error
-        except Exception as error:
-            self.wrong.append(f"changer: {error!r}")
-            self.ended = error
         self.db.client.close()
+
+    def is_end(self, error):
+        """Whether this is what a client meets when its server ends."""
+        ends = "shutting down" in str(error) or "interrupted" in str(error)
+        return isinstance(error, AutoReconnect) or (isinstance(error, PyMongoError) and ends)
 
     def index(self):
         name = self.random.choice(list(PASSING))

@@ -3,7 +3,6 @@ drop collections, and they write a lot."""
 
 import collections
 import random
-import threading
 import time
 
 import pymongo
@@ -97,21 +96,10 @@ class PowerItemChanger(ItemChanger):
 class PowerChanger(Changer):
     """Indexes and rules of documents."""
 
-    def attach(self, server):
-        self.db = server.connect(**OPTIONS)["torture"]
-        self.ended = None
-        threading.Thread(target=self.work, daemon=True).start()
+    OPTIONS = OPTIONS
 
-    def work(self):
-        try:
-            while True:
-                self.random.choice([self.index, self.default, self.rule])()
-                self.changes += 1
-        except Exception as error:
-            if not isinstance(told(error), (Refused, Uncertain)):
-                self.wrong.append(f"changer: {error!r}")
-            self.ended = error
-        self.db.client.close()
+    def is_end(self, error):
+        return isinstance(told(error), (Refused, Uncertain))
 
 
 class Mover(Worker):
