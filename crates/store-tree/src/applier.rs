@@ -18,6 +18,7 @@ use store::{Error, Kind, Outcome};
 use crate::{
     inner::{Applied, OpenStore},
     messages::{Batch, PendingEntry},
+    published::Applying,
 };
 
 /// Applies groups until the appender ends.
@@ -51,13 +52,16 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
 /// Puts the entries of a group into their trees and shows them.
 fn apply_entries(inner: &OpenStore, group: &mut [Batch]) {
     let (mut bytes, mut mutations, mut last) = (0, 0, None);
+    // Until all of it is shown: a view that is made beside it could miss what is half applied, and
+    // what that replaces.
+    let applying = inner.published.begin_applying();
     for batch in group {
         bytes += batch.bytes() as u64;
         mutations += batch.mutations() as u64;
         let entry = batch.entry.take().filter(|_| batch.failed.is_none());
         if let Some(entry) = entry {
             last = Some((entry.encoded.n(), entry.last.seq));
-            apply_entry(inner, entry);
+            apply_entry(inner, entry, &applying);
         }
     }
     let Some((last, seq)) = last else { return };
@@ -68,13 +72,13 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch]) {
     {
         flusher.unpark();
     }
-    inner.published.publish();
+    inner.published.publish(&applying);
     // After the view: whoever takes this number first finds all commits up to it.
     inner.published_seq.fetch_max(seq, Ordering::SeqCst);
 }
 
 /// Puts one entry into its trees.
-fn apply_entry(inner: &OpenStore, entry: PendingEntry) {
+fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) {
     let (n, under) = (entry.encoded.n(), entry.under);
     let tick = inner.tick.load(Ordering::Relaxed);
     for run in entry.runs {
@@ -85,7 +89,7 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry) {
     inner.trees.counter.fetch_max(under + 1);
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
     if let Some(made) = entry.made {
-        inner.published.publish_places(|places| {
+        inner.published.publish_places(applying, |places| {
             if let Some(space) = made.space {
                 places.insert(space, Arc::clone(&made));
             }
@@ -93,7 +97,7 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry) {
     }
     if let Some(dropped) = entry.dropped {
         inner.budget.note_freed(dropped.note_dropped());
-        inner.published.publish_places(|places| {
+        inner.published.publish_places(applying, |places| {
             if let Some(space) = dropped.space {
                 places.remove(&space);
             }
@@ -129,5 +133,54 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
     }
     if let Some(done) = batch.done {
         let _ = done.send(failed.map_or(Ok(()), Err));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use journal::Mutation;
+    use store::{Commit, Snapshot as _, Space, Store as _, laws::ManualTime};
+
+    use crate::{TreeOptions, TreeStore, published::number_after};
+
+    const SPACES: [Space; 2] = [Space::Rows(1), Space::Index(1)];
+
+    /// What a new view finds in both spaces.
+    async fn seen(store: &TreeStore) -> [Option<bytes::Bytes>; 2] {
+        let snapshot = store.snapshot();
+        let [first, second] = SPACES.map(|space| snapshot.get(space, b"key"));
+        [first.await.unwrap(), second.await.unwrap()]
+    }
+
+    fn commit(value: &'static str) -> Commit {
+        Commit::new(vec![], move |_| {
+            let put =
+                |space| store::Mutation::Put { space, key: "key".into(), value: value.into() };
+            SPACES.map(put).into()
+        })
+    }
+
+    #[tokio::test]
+    async fn a_view_beside_a_flush_misses_nothing_that_half_an_entry_replaces() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = TreeOptions::new(directory.path());
+        let store = TreeStore::open(&options, ManualTime::default().timepiece()).unwrap();
+        for space in SPACES {
+            store.create_space(space).unwrap();
+        }
+        store.commit(vec![commit("old")]).await.unwrap();
+        let inner = store.shared.open_generation().unwrap().inner.clone();
+        let place = inner.published.places()[&SPACES[0]].clone();
+        let applied = *inner.applied.lock();
+        // As the applier does it: the first of two trees has the entry.
+        let applying = inner.published.begin_applying();
+        let under = number_after(applied.under, &inner.trees.counter);
+        let new = Mutation { space: place.number, key: "key".into(), value: Some("new".into()) };
+        place.apply(applied.n + 1, under, vec![new], 0);
+        assert!(inner.flush_place(&place).unwrap());
+        assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
+        // The flush has left some to let go of, and says so.
+        assert!(inner.release_place(&place).unwrap());
+        drop(applying);
     }
 }

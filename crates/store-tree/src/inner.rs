@@ -170,8 +170,10 @@ impl OpenStore {
 
     /// Lets go of memory and files of a place that no view reads; returns whether some are left.
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
-        // The newest view would pin them, too.
-        self.published.publish();
+        // The newest view would pin them, too. Whoever applies entries makes the next one by itself.
+        if let Some(applying) = self.published.while_nothing_is_applied() {
+            self.published.publish(&applying);
+        }
         let released = place.release(self.published.oldest_view());
         released.map_err(|error| from_tree("let go of old files", &error))
     }

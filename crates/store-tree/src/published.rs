@@ -9,14 +9,18 @@
 //!  counter:            ▲ once entry 7 is in all its trees: a view reads below it
 //! ```
 //!
-//! So a version of a tree is never newer than an entry that is not wholly applied, and a view that
-//! reads below the counter finds, in whichever version its number leads to, all entries below.
+//! A view that reads below the counter has to find all entries below it, in whichever version of a
+//! tree its number leads to. It does as long as no view is made while an entry stands half applied: a
+//! flush may have put a part of that entry into a version with a number from before it, and has then
+//! left out what the part replaces. Views from before the version do not read it; one that was made
+//! now would, and would find neither the old nor the new. So whoever applies entries and whoever
+//! makes a view hold [`Applying`].
 
 use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::{ArcSwap, Guard};
 use lsm_tree::SequenceNumberCounter;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use store::Space;
 
 use crate::{
@@ -38,10 +42,14 @@ pub(crate) struct View {
     _pin: Pin,
 }
 
+/// No entry stands half applied but by whoever holds this, and nobody else makes a view.
+pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, ()>);
+
 /// The newest view, and how it becomes newer.
 pub(crate) struct Published {
     current: ArcSwap<View>,
-    /// Held by whoever makes a view: they follow each other.
+    /// See [`Applying`].
+    applying: Mutex<()>,
     places: Mutex<Arc<PlaceMap>>,
     pins: Arc<Pins>,
     counter: SequenceNumberCounter,
@@ -53,6 +61,7 @@ impl Published {
         let (places, pins) = (Arc::new(places), Arc::<Pins>::default());
         Self {
             current: ArcSwap::from_pointee(new_view(counter, &places, &pins)),
+            applying: Mutex::default(),
             places: Mutex::new(places),
             pins,
             counter: counter.clone(),
@@ -74,8 +83,18 @@ impl Published {
         self.pins.oldest()
     }
 
+    /// Held while entries are applied, until they are shown.
+    pub(crate) fn begin_applying(&self) -> Applying<'_> {
+        Applying(self.applying.lock())
+    }
+
+    /// The same for whoever applies nothing; `None` while somebody does, who shows it then.
+    pub(crate) fn while_nothing_is_applied(&self) -> Option<Applying<'_>> {
+        self.applying.try_lock().map(Applying)
+    }
+
     /// Shows all that is below the counter by now.
-    pub(crate) fn publish(&self) {
+    pub(crate) fn publish(&self, _: &Applying<'_>) {
         let places = self.places.lock();
         // A view of the same moment pins the same.
         if self.current.load().number != self.counter.get() {
@@ -84,7 +103,7 @@ impl Published {
     }
 
     /// The same with other places.
-    pub(crate) fn publish_places(&self, change: impl FnOnce(&mut PlaceMap)) {
+    pub(crate) fn publish_places(&self, _: &Applying<'_>, change: impl FnOnce(&mut PlaceMap)) {
         let mut places = self.places.lock();
         let mut changed = PlaceMap::clone(&places);
         change(&mut changed);
@@ -129,7 +148,7 @@ mod tests {
         let published = Published::new(PlaceMap::default(), &counter);
         let first = published.view_to_keep();
         counter.fetch_max(20);
-        published.publish();
+        published.publish(&published.begin_applying());
         assert_eq!((first.number, published.view().number), (9, 20));
         assert_eq!(published.oldest_view(), 9);
         drop(first);

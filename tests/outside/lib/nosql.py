@@ -6,6 +6,7 @@ It knows routes and headers and checks nothing; tests say what a reply has to be
 
 import http.client
 import json
+import select
 import urllib.parse
 from email.utils import formatdate
 
@@ -131,6 +132,15 @@ class Client:
             self.connection.close()
         self.connection = None
 
+    def was_closed(self):
+        """Whether the server has closed the connection, as it does after four idle minutes."""
+        if self.connection.sock is None:
+            return False
+        # Between two responses there is nothing to read but the end.
+        ready = select.poll()
+        ready.register(self.connection.sock, select.POLLIN)
+        return bool(ready.poll(0))
+
     def call(self, method, path, body=None, headers=(), signed=None):
         """Sends a request. `path` is the link that is signed; `signed` gives (type, link) where it
         is not."""
@@ -148,6 +158,8 @@ class Client:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             sent["content-type"] = "application/json"
         sent.update(headers)
+        if self.connection and self.was_closed():
+            self.close()
         if self.connection is None:
             self.connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         try:

@@ -1,11 +1,12 @@
 // A server of its own for a test: free ports, a manual clock, nothing kept unless asked. Ends with
 // the test.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CosmosClient } from '@azure/cosmos';
 import { MongoClient } from 'mongodb';
+import { removeFolder } from './folder';
 
 interface Ready {
   mongo: string;
@@ -123,6 +124,6 @@ export class Server {
       this.process.kill('SIGTERM');
       await ended;
     }
-    rmSync(this.folder, { recursive: true, force: true });
+    removeFolder(this.folder);
   }
 }

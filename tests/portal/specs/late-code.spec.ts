@@ -1,10 +1,11 @@
 // Code that is needed while the server is away comes when it is back; nobody has to load the page
 // again, and nothing that was typed is lost.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
+import { removeFolder } from '../lib/folder';
 import { editor } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
@@ -14,7 +15,7 @@ test.use({
   options: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'ebb-late-'));
     await use({ dataDir: join(folder, 'data') });
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   },
 });
 

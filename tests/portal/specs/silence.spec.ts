@@ -1,10 +1,11 @@
 // A server that stops answering, or is killed and started again: the page says so, keeps what was
 // typed, and goes on by itself.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
+import { removeFolder } from '../lib/folder';
 import { edit, editor, open } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
 import { Server } from '../lib/server';
@@ -49,7 +50,7 @@ test('a server that hangs and goes on', async ({ page, server }) => {
 test.describe('killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-kept-'));
   test.use({ options: { dataDir: join(folder, 'data') } });
-  test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  test.afterAll(() => removeFolder(folder));
 
   test('a server that is killed and started again', async ({ page, context, server }) => {
     await fill(server);

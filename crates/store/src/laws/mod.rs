@@ -4,6 +4,7 @@ mod commits;
 mod model;
 mod scans;
 mod time;
+mod whole;
 
 use std::future::Future;
 
@@ -40,6 +41,7 @@ pub async fn check(bench: &mut impl Bench) {
     scans::a_new_space_is_empty(bench).await;
     scans::two_creators_of_a_space_get_one(bench).await;
     scans::reaping_drops_what_the_predicate_says(bench).await;
+    whole::snapshots_are_whole_beside_reaping(bench).await;
     for seed in 0..20 {
         model::random_histories_agree_with_a_map(bench, seed).await;
     }
