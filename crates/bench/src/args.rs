@@ -1,6 +1,6 @@
 //! The command line: what was typed. The doc comments are the texts of `--help`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -8,7 +8,7 @@ use crate::{
     address::Address,
     cosmos::Cosmos,
     mongo::Mongo,
-    options::{Compare, Load},
+    options::{Compare, Load, seconds},
 };
 
 /// Loads a server that speaks the MongoDB wire protocol or the NoSQL REST API, and measures it.
@@ -31,6 +31,8 @@ pub(crate) enum Mode {
     Compare(Compare<Mongo>),
     /// Start a server on empty directories and measure how soon it answers.
     Start(Start),
+    /// Measure a server at growing numbers of documents.
+    Growth(Growth),
     /// Load a server that speaks the Azure Cosmos DB NoSQL REST API.
     Cosmos(Box<Cosmos>),
 }
@@ -66,10 +68,48 @@ pub(crate) struct Start {
     pub(crate) json: bool,
 }
 
+/// Measure a server at growing numbers of documents. Each number has a server and a directory of its own.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Growth {
+    /// The command, without a shell; `{dir}` and `{port}` in it are filled in.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) spawn: String,
+    /// Numbers of documents, separated by commas.
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+          default_value = "100000,1000000,10000000",
+          value_parser = clap::value_parser!(u64).range(100..))]
+    pub(crate) records: Vec<u64>,
+    /// Bytes of text in each.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) text: usize,
+    /// The folder in which directories are made (default: that of temporary files).
+    #[arg(long, value_name = "PATH")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Seconds of each measured window.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) duration: Duration,
+    /// Seconds before it.
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub(crate) warmup: Duration,
+    /// Seconds between the load and the first look.
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
+    pub(crate) rest: Duration,
+    /// Seconds that it waits at most until space is back.
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    pub(crate) patience: Duration,
+    /// Threads of the load generator.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Where chance begins.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::work::WORKS;
 

@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::{
-    args::{Bench, Mode, Run, Start},
+    args::{Bench, Growth, Mode, Run, Start},
     closed_loop::Subject,
     compare,
     cosmos::{self, Cosmos, One, Rest},
     entry::{self, Entry},
     error::Result,
     figures::Figures,
+    growth,
     mongo::Mongo,
     options::{Compare, Load},
     protocol::Protocol,
@@ -30,6 +31,7 @@ pub(crate) fn main(bench: Bench) -> Result<()> {
         }
         Mode::Compare(args) => on_runtime(args.load.threads, compare_servers(args)),
         Mode::Start(start) => on_runtime(1, self::measure_start(start)),
+        Mode::Growth(growth) => on_runtime(growth.threads, measure_growth(growth)),
         Mode::Cosmos(cosmos) => self::run_cosmos(*cosmos),
     }
 }
@@ -112,6 +114,15 @@ async fn measure_once<P: Protocol>(
 async fn measure_start(args: Start) -> Result<()> {
     let figures = start::run_starts(&args.spawn, args.times).await?;
     print_runs(&[figures], args.json)
+}
+
+/// Measures a server at growing numbers of documents; it starts the servers itself, too.
+async fn measure_growth(args: Growth) -> Result<()> {
+    let sizes = growth::run_growth(&args, print_progress).await?;
+    if args.json {
+        return print_runs(&sizes, true);
+    }
+    print_text(&report::growth_markdown(&sizes))
 }
 
 /// Prints runs as a table or as a JSON array.

@@ -56,6 +56,18 @@ pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut Do
     }
 }
 
+/// All documents in which a field has a value; the server's first batch has to hold them.
+pub(crate) fn find_equal(
+    collection: &str,
+    field: &str,
+    value: ValueRef<'_>,
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| filter.append(field, value));
+    }
+}
+
 /// The first `limit` documents from an `_id` on, in one batch: a batch as large as the limit leaves no
 /// cursor open.
 pub(crate) fn find_range(
@@ -203,6 +215,21 @@ pub(crate) fn create_index(
     }
 }
 
+/// Changes how many seconds documents live by a TTL index.
+pub(crate) fn change_ttl(
+    collection: &str,
+    index: &str,
+    seconds: i64,
+) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "collMod", ValueRef::String(collection), DATABASE);
+        body.document("index", |change| {
+            change.append("name", ValueRef::String(index));
+            change.append("expireAfterSeconds", ValueRef::Int64(seconds));
+        });
+    }
+}
+
 /// Begins a command: its name has to be the first field.
 fn begin_command(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
     body.append(name, value);
@@ -273,6 +300,11 @@ mod tests {
             find_and_modify("c", id, ("f", "x"), durable),
             r#"{findAndModify: "c", $db: "ebb_bench", query: {_id: 7}, update: {$set: {f: "x"}},
                 writeConcern: {w: 1, j: true}}"#,
+        );
+        check(find_equal("c", "k", id), r#"{find: "c", $db: "ebb_bench", filter: {k: 7}}"#);
+        check(
+            change_ttl("c", "i", -1),
+            r#"{collMod: "c", $db: "ebb_bench", index: {name: "i", expireAfterSeconds: -1}}"#,
         );
         check(
             create_index("c", &[("a", 1), ("b", -1)], None),

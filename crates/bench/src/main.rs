@@ -8,6 +8,7 @@
 //! cli, compare           runs them on one server, or on two in turn
 //! protocol               what a protocol has to have: mongo.rs and cosmos/protocol.rs implement it
 //! work/, cosmos/work/    the workloads: what one worker does in one step
+//! start, growth          what starts its server itself: on empty directories, at growing sizes
 //! closed_loop            the measurement: connections, window, CPU time, latencies
 //! figures, report        what came of it, for people and for programs
 //! ```
@@ -23,12 +24,14 @@ mod cosmos;
 mod entry;
 mod error;
 mod figures;
+mod growth;
 mod histogram;
 mod inserts;
 mod keys;
 mod limits;
 mod load;
 mod mongo;
+mod mortality;
 mod options;
 mod pause;
 mod process;
@@ -37,7 +40,9 @@ mod records;
 mod reply;
 mod report;
 mod settings;
+mod shrink;
 mod sizes;
+mod spawned;
 mod start;
 mod target;
 mod wire;

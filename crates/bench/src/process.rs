@@ -31,7 +31,13 @@ pub(crate) fn own_cpu_time() -> Result<Duration> {
 /// Returns how many bytes of a process are in memory.
 pub(crate) fn resident_memory(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
-    resident_bytes(&read_file(&path)?).ok_or_else(|| malformed_file(&path))
+    status_bytes(&read_file(&path)?, "VmRSS:").ok_or_else(|| malformed_file(&path))
+}
+
+/// Returns how many bytes of a process were in memory at most since it began.
+pub(crate) fn peak_memory(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    status_bytes(&read_file(&path)?, "VmHWM:").ok_or_else(|| malformed_file(&path))
 }
 
 /// Returns the bytes that the files below a directory occupy, in whole blocks as the disk counts them.
@@ -67,9 +73,9 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + kernel)
 }
 
-/// Returns the bytes of the line `VmRSS:` of `/proc/<pid>/status`.
-fn resident_bytes(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+/// Returns the bytes of a line of `/proc/<pid>/status`.
+fn status_bytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -98,13 +104,15 @@ mod tests {
             ("Name:\tkthreadd\n", None),
             ("VmRSS:\tmany kB\n", None),
         ] {
-            assert_eq!(resident_bytes(status), want, "{status}");
+            assert_eq!(status_bytes(status, "VmRSS:"), want, "{status}");
         }
     }
 
     #[test]
     fn this_process_is_there() {
-        assert!(0 < resident_memory(std::process::id()).unwrap());
+        let own = std::process::id();
+        assert!(0 < resident_memory(own).unwrap());
+        assert!(resident_memory(own).unwrap() <= peak_memory(own).unwrap());
         assert!(own_cpu_time().is_ok());
         assert!(cpu_time(u32::MAX).is_err());
     }

@@ -157,6 +157,22 @@ pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     out
 }
 
+/// Returns runs at growing sizes side by side, a line for each figure, for a page of documentation.
+pub(crate) fn growth_markdown(sizes: &[Figures]) -> String {
+    let Some(first) = sizes.first() else { return String::new() };
+    let lines = first.extras.iter().map(|extra| {
+        let cells: String = sizes
+            .iter()
+            .map(|figures| format!(" {} |", format_optional(figures.find_extra(extra.name))))
+            .collect();
+        format!("| {} |{cells}\n", extra.name)
+    });
+    let mut lines: Vec<String> = lines.collect();
+    // The first figure is the size: the head of the table.
+    lines.insert(1.min(lines.len()), format!("|---|{}\n", "--:|".repeat(sizes.len())));
+    lines.concat()
+}
+
 /// Returns how many times the second number the first one is.
 fn format_ratio(pair: Option<(f64, f64)>) -> String {
     match pair {
@@ -236,6 +252,19 @@ mod tests {
         assert!(text.contains("op/s") && text.contains("late"), "{text}");
         let text = runs_table(&[figures(0.0, None)]);
         assert!(!text.contains("op/s") && text.contains("late"), "{text}");
+    }
+
+    #[test]
+    fn sizes_are_side_by_side() {
+        let at = |documents: f64, late: f64| {
+            let mut figures = Figures::default();
+            figures.add_extra("documents", documents);
+            figures.add_extra("late", late);
+            figures
+        };
+        let want = "| documents | 100 | 1000 |\n|---|--:|--:|\n| late | 2.50 | not reached |\n";
+        assert_eq!(growth_markdown(&[at(100.0, 2.5), at(1000.0, f64::INFINITY)]), want);
+        assert_eq!(growth_markdown(&[]), "");
     }
 
     #[test]

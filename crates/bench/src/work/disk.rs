@@ -3,13 +3,16 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{Settings, mortality::Mortality};
+use super::Settings;
 use crate::{
     error::{Error, Result},
     figures::Figures,
     inserts,
     limits::DISK_POLL,
-    load, pause, process,
+    load,
+    mortality::Mortality,
+    pause, process,
+    shrink::{self, Goal},
     target::Target,
 };
 
@@ -44,10 +47,12 @@ pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result
     let before = directory_size(&directory)?;
     let strike = mortality.wait_for_strike(&mut link, at).await?;
 
-    let mut bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
+    let bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage")]
+    let show = |size: f64| bar.set_position((size / before.max(1.0) * 100.0) as u64);
+    let goal = Goal { below: before * GOAL, patience: settings.sizes.patience };
     let watch =
-        watch_directory(&directory, before, strike.dead_from, settings.sizes.patience, &mut bar)
-            .await?;
+        shrink::wait_until_below(&directory, goal, strike.dead_from, DISK_POLL, show).await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.add_extra("before, MB", before / MEGABYTE);
@@ -60,41 +65,6 @@ pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result
     }
     target.drop_collection(COLLECTION).await?;
     Ok(figures)
-}
-
-/// How the watch ended.
-struct Watch {
-    /// Bytes of the directory at the end.
-    size: f64,
-    /// Seconds until the goal; `None`: it was not reached.
-    seconds: Option<f64>,
-}
-
-/// Watches the directory until it has shrunk below the goal, or `patience` has gone by since `from`.
-async fn watch_directory(
-    directory: &Path,
-    before: f64,
-    from: Duration,
-    patience: Duration,
-    bar: &mut indicatif::ProgressBar,
-) -> Result<Watch> {
-    loop {
-        let size = directory_size(directory)?;
-        let waited = clock::monotonic_time().saturating_sub(from);
-        if size < before * GOAL {
-            return Ok(Watch { size, seconds: Some(waited.as_secs_f64()) });
-        }
-        if patience <= waited {
-            return Ok(Watch { size, seconds: None });
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a percentage"
-        )]
-        bar.set_position((size / before.max(1.0) * 100.0) as u64);
-        pause::pause_for(DISK_POLL).await;
-    }
 }
 
 /// Returns the bytes that a directory occupies.

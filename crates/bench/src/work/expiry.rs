@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use document::ValueRef;
 use fastrand::Rng;
 
-use super::{Settings, mortality::Mortality};
+use super::Settings;
 use crate::{
     closed_loop::{self, Plan, Worker},
     commands,
@@ -22,6 +22,7 @@ use crate::{
     figures::Figures,
     inserts,
     limits::{CHECK_PAUSE, RANGE_MAX},
+    mortality::Mortality,
     pause,
     reply::whole_number,
     target::Target,

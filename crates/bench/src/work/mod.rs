@@ -3,7 +3,6 @@
 
 mod disk;
 mod expiry;
-mod mortality;
 mod queries;
 mod single;
 mod ycsb;

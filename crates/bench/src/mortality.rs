@@ -18,7 +18,7 @@ use crate::{
 
 /// How the documents of a collection come to expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mortality {
+pub(crate) enum Mortality {
     /// They have a `ttl` of an hour; somebody moves the clock to this millisecond.
     Moved { deadline: i64 },
     /// They carry a date; a TTL index over it is made when all is ready, with as many seconds as lead to
@@ -28,17 +28,17 @@ pub(super) enum Mortality {
 
 /// The instant at which they expire, as seen by the machine's monotonic clock from outside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Strike {
+pub(crate) struct Strike {
     /// Nothing had expired for a reply that had arrived by then.
-    pub(super) alive_until: Duration,
+    pub(crate) alive_until: Duration,
     /// All has expired for a request sent from then on.
-    pub(super) dead_from: Duration,
+    pub(crate) dead_from: Duration,
 }
 
 impl Mortality {
     /// Makes an empty collection in which documents can expire. Which way it is depends on whether the
     /// server has a clock that can be moved.
-    pub(super) async fn prepare_collection(target: &Target, collection: &str) -> Result<Self> {
+    pub(crate) async fn prepare_collection(target: &Target, collection: &str) -> Result<Self> {
         target.drop_collection(collection).await?;
         let mut link = target.connect_link().await?;
         if let Some(now) = manual_now(&mut link).await? {
@@ -54,24 +54,30 @@ impl Mortality {
     }
 
     /// Returns a document that expires then, or one that does not.
-    pub(super) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
+    pub(crate) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
-        match self {
-            Self::Moved { .. } if mortal => {
-                let life = i32::try_from(LIFE_SECONDS).unwrap_or(i32::MAX);
-                builder.append("ttl", ValueRef::Int32(life));
-            }
-            Self::Dated { written } if mortal => builder.append("at", ValueRef::DateTime(written)),
-            _ => {}
+        if mortal {
+            self.put_lifetime(&mut builder);
         }
         builder.append("text", ValueRef::String(&records::random_text(MORTAL_BYTES, rng)));
         builder.finish()
     }
 
+    /// Adds the field by which a document expires then.
+    pub(crate) fn put_lifetime(self, builder: &mut DocBuilder) {
+        match self {
+            Self::Moved { .. } => {
+                let life = i32::try_from(LIFE_SECONDS).unwrap_or(i32::MAX);
+                builder.append("ttl", ValueRef::Int32(life));
+            }
+            Self::Dated { written } => builder.append("at", ValueRef::DateTime(written)),
+        }
+    }
+
     /// Fixes the instant, at this one of the monotonic clock or up to a second later (a TTL index counts
     /// whole seconds), and returns when it will be.
-    pub(super) async fn fix_instant(
+    pub(crate) async fn fix_instant(
         self,
         target: &Target,
         collection: &str,
@@ -90,7 +96,7 @@ impl Mortality {
 
     /// Waits for the instant; where the clock can be moved, it moves it. Returns when it was, as seen from
     /// outside.
-    pub(super) async fn wait_for_strike(
+    pub(crate) async fn wait_for_strike(
         self,
         link: &mut Connection,
         at: Duration,

@@ -1,0 +1,175 @@
+//! The measurement at one number of documents, step by step, and over all numbers.
+
+use std::{path::Path, time::Duration};
+
+use super::{
+    COLLECTION,
+    documents::{Documents, INDEXED},
+    readers::{Finder, PointReader},
+};
+use crate::{
+    args::Growth,
+    closed_loop::{self, Plan, Worker},
+    commands,
+    error::{Error, Result},
+    figures::Figures,
+    inserts,
+    limits::{DISK_POLL, REST},
+    mortality::Mortality,
+    pause, process,
+    shrink::{self, Goal},
+    spawned::{OwnDirectory, Spawned},
+    target::Target,
+};
+
+/// Connections that read.
+const READERS: usize = 8;
+/// Of the bytes of all documents, what has to be given back when half of them have expired.
+const SHARE_BACK: f64 = 0.4;
+/// Changes of TTL, of which the slowest counts.
+const CHANGES: u32 = 5;
+/// The index by which a server with a clock that can be moved knows its TTL.
+const TTL_INDEX: &str = "_ts_1";
+/// So late that nothing expires by it.
+const NEVER_SECONDS: i64 = 2_000_000_000;
+const MEGABYTE: f64 = 1e6;
+
+/// Measures at each number of documents, one after the other; `progress` is told where it is.
+pub(crate) async fn run_growth(args: &Growth, progress: impl Fn(&str)) -> Result<Vec<Figures>> {
+    let mut all = Vec::with_capacity(args.records.len());
+    for count in &args.records {
+        progress(&format!("growth: {count} documents"));
+        all.push(measure_at(args, *count).await?);
+    }
+    Ok(all)
+}
+
+/// Measures a server with this many documents.
+async fn measure_at(args: &Growth, count: u64) -> Result<Figures> {
+    let folder = args.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let directory = OwnDirectory::make_in(&folder)?;
+    let mut figures = Figures { work: "growth", connections: READERS, ..Figures::default() };
+    figures.add_extra("documents", to_float(count));
+    let server = Spawned::start(&args.spawn, directory.path()).await?;
+    let target = target_of(&server, directory.path());
+    let mortality = Mortality::prepare_collection(&target, COLLECTION).await?;
+    let documents = Documents { count, text: args.text, mortality };
+    load(&target, documents, &mut figures).await?;
+    figures.add_extra("resident at most, MB", megabytes(process::peak_memory(server.pid)?));
+    target.settle_server().await?;
+    pause::pause_for(args.rest).await;
+    let used = to_float(process::disk_usage(directory.path())?);
+    figures.add_extra("directory, MB", used / MEGABYTE);
+    figures.add_extra("directory, times its documents", used / to_float(documents.bytes()));
+    let mut rng = fastrand::Rng::with_seed(args.seed);
+    let plan = Plan { connections: READERS, warmup: args.warmup, duration: args.duration };
+    let points = |_| PointReader { count, rng: rng.fork() };
+    let quiet = read(&target, plan, points).await?;
+    figures.add_extra("point reads per second", quiet.rate);
+    figures.add_extra("point read, CPU us", quiet.server_cpu.unwrap_or(f64::NAN));
+    figures.add_extra("point read, p99 us", quiet.p99);
+    let values = documents.values();
+    let found = read(&target, plan, |_| Finder { values, rng: rng.fork() }).await?;
+    figures.add_extra("indexed finds of 20 per second", found.rate);
+    figures.add_extra("indexed find of 20, CPU us", found.server_cpu.unwrap_or(f64::NAN));
+    figures.add_extra("indexed find of 20, p99 us", found.p99);
+
+    server.kill().await?;
+    let server = Spawned::start(&args.spawn, directory.path()).await?;
+    figures.add_extra("ready after a kill, ms", server.ready.as_secs_f64() * 1e3);
+    pause::pause_for(REST).await;
+    figures.add_extra("resident after that, MB", megabytes(process::resident_memory(server.pid)?));
+    let target = target_of(&server, directory.path());
+    if let Mortality::Moved { .. } = mortality {
+        figures.add_extra("TTL change, ms", change_ttl(&target).await?.as_secs_f64() * 1e3);
+        let points = |_| PointReader { count, rng: rng.fork() };
+        let during = expire_half(args, &target, documents, points, &mut figures).await?;
+        figures.add_extra("p99 while half expires, us", during.p99);
+    }
+    server.stop().await?;
+    Ok(figures)
+}
+
+fn target_of(server: &Spawned, directory: &Path) -> Target {
+    Target::new("growth", server.address.clone(), Some(server.pid), Some(directory.to_owned()))
+}
+
+/// Loads all documents under an index.
+async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> Result<()> {
+    let mut link = target.connect_link().await?;
+    link.call_command(commands::create_index(COLLECTION, &[(INDEXED, 1)], None)).await?;
+    let spent = || target.pid.map_or(Ok(Duration::ZERO), process::cpu_time);
+    let (begin, before) = (clock::monotonic_time(), spent()?);
+    let make = move |number, rng: &mut fastrand::Rng| documents.make(number, rng);
+    inserts::insert_documents(target, COLLECTION, documents.count, make).await?;
+    let took = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
+    let cpu = spent()?.saturating_sub(before).as_secs_f64();
+    figures.add_extra("loaded documents per second", to_float(documents.count) / took);
+    figures.add_extra("loading, CPU us a document", cpu * 1e6 / to_float(documents.count));
+    Ok(())
+}
+
+/// Reads for a window. A refusal is an error: there is nothing that may be refused.
+async fn read<W: Worker>(
+    target: &Target,
+    plan: Plan,
+    worker: impl FnMut(usize) -> W,
+) -> Result<Figures> {
+    let figures = closed_loop::run_workers(target, plan, worker).await?;
+    match figures.failure {
+        Some(failure) => Err(Error::Answer(failure)),
+        None => Ok(figures),
+    }
+}
+
+/// Changes the TTL of all documents to and fro, and returns how long the slowest change took.
+async fn change_ttl(target: &Target) -> Result<Duration> {
+    let mut link = target.connect_link().await?;
+    let mut slowest = Duration::ZERO;
+    for change in 0..CHANGES {
+        // -1 at the end, as it was: each document by its own lifetime.
+        let seconds = if (CHANGES - change).is_multiple_of(2) { NEVER_SECONDS } else { -1 };
+        let begin = clock::monotonic_time();
+        link.call_command(commands::change_ttl(COLLECTION, TTL_INDEX, seconds)).await?;
+        slowest = slowest.max(clock::monotonic_time().saturating_sub(begin));
+    }
+    Ok(slowest)
+}
+
+/// Lets half of the documents expire while the others are read, and waits until their space is back.
+async fn expire_half(
+    args: &Growth,
+    target: &Target,
+    documents: Documents,
+    points: impl FnMut(usize) -> PointReader,
+    figures: &mut Figures,
+) -> Result<Figures> {
+    let directory = target.data_dir.clone().unwrap_or_default();
+    let before = to_float(process::disk_usage(&directory)?);
+    let below = before - to_float(documents.bytes()) * SHARE_BACK;
+    let goal = Goal { below, patience: args.patience };
+    let mortality = documents.mortality;
+    let at = clock::monotonic_time() + args.warmup;
+    let mut link = target.connect_link().await?;
+    let striker = tokio::spawn(async move {
+        let strike = mortality.wait_for_strike(&mut link, at).await?;
+        shrink::wait_until_below(&directory, goal, strike.dead_from, DISK_POLL, |_| {}).await
+    });
+    let plan = Plan { connections: READERS, warmup: args.warmup, duration: args.duration };
+    let during = read(target, plan, points).await?;
+    let joined = |error: tokio::task::JoinError| Error::Usage(error.to_string());
+    let shrunk = striker.await.map_err(joined)??;
+    figures.add_extra("directory after that, MB", shrunk.size / MEGABYTE);
+    figures.add_extra("space is back after, s", shrunk.seconds.unwrap_or(f64::INFINITY));
+    Ok(during)
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    to_float(bytes) / MEGABYTE
+}
+
+/// A count as the figures have it.
+#[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
+fn to_float(number: u64) -> f64 {
+    number as f64
+}
