@@ -18,8 +18,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Direction, Error, Gate, Health, KeyRange, Kind, Limit, MemoryStore, Page, Snapshot, Space,
-    Store, Timepiece,
+    Direction, Error, Fault, FaultyStore, Gate, Health, KeyRange, Kind, Limit, MemoryStore, Page,
+    Snapshot, Space, Store, Timepiece,
 };
 
 /// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
@@ -99,7 +99,7 @@ impl Turnstile {
 /// A memory store with a turnstile for reads and a gate for commits.
 #[derive(Clone, Debug)]
 pub struct PausingStore {
-    inner: MemoryStore,
+    inner: FaultyStore<MemoryStore>,
     /// Shared with all snapshots.
     turnstile: Arc<Turnstile>,
     /// Commits that snapshots show before they are said to be published.
@@ -117,6 +117,7 @@ impl PausingStore {
     /// Around a store, with nothing stopped or held.
     fn over(inner: MemoryStore) -> Self {
         let (turnstile, behind, anew) = (Arc::default(), Arc::default(), Arc::default());
+        let inner = FaultyStore::new(inner);
         Self { inner, turnstile, behind, anew }
     }
 
@@ -133,12 +134,17 @@ impl PausingStore {
 
     /// What a restart would find.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
-        Self::over(self.inner.reopen(time))
+        Self::over(self.inner.inner_store().reopen(time))
     }
 
     /// Between stamp and publication.
     pub fn gate(&self) -> Arc<Gate> {
-        self.inner.gate()
+        self.inner.inner_store().gate()
+    }
+
+    /// Makes the `nth` commit from now on fail, before anything of it is written.
+    pub fn lose_nth_commit(&self, nth: u64) {
+        self.inner.fail_nth(Fault::CommitLost, nth);
     }
 
     /// In front of every read.
@@ -150,7 +156,7 @@ impl PausingStore {
 /// A snapshot whose reads can be stopped.
 #[derive(Clone, Debug)]
 pub struct PausingSnapshot {
-    inner: <MemoryStore as Store>::Snapshot,
+    inner: <FaultyStore<MemoryStore> as Store>::Snapshot,
     turnstile: Arc<Turnstile>,
     /// The number of ends of snapshots before it was taken.
     taken: u64,

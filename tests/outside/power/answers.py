@@ -6,6 +6,8 @@ from crash.items import Unavailable
 from faults.ledger import AGAIN, REASON, UNKNOWN
 from pymongo.errors import AutoReconnect, BulkWriteError, NotPrimaryError, PyMongoError
 
+#: A part of it was done.
+IN_PART = "was created, but not"
 #: It has no memory for it at this moment.
 LATER = "try again later"
 #: Statuses of the NoSQL API that say that the server could not.
@@ -35,6 +37,8 @@ def told(error):
 
 
 def by_text(text):
+    if IN_PART in text:
+        return Uncertain(text)
     if AGAIN.search(text) or LATER in text:
         return Refused(text)
     if UNKNOWN.search(text):

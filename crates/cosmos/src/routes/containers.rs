@@ -88,7 +88,8 @@ pub(crate) async fn create_container<S: Store>(
     // A container has an offer of its own unless it shares its database's.
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
-        offers::create_offer(door, &link, &container.rid, throughput.unwrap_or_default()).await?;
+        let throughput = throughput.unwrap_or_default();
+        offers::create_first_offer(door, &link, &container.rid, throughput).await?;
     }
     Ok(representation::resource_reply(201, &represent(&container)))
 }
@@ -179,13 +180,22 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
     }
-    offers::remove_offer(door, &container.rid).await?;
-    let path = resource_path(&container);
-    let path = path.each_ref().map(String::as_str);
-    match door.engine.remove_resource(&path, Expected::Present).await {
-        Err(error) if !matches!(error.kind, Kind::NotFound(_)) => return Err(error.into()),
-        _ => {}
+    // It took place, whatever becomes of the rest: an offer that stays is removed by a start.
+    if let Err(failure) = remove_belongings(door, &container).await {
+        let (database, container) = (&container.database, &container.name);
+        tracing::warn!(database, container, text = %failure.text, "remove what a container had");
     }
     door.containers.forget_dropped();
     Ok(resources::removed_reply())
+}
+
+/// Removes the offer and the own resources of a container that is gone.
+async fn remove_belongings<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
+    offers::remove_offer(door, &container.rid).await?;
+    let path = resource_path(container);
+    let path = path.each_ref().map(String::as_str);
+    match door.engine.remove_resource(&path, Expected::Present).await {
+        Err(error) if !matches!(error.kind, Kind::NotFound(_)) => Err(error.into()),
+        _ => Ok(()),
+    }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn create_database<S: Store>(
     let made = Database { name: id, number, resource };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
-        offers::create_offer(door, &link, &made.rid().encode(), throughput).await?;
+        offers::create_first_offer(door, &link, &made.rid().encode(), throughput).await?;
     }
     Ok(representation::resource_reply(201, &represent(&made)))
 }

@@ -1,9 +1,10 @@
-//! What an end of the server between two steps of a change left undone, finished at a start: a
-//! container has an offer of its own or shares its database's, and every offer has a resource.
+//! What an end of the server, or an error of the disk, left undone between two steps of a change,
+//! finished at a start: a container has an offer of its own or shares its database's, and every offer has
+//! a resource.
 //!
 //! Creating a container makes its collection first and its offer second; removing one goes the same
-//! way. So after an end in between there is a container without an offer or an offer without a
-//! resource, and never a response that promised otherwise.
+//! way. So in between there may be a container without an offer or an offer without a resource, and
+//! never a response that promised otherwise.
 
 use std::collections::HashSet;
 
@@ -23,8 +24,8 @@ impl<S: Store> Door<S> {
     }
 }
 
-/// Gives containers without an offer the least one, and removes offers of what is gone. Neither can
-/// come to be by requests, and no creation without its offer was ever acknowledged.
+/// Gives containers without an offer the least one, and removes offers of what is gone. No creation
+/// without its offer was ever acknowledged.
 async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();

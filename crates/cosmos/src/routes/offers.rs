@@ -162,6 +162,20 @@ pub(crate) async fn create_offer<S: Store>(
     Ok(())
 }
 
+/// Makes the offer of a resource that was just made. When that fails the resource is there all the same,
+/// and whoever asked has to know: a start gives it the least throughput.
+pub(crate) async fn create_first_offer<S: Store>(
+    door: &Door<S>,
+    link: &str,
+    rid: &str,
+    throughput: Throughput,
+) -> Result<()> {
+    create_offer(door, link, rid, throughput).await.map_err(|failure| {
+        let text = format!("The resource was created, but not its throughput: {}", failure.text);
+        Failure { text: text.into(), ..failure }
+    })
+}
+
 /// All offers, as they are kept.
 pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
     door.engine.resources_below(&[ROOT])

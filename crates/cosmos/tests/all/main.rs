@@ -3,6 +3,7 @@
 
 mod batches;
 mod catalog;
+mod changes_are_told_as_they_are;
 mod client;
 mod compat;
 mod connections;

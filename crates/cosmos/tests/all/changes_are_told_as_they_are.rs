@@ -1,0 +1,69 @@
+//! Changes of containers and databases that take several commits: whichever of them the disk refuses, the
+//! answer says what is there, and a start mends the rest.
+
+use crate::client::Client;
+
+/// More commits than any of the changes has.
+const COMMITS: u64 = 8;
+
+/// Whether there is something at a path.
+async fn is_there(client: &mut Client, path: &str) -> bool {
+    match client.ask("GET", path, &[], "").await.status {
+        200 => true,
+        404 => false,
+        other => panic!("{path}: {other}"),
+    }
+}
+
+/// Loses the `nth` commit of a creation and checks its answer.
+async fn create(client: &mut Client, nth: u64, parent: &str, headers: &[(&str, &str)]) -> bool {
+    let id = format!("n{nth}");
+    let body = format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash"}}}}"#);
+    client.kit.store.lose_nth_commit(nth);
+    let answer = client.ask("POST", parent, headers, &body).await;
+    client.kit.store.lose_nth_commit(0);
+    let there = is_there(client, &format!("{parent}/{id}")).await;
+    match answer.status {
+        201 => assert!(there, "{nth}: {answer:?}"),
+        503 => assert_eq!(answer.body.contains("was created"), there, "{nth}: {answer:?}"),
+        other => panic!("{nth}: {other}"),
+    }
+    answer.status == 201
+}
+
+#[tokio::test]
+async fn a_creation_whose_throughput_is_refused_says_so() {
+    let mut client = Client::new().await;
+    let throughput = [("x-ms-offer-throughput", "400")];
+    for (parent, headers) in [("/dbs", &throughput[..]), ("/dbs/n8/colls", &[])] {
+        let mut created = Vec::new();
+        for nth in 1..=COMMITS {
+            created.push(create(&mut client, nth, parent, headers).await);
+        }
+        assert!(!created[0] && created[COMMITS as usize - 1], "{parent}: {created:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_removal_that_took_place_is_told_so() {
+    let mut client = Client::with_container("").await;
+    let mut removed = Vec::new();
+    for nth in 1..=COMMITS {
+        let path = "/dbs/d/colls/n0";
+        assert!(create(&mut client, 0, "/dbs/d/colls", &[]).await);
+        client.kit.store.lose_nth_commit(nth);
+        let answer = client.ask("DELETE", path, &[], "").await;
+        client.kit.store.lose_nth_commit(0);
+        let gone = !is_there(&mut client, path).await;
+        assert_eq!(answer.status == 204, gone, "{nth}: {answer:?}");
+        removed.push(gone);
+        if !gone {
+            assert_eq!(client.ask("DELETE", path, &[], "").await.status, 204);
+        }
+    }
+    assert!(!removed[0] && removed[1], "{removed:?}");
+    // What was left of them goes at a start.
+    client.door.upgrade().unwrap().mend().await.unwrap();
+    let offers = client.ask("GET", "/offers", &[], "").await;
+    assert!(offers.body.contains(r#""_count":1"#), "{offers:?}");
+}
