@@ -35,14 +35,19 @@ pub(crate) fn apply_until_closed(
 
 /// Applies one group.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
+    // Until all of it is shown: a view that is made beside it could miss what is half applied, and
+    // what that replaces.
+    let applying = inner.published.begin_applying();
     // A tree that panics may have half of an entry: nothing is shown, and the store is opened again.
-    let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group)));
+    let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group, &applying)));
     let broken = applied.is_err().then(|| {
         let text = "a tree failed in an unforeseen way, so that it is not known what it has";
         let error = Error::new(Kind::Unavailable, text);
         inner.stop_commits(&error);
         error
     });
+    // After a panic the store is stopped by now, and whoever makes views looks for that.
+    drop(applying);
     for mut batch in group {
         batch.failed = batch.failed.take().or_else(|| broken.clone());
         finish_batch(inner, batch);
@@ -50,18 +55,15 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
 }
 
 /// Puts the entries of a group into their trees and shows them.
-fn apply_entries(inner: &OpenStore, group: &mut [Batch]) {
+fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>) {
     let (mut bytes, mut mutations, mut last) = (0, 0, None);
-    // Until all of it is shown: a view that is made beside it could miss what is half applied, and
-    // what that replaces.
-    let applying = inner.published.begin_applying();
     for batch in group {
         bytes += batch.bytes() as u64;
         mutations += batch.mutations() as u64;
         let entry = batch.entry.take().filter(|_| batch.failed.is_none());
         if let Some(entry) = entry {
             last = Some((entry.encoded.n(), entry.last.seq));
-            apply_entry(inner, entry, &applying);
+            apply_entry(inner, entry, applying);
         }
     }
     let Some((last, seq)) = last else { return };
@@ -72,7 +74,7 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch]) {
     {
         flusher.unpark();
     }
-    inner.published.publish(&applying);
+    inner.published.publish(applying);
     // After the view: whoever takes this number first finds all commits up to it.
     inner.published_seq.fetch_max(seq, Ordering::SeqCst);
 }
@@ -139,7 +141,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
 #[cfg(test)]
 mod tests {
     use journal::Mutation;
-    use store::{Commit, Snapshot as _, Space, Store as _, laws::ManualTime};
+    use store::{Commit, Error, Kind, Snapshot as _, Space, Store as _, laws::ManualTime};
 
     use crate::{TreeOptions, TreeStore, published::number_after};
 
@@ -181,6 +183,11 @@ mod tests {
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
         // The flush has left some to let go of, and says so.
         assert!(inner.release_place(&place).unwrap());
+        // It stays half applied when a tree has panicked.
+        inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);
+        let number = inner.published.view().number;
+        inner.release_place(&place).unwrap();
+        assert_eq!(inner.published.view().number, number);
     }
 }

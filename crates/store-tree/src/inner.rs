@@ -170,8 +170,11 @@ impl OpenStore {
 
     /// Lets go of memory and files of a place that no view reads; returns whether some are left.
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
-        // The newest view would pin them, too. Whoever applies entries makes the next one by itself.
-        if let Some(applying) = self.published.while_nothing_is_applied() {
+        // The newest view would pin them, too. Whoever applies entries makes the next one by itself. Of
+        // a store that is stopped an entry may be half applied; it is stopped under the same lock.
+        if let Some(applying) = self.published.while_nothing_is_applied()
+            && self.stop_reason().is_none()
+        {
             self.published.publish(&applying);
         }
         let released = place.release(self.published.oldest_view());
