@@ -65,6 +65,17 @@ impl Figures {
     }
 }
 
+/// Returns a count of bytes or documents as figures have it.
+#[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
+pub(crate) fn to_float(number: u64) -> f64 {
+    number as f64
+}
+
+/// Returns bytes in megabytes of 10^6.
+pub(crate) fn megabytes(bytes: u64) -> f64 {
+    to_float(bytes) / 1e6
+}
+
 /// Returns the median of each figure of several runs of one workload, each by itself; failures are
 /// added up, since none is expected. `None` without a run.
 pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {

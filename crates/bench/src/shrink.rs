@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use crate::{error::Result, pause, process};
+use crate::{error::Result, figures::to_float, limits::DISK_POLL, pause, process};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Goal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shrunk {
     /// Bytes of the directory at the end.
-    pub(crate) size: f64,
+    pub(crate) size: u64,
     /// Seconds until the goal; `None`: it was not reached.
     pub(crate) seconds: Option<f64>,
 }
@@ -28,20 +28,18 @@ pub(crate) async fn wait_until_below(
     directory: &Path,
     goal: Goal,
     from: Duration,
-    poll: Duration,
-    mut seen: impl FnMut(f64),
+    mut seen: impl FnMut(u64),
 ) -> Result<Shrunk> {
     loop {
-        #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
-        let size = process::disk_usage(directory)? as f64;
+        let size = process::disk_usage(directory)?;
         let waited = clock::monotonic_time().saturating_sub(from);
-        if size < goal.below {
+        if to_float(size) < goal.below {
             return Ok(Shrunk { size, seconds: Some(waited.as_secs_f64()) });
         }
         if goal.patience <= waited {
             return Ok(Shrunk { size, seconds: None });
         }
         seen(size);
-        pause::pause_for(poll).await;
+        pause::pause_for(DISK_POLL).await;
     }
 }

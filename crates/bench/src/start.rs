@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{
     error::{Error, Result},
-    figures::{Figures, median_figures},
+    figures::{Figures, median_figures, megabytes},
     limits::REST,
     pause, process,
     spawned::{OwnDirectory, Spawned},
@@ -31,8 +31,7 @@ async fn start_once(command: &str, directory: &Path) -> Result<Figures> {
     let gone = server.stop().await?;
     let mut figures = Figures { work: "start", connections: 1, ..Figures::default() };
     figures.add_extra("ready after, ms", ready.as_secs_f64() * 1e3);
-    #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
-    figures.add_extra("resident at rest, MB", memory as f64 / 1e6);
+    figures.add_extra("resident at rest, MB", megabytes(memory));
     figures.add_extra("gone after, ms", gone.as_secs_f64() * 1e3);
     Ok(figures)
 }

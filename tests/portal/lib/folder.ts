@@ -1,5 +1,5 @@
-// Removes a test's folder. On some kernels what a process that was ended had under way appears in a
-// folder a moment after its end was told.
+// Removes a test's folder, also where something is added to it meanwhile: it was once found not to be empty
+// after the server that used it had ended.
 import { rmSync } from 'node:fs';
 
 export function removeFolder(folder: string, attempts = 10): void {

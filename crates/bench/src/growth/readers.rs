@@ -4,7 +4,10 @@
 use document::ValueRef;
 use fastrand::Rng;
 
-use super::{COLLECTION, documents::MATCHES};
+use super::{
+    COLLECTION,
+    documents::{INDEXED, MATCHES},
+};
 use crate::{
     closed_loop::Worker,
     commands,
@@ -39,11 +42,8 @@ pub(super) struct Finder {
 impl Worker for Finder {
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let value = self.rng.u64(..self.values);
-        let command = commands::find_equal(
-            COLLECTION,
-            super::documents::INDEXED,
-            ValueRef::Int64(value.cast_signed()),
-        );
+        let wanted = ValueRef::Int64(value.cast_signed());
+        let command = commands::find_equal(COLLECTION, INDEXED, wanted);
         let found = link.call_command(command).await?.read_batch()?.document_count();
         if (found as u64) < MATCHES {
             return Err(Error::Answer(format!("{found} documents of value {value}")));

@@ -12,9 +12,9 @@ use crate::{
     closed_loop::{self, Plan, Worker},
     commands,
     error::{Error, Result},
-    figures::Figures,
+    figures::{Figures, megabytes, to_float},
     inserts,
-    limits::{DISK_POLL, REST},
+    limits::REST,
     mortality::Mortality,
     pause, process,
     shrink::{self, Goal},
@@ -32,7 +32,6 @@ const CHANGES: u32 = 5;
 const TTL_INDEX: &str = "_ts_1";
 /// So late that nothing expires by it.
 const NEVER_SECONDS: i64 = 2_000_000_000;
-const MEGABYTE: f64 = 1e6;
 
 /// Measures at each number of documents, one after the other; `progress` is told where it is.
 pub(crate) async fn run_growth(args: &Growth, progress: impl Fn(&str)) -> Result<Vec<Figures>> {
@@ -58,9 +57,10 @@ async fn measure_at(args: &Growth, count: u64) -> Result<Figures> {
     figures.add_extra("resident at most, MB", megabytes(process::peak_memory(server.pid)?));
     target.settle_server().await?;
     pause::pause_for(args.rest).await;
-    let used = to_float(process::disk_usage(directory.path())?);
-    figures.add_extra("directory, MB", used / MEGABYTE);
-    figures.add_extra("directory, times its documents", used / to_float(documents.bytes()));
+    let used = process::disk_usage(directory.path())?;
+    figures.add_extra("directory, MB", megabytes(used));
+    figures
+        .add_extra("directory, times its documents", to_float(used) / to_float(documents.bytes()));
     let mut rng = fastrand::Rng::with_seed(args.seed);
     let plan = Plan { connections: READERS, warmup: args.warmup, duration: args.duration };
     let points = |_| PointReader { count, rng: rng.fork() };
@@ -153,23 +153,13 @@ async fn expire_half(
     let mut link = target.connect_link().await?;
     let striker = tokio::spawn(async move {
         let strike = mortality.wait_for_strike(&mut link, at).await?;
-        shrink::wait_until_below(&directory, goal, strike.dead_from, DISK_POLL, |_| {}).await
+        shrink::wait_until_below(&directory, goal, strike.dead_from, |_| {}).await
     });
     let plan = Plan { connections: READERS, warmup: args.warmup, duration: args.duration };
     let during = read(target, plan, points).await?;
     let joined = |error: tokio::task::JoinError| Error::Usage(error.to_string());
     let shrunk = striker.await.map_err(joined)??;
-    figures.add_extra("directory after that, MB", shrunk.size / MEGABYTE);
+    figures.add_extra("directory after that, MB", megabytes(shrunk.size));
     figures.add_extra("space is back after, s", shrunk.seconds.unwrap_or(f64::INFINITY));
     Ok(during)
-}
-
-fn megabytes(bytes: u64) -> f64 {
-    to_float(bytes) / MEGABYTE
-}
-
-/// A count as the figures have it.
-#[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
-fn to_float(number: u64) -> f64 {
-    number as f64
 }

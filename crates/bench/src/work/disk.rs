@@ -1,12 +1,12 @@
 //! Everything expires on an idle server: how soon the data directory shrinks below a fifth of what it
 //! was.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use super::Settings;
 use crate::{
     error::{Error, Result},
-    figures::Figures,
+    figures::{Figures, megabytes, to_float},
     inserts,
     limits::DISK_POLL,
     load,
@@ -22,8 +22,6 @@ const COLLECTION: &str = "ashes";
 const MARGIN: Duration = Duration::from_secs(10);
 /// The share of the size before that has to be reached.
 const GOAL: f64 = 0.2;
-/// Bytes of a megabyte in the figures.
-const MEGABYTE: f64 = 1e6;
 
 /// Loads, lets everything expire and watches the directory. A goal that is not reached within the
 /// user's patience is reported as infinite, not as an error.
@@ -44,36 +42,23 @@ pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result
     let mut link = target.connect_link().await?;
     pause::pause_until(at.saturating_sub(DISK_POLL)).await;
     // At the last moment: the server may still have compacted after the load.
-    let before = directory_size(&directory)?;
+    let before = process::disk_usage(&directory)?;
     let strike = mortality.wait_for_strike(&mut link, at).await?;
 
     let bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage")]
-    let show = |size: f64| bar.set_position((size / before.max(1.0) * 100.0) as u64);
-    let goal = Goal { below: before * GOAL, patience: settings.sizes.patience };
-    let watch =
-        shrink::wait_until_below(&directory, goal, strike.dead_from, DISK_POLL, show).await?;
+    let show = |size: u64| bar.set_position(size * 100 / before.max(1));
+    let goal = Goal { below: to_float(before) * GOAL, patience: settings.sizes.patience };
+    let watch = shrink::wait_until_below(&directory, goal, strike.dead_from, show).await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
-    figures.add_extra("before, MB", before / MEGABYTE);
-    figures.add_extra("after, MB", watch.size / MEGABYTE);
-    figures.add_extra("share left", watch.size / before.max(1.0));
+    figures.add_extra("before, MB", megabytes(before));
+    figures.add_extra("after, MB", megabytes(watch.size));
+    figures.add_extra("share left", to_float(watch.size) / to_float(before.max(1)));
     figures.add_extra("seconds until under a fifth", watch.seconds.unwrap_or(f64::INFINITY));
     figures.add_extra("load, documents per second", to_float(settings.sizes.disk_records) / loaded);
     if let Some(pid) = target.pid {
-        figures.add_extra("resident, MB", to_float(process::resident_memory(pid)?) / MEGABYTE);
+        figures.add_extra("resident, MB", megabytes(process::resident_memory(pid)?));
     }
     target.drop_collection(COLLECTION).await?;
     Ok(figures)
-}
-
-/// Returns the bytes that a directory occupies.
-fn directory_size(directory: &Path) -> Result<f64> {
-    Ok(to_float(process::disk_usage(directory)?))
-}
-
-/// Returns a count as the figures have it.
-#[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
-fn to_float(number: u64) -> f64 {
-    number as f64
 }

@@ -3,7 +3,7 @@
 use super::{super::target::Target, Settings};
 use crate::{
     error::{Error, Result},
-    figures::Figures,
+    figures::{Figures, megabytes},
     process,
 };
 
@@ -17,13 +17,7 @@ pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Resu
     target.need_items(settings.sizes.items).await?;
     target.rest_machine().await;
     let mut figures = Figures { connections: 1, ..Figures::default() };
-    figures.add_extra("resident as found, MB", to_megabytes(at_rest));
-    figures.add_extra("resident with the items, MB", to_megabytes(process::resident_memory(pid)?));
+    figures.add_extra("resident as found, MB", megabytes(at_rest));
+    figures.add_extra("resident with the items, MB", megabytes(process::resident_memory(pid)?));
     Ok(figures)
-}
-
-/// Returns bytes in megabytes of 10^6.
-#[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
-fn to_megabytes(bytes: u64) -> f64 {
-    bytes as f64 / 1e6
 }
