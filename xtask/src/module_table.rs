@@ -50,6 +50,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "numbers",
             "error",
             "limits",
+            "process",
             "budget",
             "size",
             "holding",

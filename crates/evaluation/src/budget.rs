@@ -22,6 +22,7 @@ use crate::{
     error::{Error, Kind},
     limits::MAX_WORK,
     numbers::LIMIT_EXCEEDED,
+    process,
 };
 
 /// Units of work after which others should run: about a millisecond.
@@ -170,8 +171,10 @@ impl Budget {
             return Ok(());
         }
         self.looked.store(done, Relaxed);
-        if let Some(watch) = &self.watch {
-            watch.give_way();
+        match &self.watch {
+            Some(watch) => watch.give_way(),
+            // Nobody can end it, but others are served meanwhile.
+            None => process::give_way(),
         }
         self.check()
     }

@@ -111,11 +111,17 @@ impl<'a> Growth<'a> {
 
 /// Fails when an expression would hold so much: more than it may, or than is left for it.
 pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
+    check_holdable(bytes)?;
+    holding.cover_expression(bytes)
+}
+
+/// Fails when that is more than an expression may hold, whatever is left.
+pub fn check_holdable(bytes: usize) -> Result<(), Error> {
     if MAX_HELD_BYTES < bytes {
         let text = format!(
             "the values of an expression hold more memory than allowed: more than {MAX_HELD_BYTES} bytes"
         );
         return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
     }
-    holding.cover_expression(bytes)
+    Ok(())
 }

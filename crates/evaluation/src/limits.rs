@@ -6,6 +6,8 @@ pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
 pub const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Work of one evaluation of one expression, in units of about one byte copied: a second or two.
 pub const MAX_WORK: u64 = 2 << 30;
+/// Work of one step over an element, a field or a variable, whatever is done in it.
+pub const STEP: usize = 128;
 /// Deepest nesting of a value that evaluation may build: a stored document and what a stage puts
 /// around it.
 pub const MAX_VALUE_DEPTH: usize = 200;

@@ -171,6 +171,7 @@ impl<'a, S: Store> Call<'a, S> {
         if let Some(bound) = self.args().document("let")? {
             let mut held = 0;
             for (name, value) in bound.iter() {
+                context.budget.spend(evaluation::limits::STEP)?;
                 constant_name(name)?;
                 let expr = mongo_query::expression::parse(value)?;
                 if expr.reads_document() {
@@ -180,15 +181,16 @@ impl<'a, S: Store> Call<'a, S> {
                     return Err(Error::new(4_890_500, message));
                 }
                 let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
-                // Each constant is charged while the next one is evaluated, so that many of them
-                // cannot hold more than one evaluation may.
-                let env = env.with_held(held)?;
                 let value = expr.evaluate(&env)?.unwrap_or(document::Value::Undefined);
-                held += evaluation::memory_of(value.as_ref());
+                // Many of them cannot hold more than one evaluation may. Each is taken from the
+                // account once: a hundred thousand are not counted anew for each that follows.
+                let bytes = evaluation::memory_of(value.as_ref());
+                held += bytes;
+                evaluation::check_holdable(held)?;
+                context.holding.release_expression();
+                context.holding.keep_for_operation(bytes)?;
                 context.constants.insert(name, value);
             }
-            context.holding.release_expression();
-            context.holding.keep_for_operation(held)?;
         }
         Ok(Arc::new(context))
     }

@@ -30,7 +30,9 @@ use crate::{
     counters::Counters,
     door::Door,
     errors::{Error, TemporarilyUnavailable},
-    limits::{BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, WRITE_TIMEOUT},
+    limits::{
+        BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, STOP_TIME, WRITE_TIMEOUT,
+    },
     operation::StopReason,
     parsed_command,
     wire::{
@@ -79,7 +81,7 @@ async fn serve_messages<S: Store>(
         let header = tokio::select! {
             biased;
             header = read_header(&mut stream, MESSAGE_TIMEOUT) => header?,
-            _ = stop.changed() => return Ok(()),
+            _ = stop.wait_for(|stop| *stop) => return Ok(()),
         };
         let Some(header) = header else {
             door.protocol_errors.report(&connection.peer, "bytes that are not a MongoDB message");
@@ -96,7 +98,7 @@ async fn serve_messages<S: Store>(
             biased;
             arrived = read_payload(&mut stream, &header, &mut held) => arrived?,
             // Half a message is not a request yet.
-            _ = stop.changed() => return Ok(()),
+            _ = stop.wait_for(|stop| *stop) => return Ok(()),
         };
         let (payload, refused) = match arrived {
             Arrived::Whole(payload) => (payload, None),
@@ -213,7 +215,7 @@ async fn send_refusal(
 }
 
 /// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
-/// let go when it stops.
+/// let go when it stops, and everything else that still runs a while later is told to end.
 async fn run_call<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
@@ -224,19 +226,42 @@ async fn run_call<S: Store>(
     let waits =
         row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
-    tokio::select! {
+    let why = tokio::select! {
         biased;
         answer = &mut run => return answer,
-        _ = stop.wait_for(|stop| *stop), if waits => return commands::Response::CloseConnection,
-        () = client_left(stream), if row.is_some_and(|row| row.ends_with_client) => {}
-    }
+        () = has_stopped(stop, waits) => StopReason::Stopping,
+        () = client_left(stream), if row.is_some_and(|row| row.ends_with_client) => {
+            StopReason::ClientLeft
+        }
+    };
     if waits {
         return commands::Response::CloseConnection;
     }
     // The command may have taken over a cursor's operation, so the one under way is told, and it is
-    // awaited: it gives back what it holds.
-    call.connection.stop_command(None, StopReason::ClientLeft);
-    run.await
+    // awaited: it gives back what it holds, and what it has begun to store is stored.
+    call.connection.stop_command(None, why);
+    if why == StopReason::Stopping {
+        return run.await;
+    }
+    tokio::select! {
+        biased;
+        answer = &mut run => answer,
+        () = has_stopped(stop, false) => {
+            call.connection.stop_command(None, StopReason::Stopping);
+            run.await
+        }
+    }
+}
+
+/// Waits until the server stops, and then as long as it lets commands end by themselves.
+async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        // Nobody is left who could stop it.
+        pending::<()>().await;
+    }
+    if !at_once {
+        tokio::time::sleep(STOP_TIME).await;
+    }
 }
 
 /// Waits until the client has closed its side; one that sends its next message is there.

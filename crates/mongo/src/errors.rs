@@ -67,7 +67,7 @@ codes! {
     NotAReplicaSet = 123, APIVersionError = 322, APIStrictError = 323, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
     InvalidUUID = 207, CollectionUUIDMismatch = 361,
     TemporarilyUnavailable = 365,
-    CursorKilled = 237, ClientDisconnect = 279, Interrupted = 11601, ConversionFailure = 241,
+    CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
 }
 
 impl Error {

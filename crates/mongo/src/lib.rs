@@ -74,6 +74,6 @@ pub use connection::serve;
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings};
 pub use errors::code_name;
-pub use evaluation::take_patterns_from;
+pub use evaluation::serve_process;
 pub use relay::{NoReply, Right, Sender};
 pub use usage::Usage;

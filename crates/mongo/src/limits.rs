@@ -39,6 +39,8 @@ pub(crate) const SESSION_MINUTES: i32 = 30;
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 /// The rest of a message has to arrive within this long once it has begun.
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A command that still runs this long after the server began to stop is told to end.
+pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// A client that does not read is given up after this long.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of a message that room is made for when nothing of it has arrived.

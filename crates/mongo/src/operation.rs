@@ -18,7 +18,9 @@ use evaluation::{Error, Kind};
 
 use crate::{
     command_row::CommandRow,
-    errors::{ClientDisconnect, CursorKilled, Interrupted, MaxTimeMSExpired},
+    errors::{
+        ClientDisconnect, CursorKilled, Interrupted, InterruptedAtShutdown, MaxTimeMSExpired,
+    },
 };
 
 /// Why an operation is to stop. The number says which error its client gets.
@@ -31,6 +33,9 @@ pub(crate) enum StopReason {
     CursorKilled = 2,
     /// Its client has gone: 279, which nobody receives.
     ClientLeft = 3,
+    /// The server stops and has waited for as long as it does: 11600, after which drivers try again
+    /// on another connection.
+    Stopping = 4,
 }
 
 /// Stands for no limit.
@@ -116,6 +121,9 @@ impl Operation {
             why if why == StopReason::CursorKilled as u8 => {
                 (CursorKilled, "operation was interrupted")
             }
+            why if why == StopReason::Stopping as u8 => {
+                (InterruptedAtShutdown, "interrupted at shutdown")
+            }
             _ => (Interrupted, "operation was interrupted"),
         };
         Err(Error::new(Kind::Stopped, number, text))
@@ -158,6 +166,7 @@ mod tests {
             (StopReason::Killed, 11601),
             (StopReason::CursorKilled, 237),
             (StopReason::ClientLeft, 279),
+            (StopReason::Stopping, 11600),
         ] {
             operation.tell_to_stop(why);
             assert_eq!((number(&operation), operation.is_stopped()), (Some(want), true));

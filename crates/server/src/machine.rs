@@ -2,7 +2,11 @@
 //! It reads `/proc` and `/sys`; where these do not exist a value is 0 or `None`, and callers go on
 //! without.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    os::unix::fs::FileExt as _,
+    sync::OnceLock,
+};
 
 use mongo::Usage;
 
@@ -24,9 +28,14 @@ pub(crate) fn total_memory() -> usize {
 /// Returns how many bytes of this process are in memory now. Accounts call it each few megabytes, so
 /// it has to be cheap.
 pub(crate) fn resident_bytes() -> Option<usize> {
+    // Opening it takes longer than reading it.
+    static STATM: OnceLock<Option<File>> = OnceLock::new();
     // Not the line of /proc/self/status, for which the system finds out much else.
-    let pages = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: usize = pages.split_whitespace().nth(1)?.parse().ok()?;
+    let file = STATM.get_or_init(|| File::open("/proc/self/statm").ok()).as_ref()?;
+    let mut text = [0; 128];
+    let read = file.read_at(&mut text, 0).ok()?;
+    let text = str::from_utf8(text.get(..read)?).ok()?;
+    let pages: usize = text.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages.saturating_mul(rustix::param::page_size()))
 }
 

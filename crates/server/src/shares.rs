@@ -35,9 +35,9 @@ pub(crate) fn open_accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan_memory(config);
     let memory =
         Account::of_process(plan.operations_bytes(), plan.process, machine::resident_bytes);
-    // Compiled patterns are shared by all operations of the process, so they have no operation's
-    // account. Only the first server of a process does this.
-    mongo::take_patterns_from(&memory, give_way);
+    // Some things are shared by all operations of the process, so they have no operation's account.
+    // Only the first server of a process does this.
+    mongo::serve_process(&memory, give_way);
     let strangers = memory.split_off(plan.strangers_bytes());
     (plan, memory, strangers)
 }

@@ -10,6 +10,7 @@
 
 mod borrowed;
 mod builder;
+mod places;
 pub(crate) mod raw;
 mod tree;
 

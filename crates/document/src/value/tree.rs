@@ -1,11 +1,17 @@
 //! A document as an owned, ordered list of fields: what edits, replies and expressions work on.
 
-use super::{DocBuf, DocBuilder, Value};
+use std::{collections::HashSet, fmt};
+
+use super::{DocBuf, DocBuilder, Value, places::Places};
 
 /// Fields in order. A name occurs once, unless the document came from bytes that repeat it. Fields
-/// are found by looking through them: most documents have few, and order has to be kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document(Vec<(String, Value)>);
+/// are found by looking through them, as most documents have few and order has to be kept; one that
+/// is wide and often changed gets an index.
+#[derive(Clone, Default)]
+pub struct Document {
+    fields: Vec<(String, Value)>,
+    places: Places,
+}
 
 impl Document {
     /// No fields.
@@ -15,27 +21,29 @@ impl Document {
 
     /// The fields in order.
     pub fn fields(&self) -> &[(String, Value)] {
-        &self.0
+        &self.fields
     }
 
     /// Number of fields.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.fields.len()
     }
 
     /// Whether there is no field.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 
     /// The value of the first field of this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value)
+        let at = self.places.find(&self.fields, name)?;
+        self.fields.get(at).map(|(_, value)| value)
     }
 
     /// The value of the first field of this name, to change in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.0.iter_mut().find(|(field, _)| field == name).map(|(_, value)| value)
+        let at = self.places.find_and_learn(&self.fields, name)?;
+        self.fields.get_mut(at).map(|(_, value)| value)
     }
 
     /// Sets a field where it stands, or appends it.
@@ -43,45 +51,74 @@ impl Document {
         let (name, value) = (name.into(), value.into());
         match self.get_mut(&name) {
             Some(held) => *held = value,
-            None => self.0.push((name, value)),
+            None => self.push(name, value),
         }
     }
 
     /// Appends a field without looking for its name.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.0.push((name.into(), value.into()));
+        self.fields.push((name.into(), value.into()));
+        self.places.note_last(&self.fields);
     }
 
     /// Takes a field out.
-    /// The others keep their order.
+    /// The others keep their order, so that those behind it are moved.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.0.iter().position(|(field, _)| field == name)?;
-        Some(self.0.remove(at).1)
+        let at = self.places.find(&self.fields, name)?;
+        self.places.forget();
+        Some(self.fields.remove(at).1)
+    }
+
+    /// Takes out the first field of each of these names, and leaves the names in the set that there
+    /// are none of; returns whether any was taken. It is one walk, however many they are.
+    pub fn remove_all(&mut self, names: &mut HashSet<&str>) -> bool {
+        let before = self.fields.len();
+        self.fields.retain(|(name, _)| !names.remove(name.as_str()));
+        let taken = self.fields.len() < before;
+        if taken {
+            self.places.forget();
+        }
+        taken
     }
 
     /// Inserts a field at a position (clamped to the end), without looking for its name.
     pub fn insert_at(&mut self, at: usize, name: impl Into<String>, value: impl Into<Value>) {
-        self.0.insert(at.min(self.0.len()), (name.into(), value.into()));
+        self.places.forget();
+        self.fields.insert(at.min(self.fields.len()), (name.into(), value.into()));
     }
 
     /// The fields, to change in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
-        self.0.iter_mut().map(|(name, value)| (name.as_str(), value))
+        self.fields.iter_mut().map(|(name, value)| (name.as_str(), value))
     }
 
     /// The raw form.
     pub fn to_buf(&self) -> DocBuf {
         let mut builder = DocBuilder::new();
-        for (name, value) in &self.0 {
+        for (name, value) in &self.fields {
             builder.append(name, value.as_ref());
         }
         builder.finish()
     }
 }
 
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.fields == other.fields
+    }
+}
+
+impl Eq for Document {}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Document").field(&self.fields).finish()
+    }
+}
+
 impl FromIterator<(String, Value)> for Document {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(fields: I) -> Self {
-        Self(fields.into_iter().collect())
+        Self { fields: fields.into_iter().collect(), places: Places::default() }
     }
 }
 
@@ -90,7 +127,7 @@ impl IntoIterator for Document {
     type IntoIter = std::vec::IntoIter<(String, Value)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.fields.into_iter()
     }
 }
 

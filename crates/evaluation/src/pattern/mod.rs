@@ -16,5 +16,5 @@ mod syntax;
 mod text;
 
 pub use compiled::{MatchFinder, Pattern};
-pub use program::{as_program, take_patterns_from};
+pub use program::as_program;
 pub use recent::Patterns;

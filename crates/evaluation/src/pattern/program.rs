@@ -4,7 +4,7 @@
 //! The engine does not say how large a compiled pattern is. So a pattern is built with growing
 //! limits until it fits, and counts as much as the limit that it fitted.
 
-use std::{cell::Cell, sync::OnceLock};
+use std::cell::Cell;
 
 use memory::{Account, Share};
 use regex::{Regex, RegexBuilder};
@@ -13,16 +13,13 @@ use crate::{
     error::{Error, Kind},
     limits::MAX_PATTERNS_BYTES,
     numbers::LIMIT_EXCEEDED,
+    process,
 };
 
 /// Sizes that a compiled pattern is tried with, bytes: the first that it fits says what it takes.
 const SIZES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// Least and most that matching with one pattern may keep for the next time, bytes.
 const CACHES: (usize, usize) = (64 << 10, 2 << 20);
-
-/// The process has one account for its patterns, which live in plans, cursors and caches of all
-/// operations alike. Beside it stands what lets others run while a program's patterns are compiled.
-static PROCESS: OnceLock<(Account, fn())> = OnceLock::new();
 
 /// Bytes of compiled patterns after which others should run. They take a few milliseconds to
 /// compile, and a program may have sixty times as many.
@@ -31,12 +28,6 @@ const REST_BYTES: usize = 1 << 20;
 thread_local! {
     /// What the patterns of the program that is being parsed on this thread take; `None` outside.
     static PROGRAM: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-/// Has all patterns of this process taken from an account, and `give_way` called between patterns,
-/// every few milliseconds. Only the first call counts.
-pub fn take_patterns_from(account: &Account, give_way: fn()) {
-    let _ = PROCESS.set((account.clone(), give_way));
 }
 
 /// Parses a program: its patterns may take only so much together. A program inside another one is a
@@ -89,13 +80,12 @@ pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
         PROGRAM.set(Some(spent));
-        if before / REST_BYTES < spent / REST_BYTES
-            && let Some((_, give_way)) = PROCESS.get()
-        {
-            give_way();
+        if before / REST_BYTES < spent / REST_BYTES {
+            process::give_way();
         }
     }
-    let mut share = PROCESS.get().map(|(account, _)| account.share()).unwrap_or_default();
+    // They live in plans, cursors and caches of all operations alike.
+    let mut share = process::account().map(Account::share).unwrap_or_default();
     share.grow(bytes)?;
     Ok(share)
 }
@@ -121,7 +111,7 @@ mod tests {
         assert_eq!(as_program(nested).unwrap().number, 146);
         // Others run meanwhile.
         static OTHERS: AtomicUsize = AtomicUsize::new(0);
-        take_patterns_from(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
+        process::serve_process(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
         for _ in 0..3 {
             let some = || (0..20).find_map(|at| Pattern::new(&format!("{LARGE}{at}"), "").err());
             assert_eq!(as_program(some), None);

@@ -34,9 +34,10 @@ fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     }
 }
 
-/// Whether an entry of a list matches the filter.
-fn entry_matches(filter: &Filter, entry: &Document) -> Result<bool> {
-    Ok(filter.matches(DocRef::Tree(entry), &Context::default())?)
+/// Whether an entry of a list matches the filter. It is work of the operation: a filter may be long,
+/// and there may be many entries.
+fn entry_matches(filter: &Filter, entry: &Document, context: &Context) -> Result<bool> {
+    Ok(filter.matches(DocRef::Tree(entry), context)?)
 }
 
 /// How many entries the first batch of a list may have; `None` where the client does not say, which
@@ -62,12 +63,13 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         *sizes.entry(namespace.database).or_default().get_or_insert(0) +=
             disk_bytes(call, &collection);
     }
+    let context = call.evaluation_context().await?;
     let mut databases = Vec::new();
     let mut total = 0;
     for (name, size) in sizes {
         let (size, empty) = (size.unwrap_or(0), size.is_none());
         let entry = doc! { "name": name, "sizeOnDisk": size, "empty": empty };
-        if entry_matches(&filter, &entry)? {
+        if entry_matches(&filter, &entry, &context)? {
             total += size;
             let shown = match (names_only, entry.get("name").cloned()) {
                 (true, Some(name)) => doc! { "name": name },
@@ -90,13 +92,14 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     let filter = parse_filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
     let size = batch_size(&args)?;
+    let context = call.evaluation_context().await?;
     let mut entries = Vec::new();
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
         if namespace.database != call.database {
             continue;
         }
         let entry = collection_entry(&namespace, &collection);
-        if entry_matches(&filter, &entry)? {
+        if entry_matches(&filter, &entry, &context)? {
             let shown = if names_only {
                 doc! { "name": namespace.collection.as_str(), "type": "collection" }
             } else {

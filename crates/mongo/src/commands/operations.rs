@@ -59,10 +59,11 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         filter.push(name, value);
     }
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
+    let context = call.evaluation_context().await?;
     let mut shown = Vec::new();
     let (operations, _held) = list_operations(call, ShownBeside { idle, cursors: false }).await?;
     for operation in operations {
-        if filter.matches(DocRef::Tree(&operation), &evaluation::Context::default())? {
+        if filter.matches(DocRef::Tree(&operation), &context)? {
             shown.push(Value::Document(operation));
         }
     }

@@ -14,6 +14,10 @@ use pipeline::{Filter, filter::PathTest};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
+/// Most conditions of one filter. mongod has no limit; here every write of the collection would take
+/// as long as they do, and those that were stored cannot be told to end.
+const MAX_CONDITIONS: usize = 1000;
+
 /// The filter of an index specification, if it has one, as it is stored.
 pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
@@ -29,6 +33,13 @@ pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>>
     let parsed = parsed.map_err(|error| in_spec(error.code, &error.message))?;
     if parsed.has_expression() {
         return Err(in_spec(QueryFeatureNotAllowed, "$expr is not allowed in this context"));
+    }
+    let mut conditions = 0;
+    parsed.visit_paths(&mut |_| conditions += 1);
+    if MAX_CONDITIONS < conditions {
+        let cause =
+            format!("a partial filter may have {MAX_CONDITIONS} conditions, not {conditions}");
+        return Err(in_spec(CannotCreateIndex, &cause));
     }
     match refused_operator(&parsed) {
         None => Ok(Some(filter.to_tree())),
@@ -125,6 +136,15 @@ mod tests {
     fn code(filter: impl Into<Value>) -> i32 {
         let spec = doc! { "partialFilterExpression": filter.into() };
         parse_partial_filter(DocRef::Tree(&spec)).map_or_else(|error| error.code, |_| 0)
+    }
+
+    #[test]
+    fn a_filter_has_so_many_conditions() {
+        let fields = |count: usize| {
+            (0..count).map(|at| (format!("f{at}"), Value::Int32(1))).collect::<Document>()
+        };
+        assert_eq!(code(fields(MAX_CONDITIONS)), 0);
+        assert_eq!(code(fields(MAX_CONDITIONS + 1)), CannotCreateIndex);
     }
 
     #[test]

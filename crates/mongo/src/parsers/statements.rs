@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
 use engine::Find;
-use evaluation::Context;
+use evaluation::{Context, limits::STEP};
 use pipeline::edit::Edit;
 
 use super::hint::parse_hint;
@@ -107,18 +107,19 @@ pub(crate) fn parse_update(
         many,
         upsert: args.bool("upsert")?.unwrap_or(false),
     };
-    Ok((statement, with_constants(context, constants)))
+    Ok((statement, with_constants(context, constants)?))
 }
 
 /// Adds the constants of a statement, as they are: unlike those of `let` they are values, not
 /// expressions.
-fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Arc<Context> {
-    let Some(constants) = constants else { return Arc::clone(context) };
+fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Result<Arc<Context>> {
+    let Some(constants) = constants else { return Ok(Arc::clone(context)) };
     let mut own = Context::clone(context);
     for (name, value) in constants.iter() {
+        context.budget.spend(STEP)?;
         own.constants.insert(name, value);
     }
-    Arc::new(own)
+    Ok(Arc::new(own))
 }
 
 /// Which documents a statement means, by the field that holds its filter.

@@ -17,7 +17,12 @@ async fn client() -> Client {
 
 /// Takes milliseconds a document, and is false.
 fn slow() -> Document {
-    let sum = doc! { "$sum": doc! { "$range": array![0, 20_000] } };
+    sum_below(20_000)
+}
+
+/// Takes longer with a higher end, and is false.
+fn sum_below(end: i32) -> Document {
+    let sum = doc! { "$sum": doc! { "$range": array![0, end] } };
     doc! { "$expr": doc! { "$lt": array![sum, "$v"] } }
 }
 
@@ -79,6 +84,31 @@ async fn an_update_is_killed() {
     let reply = writer.reply().await;
     let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
     assert_eq!(number(&errors[0].as_ref().as_document().unwrap().to_tree(), "code"), 11601);
+}
+
+/// What computes for minutes does not hold up the server's end.
+#[tokio::test]
+async fn commands_end_when_the_server_stops() {
+    let mut writer = client().await;
+    let mut reader = writer.beside();
+    let mut other = writer.beside();
+    let filter = sum_below(200_000);
+    let update = doc! { "$set": doc! { "v": 1 } };
+    let statement = doc! { "q": filter.clone(), "u": update, "multi": true };
+    writer.ask(doc! { "update": "c", "updates": array![statement], "$db": "db" }, &[]).await;
+    reader.ask(doc! { "find": "c", "filter": filter, "$db": "db" }, &[]).await;
+    number_of(&mut other, "update").await;
+    number_of(&mut other, "query").await;
+    reader.stop();
+    writer.stop();
+    let reply = reader.reply().await;
+    let name = reply.get("codeName");
+    assert_eq!((number(&reply, "code"), name), (11600, Some(&"InterruptedAtShutdown".into())));
+    let reply = writer.reply().await;
+    let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
+    assert_eq!(number(&errors[0].as_ref().as_document().unwrap().to_tree(), "code"), 11600);
+    reader.ended().await;
+    writer.ended().await;
 }
 
 #[tokio::test]

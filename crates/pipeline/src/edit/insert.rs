@@ -1,7 +1,7 @@
 //! The document that an upsert starts from: the fields a filter says are equal to something.
 
 use document::{Document, Path, Value};
-use evaluation::{Context, Error, Growth, Kind};
+use evaluation::{Context, Error, Growth, Kind, limits::STEP};
 
 use super::place;
 use crate::filter::{Comparison, Filter, PathTest};
@@ -19,6 +19,7 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     let mut root = Value::Document(Document::new());
     let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
+        context.budget.spend(STEP * path.len())?;
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
         place::create_place(&mut root, &parts, value.clone(), &mut growth)?;
     }

@@ -6,6 +6,7 @@
 mod arithmetic;
 mod array;
 mod check;
+mod expansion;
 mod identical;
 mod insert;
 mod operator;
@@ -25,9 +26,10 @@ use crate::{
 
 pub use array::{Pull, Push, PushOrder};
 pub use check::root_name as check_root_name;
+pub use expansion::ElementFilter;
 pub use identical::is_identical;
 pub use operator::{BitOperator, Operator};
-pub use operators::{ElementFilter, Operators, PathOperator};
+pub use operators::{Operators, PathOperator};
 pub use path::{EditPath, EditStep};
 
 /// What an update does.

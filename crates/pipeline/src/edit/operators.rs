@@ -9,19 +9,23 @@
 //! {$inc: {"a.$[].n": 1}}  over {a: [{n: 1}, {n: 2}]}   ->   a.0.n, a.1.n
 //! ```
 
-use std::collections::HashMap;
+use std::{collections::HashMap, mem};
 
 use document::{DocRef, Document, Value, shell};
-use evaluation::{Context, Error, Growth, Kind};
+use evaluation::{Context, Error, Growth, Kind, limits::STEP};
 use memory::Share;
 
 use super::{
     Operator, check,
+    expansion::{ElementFilter, Expansion},
     operator::TargetSpot,
     path::{EditPath, EditStep, array_index, check_concrete, check_conflicts, compare_names},
     place::{self, PlaceFound},
 };
-use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
+use crate::filter::Filter;
+
+/// Work of looking at a field, and of moving it when one before it is taken out.
+const MOVED: usize = 16;
 
 /// One operator at one path.
 #[derive(Clone, Debug)]
@@ -30,15 +34,6 @@ pub struct PathOperator {
     pub path: EditPath,
     /// What.
     pub operator: Operator,
-}
-
-/// A filter of array elements that paths refer to by name.
-#[derive(Clone, Debug)]
-pub struct ElementFilter {
-    /// Its name: the `x` of `$[x]`.
-    pub name: String,
-    /// A filter of documents that hold the element under the name.
-    pub filter: Filter,
 }
 
 /// The operators of one update, checked against each other.
@@ -148,15 +143,21 @@ impl Operators {
         let targets = self.concrete_targets(&mut root, inserted, matched, context, &mut named)?;
         let mut changed = false;
         let mut growth = Growth::with_held(0, context);
+        let mut vacated = Vec::new();
         for target in &targets {
+            context.budget.spend(STEP * target.path.len())?;
             // Before it is put there: many operators could build a document many times too large.
             growth.hold_beside(target.operator.added_memory())?;
             let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
-                Operator::RenameFrom(source) => rename_field(&mut root, source, spot, &mut growth)?,
+                Operator::RenameFrom(source) => {
+                    rename_field(&mut root, source, spot, &mut growth, &mut vacated)?
+                }
+                Operator::Unset => unset_field(&mut root, spot.path, &mut vacated),
                 operator => apply_one(&mut root, operator, spot, &mut growth)?,
             };
         }
+        remove_vacated(&mut root, vacated, context)?;
         match root {
             Value::Document(document) => Ok((document, changed)),
             _ => Ok((Document::new(), changed)),
@@ -186,18 +187,17 @@ impl Operators {
                 });
                 continue;
             }
-            let mut expansion = Expansion {
+            let expansion = Expansion {
                 path: &leaf.path,
-                operators: self,
+                filters: &self.filters,
+                by_name: &self.by_name,
                 matched,
                 context,
-                named,
-                out: vec![],
             };
-            expansion.expand_from(root, &mut Vec::new())?;
+            let paths = expansion.concrete_paths(root, named)?;
             let target = |path| ConcreteTarget { path, operator: &leaf.operator };
             if !skipped {
-                targets.extend(expansion.out.into_iter().map(target));
+                targets.extend(paths.into_iter().map(target));
             }
         }
         if self.dynamic {
@@ -209,99 +209,6 @@ impl Operators {
     }
 }
 
-/// About what a name of a concrete path takes beside its bytes, and a path beside its names.
-const PLACE: usize = 32;
-
-/// What turning a path into concrete ones needs.
-struct Expansion<'a> {
-    path: &'a EditPath,
-    operators: &'a Operators,
-    /// The index that the filter matched at, for `$`.
-    matched: Option<usize>,
-    context: &'a Context,
-    /// What the paths of all operators hold.
-    named: &'a mut Share,
-    /// Concrete paths that were found.
-    out: Vec<Vec<String>>,
-}
-
-impl Expansion<'_> {
-    /// Expands the steps after the concrete path `before`. The number of paths multiplies with
-    /// every positional step, so their memory is counted.
-    fn expand_from(&mut self, root: &mut Value, before: &mut Vec<String>) -> Result<(), Error> {
-        let Some(step) = self.path.steps().get(before.len()) else {
-            let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
-            self.context.budget.spend_bounded(names)?;
-            self.named.grow(PLACE + names)?;
-            if MAX_NAMED_BYTES < self.named.held_bytes() {
-                let text = "the positional operators of an update name more places than allowed";
-                return Err(Error::new(Kind::TooLarge, 146, text));
-            }
-            self.out.push(before.clone());
-            return Ok(());
-        };
-        let indexes = match step {
-            EditStep::Name(name) => {
-                before.push(name.clone());
-                self.expand_from(root, before)?;
-                before.pop();
-                return Ok(());
-            }
-            EditStep::Matched => vec![self.matched.ok_or_else(|| {
-                let text = "The positional operator did not find the match needed from the query.";
-                Error::new(Kind::Invalid, 2, text)
-            })?],
-            EditStep::Every => (0..array_at(root, before)?.len()).collect(),
-            EditStep::Filtered(name) => self.matching_indexes(name, array_at(root, before)?)?,
-        };
-        for index in indexes {
-            before.push(index.to_string());
-            self.expand_from(root, before)?;
-            before.pop();
-        }
-        Ok(())
-    }
-
-    /// The indexes of the elements that a named filter takes.
-    fn matching_indexes(&self, name: &str, values: &[Value]) -> Result<Vec<usize>, Error> {
-        let Operators { filters, by_name, .. } = self.operators;
-        let Some(filter) = by_name.get(name).and_then(|at| filters.get(*at)) else {
-            return Ok(Vec::new());
-        };
-        let mut indexes = Vec::new();
-        for (at, value) in values.iter().enumerate() {
-            let mut wrapped = Document::new();
-            wrapped.push(name, value.clone());
-            if filter.filter.matches(DocRef::Tree(&wrapped), self.context)? {
-                indexes.push(at);
-            }
-        }
-        Ok(indexes)
-    }
-}
-
-/// The array at a concrete path, for a positional step; an error when there is none.
-fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
-    match place::find_place(root, path) {
-        PlaceFound::Value(Value::Array(values)) => Ok(values),
-        PlaceFound::Value(other) => {
-            let text = format!(
-                "Cannot apply array updates to non-array element {}: {}",
-                path.last().map_or("", String::as_str),
-                shell(other.as_ref())
-            );
-            Err(Error::new(Kind::Invalid, 2, text))
-        }
-        PlaceFound::Missing | PlaceFound::Blocked(_) => {
-            let text = format!(
-                "The path '{}' must exist in the document in order to apply array updates.",
-                path.join(".")
-            );
-            Err(Error::new(Kind::Invalid, 2, text))
-        }
-    }
-}
-
 /// Applies an operator at a concrete path; a field that is missing is made by those that do.
 fn apply_one(
     root: &mut Value,
@@ -309,9 +216,6 @@ fn apply_one(
     spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
 ) -> Result<bool, Error> {
-    if matches!(operator, Operator::Unset) {
-        return Ok(unset_field(root, spot.path));
-    }
     match place::find_place(root, spot.path) {
         PlaceFound::Value(value) => operator.modify_value(value, spot),
         PlaceFound::Blocked(blocked) if operator.creates_field() => Err(blocked.cannot_create()),
@@ -324,25 +228,52 @@ fn apply_one(
 }
 
 /// Takes a field out; an element of an array becomes null, so that the others keep their places.
-fn unset_field(root: &mut Value, path: &[String]) -> bool {
-    let in_array = match path.split_last() {
-        Some((_, before)) => {
-            matches!(place::find_place(root, before), PlaceFound::Value(Value::Array(_)))
+/// A field of a document is noted in `vacated`, to be removed with others at the end: no operator
+/// of an update is about what another one takes out.
+fn unset_field(root: &mut Value, path: &[String], vacated: &mut Vec<Vec<String>>) -> bool {
+    let Some((last, before)) = path.split_last() else { return false };
+    match place::find_place(root, before) {
+        PlaceFound::Value(Value::Document(fields)) => {
+            let there = fields.get_mut(last).is_some();
+            vacated.extend(there.then(|| path.to_vec()));
+            there
         }
-        None => false,
-    };
-    match place::remove_place(root, path) {
-        Some(old) => !(in_array && matches!(old, Value::Null)),
-        None => false,
+        PlaceFound::Value(Value::Array(values)) => {
+            let held = array_index(last).and_then(|at| values.get_mut(at));
+            held.is_some_and(|held| !matches!(mem::replace(held, Value::Null), Value::Null))
+        }
+        _ => false,
     }
 }
 
-/// Moves a field. Neither end may lie in an array.
+/// Removes the fields of documents that were taken out or moved, those of one document together:
+/// each removal by itself would move up all fields behind it.
+fn remove_vacated(
+    root: &mut Value,
+    mut vacated: Vec<Vec<String>>,
+    context: &Context,
+) -> Result<(), Error> {
+    // Those of one document come to stand beside each other.
+    vacated.sort_unstable();
+    let before = |path: &[String]| path.len().saturating_sub(1);
+    for beside in vacated.chunk_by(|a, b| a.get(..before(a)) == b.get(..before(b))) {
+        let Some(path) = beside.first().and_then(|path| path.get(..before(path))) else { continue };
+        if let PlaceFound::Value(Value::Document(fields)) = place::find_place(root, path) {
+            context.budget.spend(fields.len() * MOVED + beside.len() * STEP)?;
+            let names = beside.iter().filter_map(|path| path.last());
+            fields.remove_all(&mut names.map(String::as_str).collect());
+        }
+    }
+    Ok(())
+}
+
+/// Moves a field; where it was is noted in `vacated`. Neither end may lie in an array.
 fn rename_field(
     root: &mut Value,
     source: &EditPath,
     spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
+    vacated: &mut Vec<Vec<String>>,
 ) -> Result<bool, Error> {
     let from = source.field_names();
     match place::find_place(root, &from) {
@@ -364,7 +295,9 @@ fn rename_field(
     if let PlaceFound::Blocked(blocked) = place::find_place(root, spot.path) {
         return Err(blocked.cannot_create());
     }
-    let Some(value) = place::remove_place(root, &from) else { return Ok(false) };
+    let PlaceFound::Value(held) = place::find_place(root, &from) else { return Ok(false) };
+    let value = mem::replace(held, Value::Null);
+    vacated.push(from);
     match place::find_place(root, spot.path) {
         PlaceFound::Value(held) => *held = value,
         _ => place::create_place(root, spot.path, value, growth)?,

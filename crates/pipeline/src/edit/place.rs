@@ -140,18 +140,3 @@ fn in_documents(path: &[String], value: Value) -> Value {
         Value::Document(fields)
     })
 }
-
-/// Takes out the value at a path; in an array null stays in its place.
-/// `None` where there is nothing. The others keep their positions that way, which other operators
-/// of the same update refer to.
-pub(super) fn remove_place(root: &mut Value, path: &[String]) -> Option<Value> {
-    let (last, before) = path.split_last()?;
-    match find_place(root, before) {
-        PlaceFound::Value(Value::Document(fields)) => fields.remove(last),
-        PlaceFound::Value(Value::Array(values)) => {
-            let held = values.get_mut(array_index(last)?)?;
-            Some(std::mem::replace(held, Value::Null))
-        }
-        _ => None,
-    }
-}

@@ -7,7 +7,11 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Path, Value, ValueRef};
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
+use evaluation::{
+    Context, Error, Holding, Kind,
+    limits::{MAX_DOCUMENT_BYTES, STEP},
+    memory_of,
+};
 
 use super::{
     Meter, Request, Row, Stage, checked_size,
@@ -70,7 +74,9 @@ impl Lookup {
             let env = Env::new(document, context);
             // An operation of its own for this row, since its variables are the row's.
             let mut inner = (**context).clone();
+            context.budget.spend(STEP * inner.constants.len())?;
             for (name, expr) in &self.variables {
+                context.budget.spend(STEP)?;
                 let value = expr.evaluate(&env.with_held(held)?)?.unwrap_or(Value::Undefined);
                 held += memory_of(value.as_ref());
                 inner.constants.insert(name.to_string(), value);

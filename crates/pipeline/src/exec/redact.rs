@@ -5,7 +5,7 @@ use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
 use evaluation::{Context, Error};
 
 use crate::{
-    expr::{Env, Expr, single_variable},
+    expr::{Env, Expr, Variable, VariableScope},
     failure::invalid_request,
     shown::shown_or_missing,
 };
@@ -29,7 +29,8 @@ fn redact_level(
     context: &Context,
 ) -> Result<Option<DocBuf>, Error> {
     let env = Env::new(root, context);
-    let current = single_variable("CURRENT", ValueRef::Document(document));
+    let mut bound = [Variable { name: "CURRENT", value: Some(ValueRef::Document(document)) }];
+    let current = VariableScope::new(&mut bound, None);
     let verdict = expr.evaluate(&env.with_scope(&current))?;
     match verdict.as_ref().map(Value::as_ref) {
         Some(ValueRef::String("keep")) => Ok(Some(document.to_buf())),

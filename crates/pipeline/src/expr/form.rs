@@ -15,9 +15,9 @@
 use std::sync::Arc;
 
 use document::{ArrayRef, Document, Value, ValueRef};
-use evaluation::{Error, Evaluated, Size, check_built};
+use evaluation::{Error, Evaluated, Size, check_built, limits::STEP};
 
-use super::{Env, Expr, env::VariableScope, sorted::sort_values};
+use super::{Env, Expr, Variable, VariableScope, sorted::sort_values};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
@@ -49,9 +49,6 @@ pub struct Filtering {
     /// How many at most.
     pub limit: Expr,
 }
-
-/// Work of one step over an element.
-const STEP: usize = 128;
 
 /// Evaluates a form. AND, OR, `$cond`, `$switch` and `$ifNull` stop at the part that decides, so
 /// that an error in a later part never comes up.
@@ -208,6 +205,7 @@ fn let_in<'e>(
 ) -> Result<Evaluated<'e>, Error> {
     let mut held = 0;
     let mut values = Vec::with_capacity(variables.len());
+    env.context.budget.spend_bounded(variables.len() * STEP)?;
     for (name, expr) in variables {
         let got = expr.evaluate_borrowed(&env.with_held(held)?)?;
         if let Evaluated::Own(value) = &got {
@@ -215,19 +213,10 @@ fn let_in<'e>(
         }
         values.push((name, got));
     }
-    bind_variables(&values, body, &env.with_held(held)?).map(Evaluated::from)
-}
-
-/// Binds the values one inside the other, then evaluates the body. It recurses, as the scopes are
-/// on the stack.
-fn bind_variables(
-    values: &[(&Arc<str>, Evaluated<'_>)],
-    body: &Expr,
-    env: &Env<'_>,
-) -> Result<Option<Value>, Error> {
-    let Some(((name, got), rest)) = values.split_first() else { return eval_in_scope(body, env) };
-    let scope = VariableScope { name, value: got.value(), outer: env.scope() };
-    bind_variables(rest, body, &env.with_scope(&scope))
+    let mut bound: Vec<Variable<'_>> =
+        values.iter().map(|(name, got)| Variable { name, value: got.value() }).collect();
+    let scope = VariableScope::new(&mut bound, env.scope());
+    eval_in_scope(body, &env.with_held(held)?.with_scope(&scope)).map(Evaluated::from)
 }
 
 /// The elements of a form's input; `None` when it is null or missing, an error when it is not an
@@ -262,15 +251,11 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
         env.context.budget.spend_bounded(STEP)?;
         let env = whole.with_held(growth.memory_bytes())?;
         let position = Value::Int64(i64::try_from(position).unwrap_or(i64::MAX));
-        // The position is bound outside of the element, so that an element of the same name hides
-        // it.
-        let outer = mapping.index.as_ref().map(|name| VariableScope {
-            name,
-            value: Some(position.as_ref()),
-            outer: env.scope(),
-        });
-        let outer = outer.as_ref().or(env.scope());
-        let scope = VariableScope { name: &mapping.name, value: Some(value), outer };
+        let element = Variable { name: &mapping.name, value: Some(value) };
+        // The position comes before the element, so that an element of the same name hides it.
+        let name = mapping.index.as_deref().unwrap_or(element.name);
+        let mut bound = [Variable { name, value: Some(position.as_ref()) }, element];
+        let scope = VariableScope::new(&mut bound, env.scope());
         let made = eval_in_scope(&mapping.body, &env.with_scope(&scope))?.unwrap_or(Value::Null);
         growth.add_size(Size::of_value(made.as_ref()))?;
         growth.push_value(&mut built, made)?;
@@ -303,7 +288,8 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
     let mut growth = env.new_growth();
     for value in values.iter() {
         env.context.budget.spend_bounded(STEP)?;
-        let scope = VariableScope { name: &filtering.name, value: Some(value), outer: env.scope() };
+        let mut bound = [Variable { name: &filtering.name, value: Some(value) }];
+        let scope = VariableScope::new(&mut bound, env.scope());
         if filtering.condition.is_true(&env.with_scope(&scope))? {
             let value = growth.copy_value(value)?;
             growth.push_value(&mut kept, value)?;
@@ -362,9 +348,11 @@ fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>,
         let env = whole.with_held(held)?;
         // The scopes end with this block; what the body made is its own.
         let made = {
-            let bound = value.as_ref().map(Value::as_ref);
-            let outer = VariableScope { name: "value", value: bound, outer: env.scope() };
-            let scope = VariableScope { name: "this", value: Some(this), outer: Some(&outer) };
+            let mut bound = [
+                Variable { name: "value", value: value.as_ref().map(Value::as_ref) },
+                Variable { name: "this", value: Some(this) },
+            ];
+            let scope = VariableScope::new(&mut bound, env.scope());
             eval_in_scope(body, &env.with_scope(&scope))?
         };
         value = made;

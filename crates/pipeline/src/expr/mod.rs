@@ -19,7 +19,7 @@ mod tests;
 mod visit;
 
 pub use env::Env;
-pub(crate) use env::single_variable;
+pub(crate) use env::{Variable, VariableScope};
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
 pub use regular::{Compiled, RegexCall, RegexForm};

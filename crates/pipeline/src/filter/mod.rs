@@ -14,8 +14,8 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-use document::{DocRef, Path};
-use evaluation::{Context, Error};
+use document::{DocRef, Path, ValueRef};
+use evaluation::{Context, Error, readable_bytes};
 
 use crate::expr::{Env, Expr};
 
@@ -24,6 +24,9 @@ pub use compare::{Comparison, meets_comparison};
 pub use set::InSet;
 pub use test::{Condition, PathTest};
 pub use types::TypeSet;
+
+/// Bytes of a document that are looked through in about the time of a unit of work.
+const LOOKED: usize = 8;
 
 /// A condition on a document.
 /// It is read by the planner, too, which looks for tests on indexed paths.
@@ -123,8 +126,10 @@ impl Filter {
             }
             Self::Not(filter) => Ok(!filter.check(document, context, &mut None)?),
             Self::Path(path, test) => {
-                // Before the walk: a document costs something also where the path leads nowhere.
-                context.budget.spend(test.work_units())?;
+                // Before the walk: a document costs something also where the path leads nowhere. A
+                // wide one costs more, as the path's first name is looked for among all others.
+                let looked = readable_bytes(ValueRef::Document(document)) / LOOKED;
+                context.budget.spend(test.work_units() + looked)?;
                 test.meets_at(path, document, context, index)
             }
             Self::Expr(expr) => {

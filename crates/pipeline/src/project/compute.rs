@@ -1,7 +1,7 @@
 //! Sets the computed fields of a projection in what was copied.
 
 use document::{Document, Value};
-use evaluation::{Error, Growth, Size};
+use evaluation::{Error, Growth, Size, limits::STEP};
 
 use super::{Item, Node};
 use crate::expr::Env;
@@ -21,8 +21,7 @@ pub(super) fn compute_fields(
     for (name, item) in node.fields() {
         match item {
             Item::Computed(computed) => {
-                // Its place is looked for among all fields.
-                env.context.budget.spend_bounded(out.len())?;
+                env.context.budget.spend_bounded(STEP)?;
                 let got = computed.computed_value(&env.with_held(growth.memory_bytes())?)?;
                 if let Some(value) = got.value() {
                     growth.add_name(name)?;
@@ -30,7 +29,11 @@ pub(super) fn compute_fields(
                 }
                 match got.into_value() {
                     Some(value) => out.insert(name.as_str(), value),
-                    None => drop(out.remove(name)),
+                    None => {
+                        // It is looked for among all fields, and those behind it move up.
+                        env.context.budget.spend_bounded(out.len())?;
+                        out.remove(name);
+                    }
                 }
             }
             // Where the copy has no such field a document is made for what is computed below it.

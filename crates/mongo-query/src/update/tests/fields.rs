@@ -149,6 +149,21 @@ const ROWS: &[[&str; 3]] = &[
     ["{_id: 1, a: 1}", "{$unset: {a.b: 1}}", "= {_id: 1, a: 1}"],
     ["{_id: 1, o: {p: 1}}", "{$unset: {o.p: 1}}", "{_id: 1, o: {}}"],
     ["{_id: 1, r: [1, 2, 3]}", "{$unset: {r.x: 1}}", "= {_id: 1, r: [1, 2, 3]}"],
+    // Several of one place are taken out together.
+    ["{_id: 1, a: 1, b: 2, c: 3}", "{$unset: {c: 1, a: 1, zz: 1}}", "{_id: 1, b: 2}"],
+    [
+        "{_id: 1, o: {a: 1, b: 2, c: {d: 3, e: 4}}, a: 5}",
+        "{$unset: {o.c.e: 1, o.a: 1, o.c.d: 1, a: 1, o.b: 1}}",
+        "{_id: 1, o: {c: {}}}",
+    ],
+    [
+        "{_id: 1, r: [1, null, 3, {a: 1, b: 2}]}",
+        "{$unset: {r.0: 1, r.1: 1, r.3.a: 1, r.3.b: 1, r.9: 1}}",
+        "{_id: 1, r: [null, null, 3, {}]}",
+    ],
+    ["{_id: 1, r: [null, null]}", "{$unset: {r.0: 1, r.1: 1}}", "= {_id: 1, r: [null, null]}"],
+    ["{_id: 1, a: 1}", "{$unset: {x: 1, y.z: 1, a.b: 1}}", "= {_id: 1, a: 1}"],
+    ["{_id: 1, a: 1, b: 2, c: 3}", "{$unset: {a: 1, c: 1}, $set: {b: 9}}", "{_id: 1, b: 9}"],
     ["{_id: 1, a: 1}", "{$rename: {a: 'zz'}}", "{_id: 1, zz: 1}"],
     [
         "{_id: 1, a: 1}",

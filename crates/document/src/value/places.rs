@@ -1,0 +1,174 @@
+//! Where the fields of a wide document stand, by name: an index beside the list of fields, so that
+//! a document of a hundred thousand fields can be built field by field. It is not part of the
+//! value: two documents are equal whatever either of them has looked up.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+use super::Value;
+
+/// Fields from which looking through them is worth less than an index. Most documents have fewer,
+/// and pay nothing.
+const WIDE: usize = 64;
+/// How often as many names as there are fields are looked at before the index is made: making it
+/// takes about as long as that.
+const LOOKS: usize = 8;
+
+/// The positions of a document's fields by name, made when enough was looked for.
+#[derive(Clone, Default)]
+pub(super) struct Places(Option<Box<Index>>);
+
+#[derive(Clone, Default)]
+struct Index {
+    /// Names that were looked at one after the other so far.
+    looked: usize,
+    /// The positions, once it is worth it: of each name the first.
+    positions: Option<(HashTable<usize>, RandomState)>,
+}
+
+impl Places {
+    /// The position of the first field of this name, and what is learned on the way.
+    pub(super) fn find_and_learn(
+        &mut self,
+        fields: &[(String, Value)],
+        name: &str,
+    ) -> Option<usize> {
+        if fields.len() < WIDE {
+            return look_through(fields, name);
+        }
+        let index = self.0.get_or_insert_default();
+        if index.positions.is_none() && fields.len().saturating_mul(LOOKS) < index.looked {
+            index.positions = Some(index_of(fields));
+        }
+        if index.positions.is_some() {
+            return self.find(fields, name);
+        }
+        let found = look_through(fields, name);
+        index.looked += found.map_or(fields.len(), |at| at + 1);
+        found
+    }
+
+    /// The position of the first field of this name.
+    pub(super) fn find(&self, fields: &[(String, Value)], name: &str) -> Option<usize> {
+        match self.0.as_ref().and_then(|index| index.positions.as_ref()) {
+            Some((table, state)) => {
+                table.find(state.hash_one(name), |at| is_named(fields, *at, name)).copied()
+            }
+            None => look_through(fields, name),
+        }
+    }
+
+    /// Notes the last field, which was appended just now.
+    pub(super) fn note_last(&mut self, fields: &[(String, Value)]) {
+        if let Some((table, state)) = self.0.as_mut().and_then(|index| index.positions.as_mut())
+            && let Some(at) = fields.len().checked_sub(1)
+        {
+            note(table, state, fields, at);
+        }
+    }
+
+    /// Forgets all positions: they have moved.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+fn look_through(fields: &[(String, Value)], name: &str) -> Option<usize> {
+    fields.iter().position(|(field, _)| field == name)
+}
+
+fn index_of(fields: &[(String, Value)]) -> (HashTable<usize>, RandomState) {
+    // Names come from clients, who must not be able to choose which of them collide.
+    let (mut table, state) = (HashTable::with_capacity(fields.len()), RandomState::new());
+    for at in 0..fields.len() {
+        note(&mut table, &state, fields, at);
+    }
+    (table, state)
+}
+
+fn note(table: &mut HashTable<usize>, state: &RandomState, fields: &[(String, Value)], at: usize) {
+    let name_at = |at: &usize| fields.get(*at).map_or("", |(name, _)| name.as_str());
+    let name = name_at(&at);
+    let hash = state.hash_one(name);
+    // A later field of the same name is never found.
+    if table.find(hash, |first| is_named(fields, *first, name)).is_none() {
+        table.insert_unique(hash, at, |at| state.hash_one(name_at(at)));
+    }
+}
+
+fn is_named(fields: &[(String, Value)], at: usize, name: &str) -> bool {
+    fields.get(at).is_some_and(|(field, _)| field == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Document;
+    use crate::Value;
+
+    /// A list of fields as documents were before they had an index.
+    #[derive(Default)]
+    struct Model(Vec<(String, i32)>);
+
+    impl Model {
+        fn position(&self, name: &str) -> Option<usize> {
+            self.0.iter().position(|(field, _)| field == name)
+        }
+    }
+
+    #[test]
+    fn a_document_with_an_index_answers_as_a_list_does() {
+        let mut random = 1_u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        let (mut model, mut document) = (Model::default(), Document::new());
+        let mut most = 0;
+        for step in 0..20_000_i32 {
+            let name = format!("f{}", next(600));
+            match next(40) {
+                0 if step > 10_000 => {
+                    let expected = model.position(&name).map(|at| model.0.remove(at).1);
+                    assert_eq!(document.remove(&name), expected.map(Value::Int32), "{step}");
+                }
+                1 => {
+                    model.0.push((name.clone(), step));
+                    document.push(name, step);
+                }
+                2 if step > 10_000 => {
+                    let at = next(700) as usize;
+                    model.0.insert(at.min(model.0.len()), (name.clone(), step));
+                    document.insert_at(at, name, step);
+                }
+                3..20 => {
+                    match model.position(&name) {
+                        Some(at) => model.0[at].1 = step,
+                        None => model.0.push((name.clone(), step)),
+                    }
+                    document.insert(name, step);
+                }
+                20 => document = document.clone(),
+                _ => {
+                    let expected = model.position(&name).map(|at| Value::Int32(model.0[at].1));
+                    assert_eq!(document.get(&name), expected.as_ref(), "{step}");
+                    assert_eq!(document.get_mut(&name).cloned(), expected, "{step}");
+                }
+            }
+            most = most.max(document.len());
+        }
+        let fields = model.0.into_iter().map(|(name, value)| (name, Value::Int32(value)));
+        assert_eq!(document, fields.collect::<Document>());
+        assert!(most > 600, "it was never wide: {most}");
+    }
+
+    #[test]
+    fn looking_up_does_not_make_documents_different() {
+        let wide = || (0..1000).map(|i| (format!("f{i}"), Value::Int32(i))).collect::<Document>();
+        let mut looked = wide();
+        for i in 0..1000 {
+            assert_eq!(looked.get_mut(&format!("f{i}")), Some(&mut Value::Int32(i)));
+        }
+        assert_eq!(looked, wide());
+    }
+}
