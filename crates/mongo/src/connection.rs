@@ -260,7 +260,7 @@ async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
         pending::<()>().await;
     }
     if !at_once {
-        tokio::time::sleep(STOP_TIME).await;
+        commands::sleep(STOP_TIME).await;
     }
 }
 

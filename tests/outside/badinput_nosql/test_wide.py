@@ -50,7 +50,9 @@ PLACES = {
     "coalesced": lambda: select("VALUE " + each("c.g#", "??")),
     "either or": lambda: select("VALUE " + each("c.g#?1:", "") + "2"),
     "groups": lambda: select("COUNT(1) AS n", "GROUP BY " + each("c.f#")),
-    "groups that are shown": lambda: select(each("c.f#", count=8000), "GROUP BY " + each("c.f#", count=8000)),
+    "groups that are shown": lambda: select(
+        each("c.f#", count=8000), "GROUP BY " + each("c.f#", count=8000)
+    ),
     "aggregates": lambda: select(each("SUM(c.f#) AS a#")),
     "an order": lambda: select("VALUE 1", "ORDER BY " + each("c.f#")),
     "joins": lambda: select("VALUE 1", each("JOIN x# IN c.one", " ")),
@@ -76,7 +78,9 @@ PLACES = {
     "SETDIFFERENCE": lambda: select("VALUE SETDIFFERENCE(c.list,c.list)"),
     "OBJECTTOARRAY": lambda: select("VALUE OBJECTTOARRAY(c)"),
     "DISTINCT": lambda: select("DISTINCT VALUE x", "JOIN x IN c.list"),
-    "EXISTS": lambda: select("VALUE 1", "WHERE " + each("EXISTS(SELECT 1 FROM x IN c.g#)", " OR ", 8000)),
+    "EXISTS": lambda: select(
+        "VALUE 1", "WHERE " + each("EXISTS(SELECT 1 FROM x IN c.g#)", " OR ", 8000)
+    ),
     "sub-queries": lambda: select("VALUE [" + each("(SELECT VALUE c.f#)", count=8000) + "]"),
     "brackets": lambda: select("VALUE " + "(" * 20_000 + "1" + ")" * 20_000),
     "a path": lambda: select("VALUE c" + each(".f#", "")),
@@ -94,7 +98,10 @@ PLACES = {
         {
             "id": "paths",
             "partitionKey": ONE,
-            "indexingPolicy": {"includedPaths": [{"path": f"/f{i}/?"} for i in NUMBERS], "excludedPaths": [{"path": "/*"}]},
+            "indexingPolicy": {
+                "includedPaths": [{"path": f"/f{i}/?"} for i in NUMBERS],
+                "excludedPaths": [{"path": "/*"}],
+            },
         },
     ),
     "composite indexes": lambda: create(
@@ -125,7 +132,14 @@ PLACES = {
     ),
     "a partition key": lambda: create(
         "/dbs/data/colls",
-        {"id": "key", "partitionKey": {"paths": [f"/f{i}" for i in NUMBERS], "kind": "MultiHash", "version": 2}},
+        {
+            "id": "key",
+            "partitionKey": {
+                "paths": [f"/f{i}" for i in NUMBERS],
+                "kind": "MultiHash",
+                "version": 2,
+            },
+        },
     ),
     "a patch": lambda: request(
         "PATCH",

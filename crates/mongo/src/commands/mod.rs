@@ -105,9 +105,9 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     Response::Reply(fail_point::add_concern_error(call, reply))
 }
 
-/// Waits on the machine's clock: such waits are asked for by the client and decide nothing about
-/// expiry.
-#[expect(clippy::disallowed_methods, reason = "these are waits by request, of no effect")]
+/// Waits on the machine's clock: such waits are asked for by the client, or are of the server's end,
+/// and decide nothing about expiry.
+#[expect(clippy::disallowed_methods, reason = "these waits have no effect on what is stored")]
 pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;
 }
