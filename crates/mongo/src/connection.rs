@@ -240,17 +240,7 @@ async fn run_call<S: Store>(
     // The command may have taken over a cursor's operation, so the one under way is told, and it is
     // awaited: it gives back what it holds, and what it has begun to store is stored.
     call.connection.stop_command(None, why);
-    if why == StopReason::Stopping {
-        return run.await;
-    }
-    tokio::select! {
-        biased;
-        answer = &mut run => answer,
-        () = has_stopped(stop, false) => {
-            call.connection.stop_command(None, StopReason::Stopping);
-            run.await
-        }
-    }
+    run.await
 }
 
 /// Waits until the server stops, and then as long as it lets commands end by themselves.

@@ -69,16 +69,11 @@ impl Document {
         Some(self.fields.remove(at).1)
     }
 
-    /// Takes out the first field of each of these names, and leaves the names in the set that there
-    /// are none of; returns whether any was taken. It is one walk, however many they are.
-    pub fn remove_all(&mut self, names: &mut HashSet<&str>) -> bool {
-        let before = self.fields.len();
+    /// Takes out the first field of each of these names, where there is one. It is one walk, however
+    /// many they are.
+    pub fn remove_all(&mut self, mut names: HashSet<&str>) {
+        self.places.forget();
         self.fields.retain(|(name, _)| !names.remove(name.as_str()));
-        let taken = self.fields.len() < before;
-        if taken {
-            self.places.forget();
-        }
-        taken
     }
 
     /// Inserts a field at a position (clamped to the end), without looking for its name.

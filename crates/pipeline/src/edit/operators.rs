@@ -9,7 +9,7 @@
 //! {$inc: {"a.$[].n": 1}}  over {a: [{n: 1}, {n: 2}]}   ->   a.0.n, a.1.n
 //! ```
 
-use std::{collections::HashMap, mem};
+use std::{borrow::Cow, collections::HashMap, mem};
 
 use document::{DocRef, Document, Value, shell};
 use evaluation::{Context, Error, Growth, Kind, limits::STEP};
@@ -230,12 +230,16 @@ fn apply_one(
 /// Takes a field out; an element of an array becomes null, so that the others keep their places.
 /// A field of a document is noted in `vacated`, to be removed with others at the end: no operator
 /// of an update is about what another one takes out.
-fn unset_field(root: &mut Value, path: &[String], vacated: &mut Vec<Vec<String>>) -> bool {
+fn unset_field<'p>(
+    root: &mut Value,
+    path: &'p [String],
+    vacated: &mut Vec<Cow<'p, [String]>>,
+) -> bool {
     let Some((last, before)) = path.split_last() else { return false };
     match place::find_place(root, before) {
         PlaceFound::Value(Value::Document(fields)) => {
             let there = fields.get_mut(last).is_some();
-            vacated.extend(there.then(|| path.to_vec()));
+            vacated.extend(there.then_some(Cow::Borrowed(path)));
             there
         }
         PlaceFound::Value(Value::Array(values)) => {
@@ -250,7 +254,7 @@ fn unset_field(root: &mut Value, path: &[String], vacated: &mut Vec<Vec<String>>
 /// each removal by itself would move up all fields behind it.
 fn remove_vacated(
     root: &mut Value,
-    mut vacated: Vec<Vec<String>>,
+    mut vacated: Vec<Cow<'_, [String]>>,
     context: &Context,
 ) -> Result<(), Error> {
     // Those of one document come to stand beside each other.
@@ -261,7 +265,7 @@ fn remove_vacated(
         if let PlaceFound::Value(Value::Document(fields)) = place::find_place(root, path) {
             context.budget.spend(fields.len() * MOVED + beside.len() * STEP)?;
             let names = beside.iter().filter_map(|path| path.last());
-            fields.remove_all(&mut names.map(String::as_str).collect());
+            fields.remove_all(names.map(String::as_str).collect());
         }
     }
     Ok(())
@@ -273,7 +277,7 @@ fn rename_field(
     source: &EditPath,
     spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
-    vacated: &mut Vec<Vec<String>>,
+    vacated: &mut Vec<Cow<'_, [String]>>,
 ) -> Result<bool, Error> {
     let from = source.field_names();
     match place::find_place(root, &from) {
@@ -297,7 +301,7 @@ fn rename_field(
     }
     let PlaceFound::Value(held) = place::find_place(root, &from) else { return Ok(false) };
     let value = mem::replace(held, Value::Null);
-    vacated.push(from);
+    vacated.push(Cow::Owned(from));
     match place::find_place(root, spot.path) {
         PlaceFound::Value(held) => *held = value,
         _ => place::create_place(root, spot.path, value, growth)?,
