@@ -211,6 +211,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "any_store",
             "checkpoint",
             "background",
+            "free_memory",
             "listen",
             "addresses",
             "machine",

@@ -23,7 +23,15 @@ pub(crate) struct Folder {
     /// Open for syncs of names.
     handle: File,
     /// Locked as long as it is open.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Said, not left to closing the file: a child that this process is about to start has it open,
+        // too, until it runs its own program. Where it fails closing does it.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Folder {
@@ -44,7 +52,7 @@ impl Folder {
             }
             TryLockError::Error(error) => error,
         })?;
-        Ok(Self { path: path.to_owned(), handle: File::open(path)?, _lock: lock })
+        Ok(Self { path: path.to_owned(), handle: File::open(path)?, lock })
     }
 }
 
@@ -163,5 +171,16 @@ mod tests {
         assert_eq!(Folder::open(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(first);
         Folder::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_child_that_is_about_to_start_does_not_keep_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Folder::open(folder.path()).unwrap();
+        // What a child has of it until it runs its own program.
+        let inherited = first.lock.try_clone().unwrap();
+        drop(first);
+        Folder::open(folder.path()).unwrap();
+        drop(inherited);
     }
 }

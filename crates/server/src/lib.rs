@@ -19,6 +19,7 @@ mod data_dir;
 mod explorer;
 mod failure;
 mod features;
+mod free_memory;
 mod give_way;
 mod listen;
 mod logging;

@@ -12,6 +12,7 @@ use crate::{
     background,
     config::Config,
     failure::{Failure, failed},
+    free_memory::IDLE_THREAD,
     serve::start,
 };
 
@@ -47,6 +48,7 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
         // Twice the runtime's own: some readers go down a level of the stack for each level of a
         // value, such as `cosmos/src/binary/reader.rs`.
         .thread_stack_size(4 * 1024 * 1024)
+        .thread_keep_alive(IDLE_THREAD)
         .enable_all()
         .build()
         .map_err(failed)?;

@@ -26,6 +26,7 @@ use crate::{
     explorer::{Explorer, Ports},
     failure::{Failure, failed},
     features::Features,
+    free_memory::return_free_memory,
     give_way::{give_way, run_apart},
     listen, logging, machine, nosql,
     open::{Opened, open_store},
@@ -116,7 +117,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     let (stop, stopped) = watch::channel(false);
     // Shared by the two APIs; the admin listener has places of its own.
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
-    let mut tasks = Vec::new();
+    let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let mut ready = Ready::starting();
     let (mut door, mut cosmos) = (None, None);
     if let Some(address) = &config.mongo_addr {

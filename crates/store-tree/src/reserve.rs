@@ -39,8 +39,19 @@ impl Reserve {
             return Ok(());
         }
         let file = File::options().write(true).create(true).truncate(false).open(&self.path)?;
+        // A device that has too little takes all there is before it says so: others, who write at this
+        // moment, would find it full. What is taken between the look and the act only makes it fail.
+        let device = rustix::fs::fstatvfs(&file)?;
+        if device.f_bavail.saturating_mul(device.f_frsize) < bytes {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         // Takes the blocks without writing them; a device that cannot do this has no reserve.
-        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
+        let taken = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
+        if taken.is_err() {
+            // What it took until it failed would stay with the file.
+            file.set_len(*held)?;
+        }
+        taken?;
         *held = bytes;
         Ok(())
     }
@@ -77,6 +88,6 @@ mod tests {
         assert_eq!((next.held_bytes(), blocks()), (0, 0));
         assert!(!next.release());
         next.hold_bytes(1 << 40).unwrap_err();
-        assert_eq!(next.held_bytes(), 0);
+        assert_eq!((next.held_bytes(), blocks()), (0, 0), "a failure takes nothing");
     }
 }

@@ -85,6 +85,9 @@ pub struct Page {
     pub more: bool,
 }
 
+/// Rows of a page that room is made for at once.
+const USUAL_ROWS: usize = 256;
+
 impl Page {
     /// The first rows of a walk, within the limit: at least one where there is one. `read` is called
     /// for the rows that are given, and for no other.
@@ -96,6 +99,10 @@ impl Page {
         let mut page = Self::default();
         let mut bytes = 0;
         for row in rows {
+            // Room for all of them at once, where there is one: a page is walked row by row.
+            if page.rows.is_empty() {
+                page.rows.reserve(limit.rows.min(USUAL_ROWS));
+            }
             // One row is always given, whatever its size.
             if !page.rows.is_empty() && (limit.rows <= page.rows.len() || limit.bytes <= bytes) {
                 page.more = true;

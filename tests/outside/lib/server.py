@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -166,7 +167,8 @@ class Server:
         self.process.kill()
         self.process.wait(10)
         if self.client:
-            self.client.close()
+            # It tries for ten seconds to end its sessions at a server that is gone.
+            threading.Thread(target=self.client.close, daemon=True).start()
 
     def restart(self):
         self.leave()

@@ -51,9 +51,14 @@ class Storm:
     def round(self, round):
         """Works for a while and ends; answers how."""
         name, gate = self.fresh(round), threading.Barrier(len(self.clients))
+        before = [client.acks for client in self.clients]
         for client in self.clients:
             client.begin(gate, name)
         time.sleep(self.rng.uniform(0.3, 1.2))
+        # On a busy machine that is no storm yet: it lasts until each has had answers.
+        until = time.monotonic() + 10
+        while not self.has_begun(before) and time.monotonic() < until:
+            time.sleep(0.005)
         end = self.rng.choice(["kill", "stop"])
         if end == "kill":
             self.server.kill()
@@ -66,6 +71,11 @@ class Storm:
             assert time.monotonic() < until, "a client hangs after its server ended"
             time.sleep(0.005)
         return end
+
+    def has_begun(self, before):
+        """Whether each client has had two answers more than before."""
+        pairs = zip(self.clients, before, strict=True)
+        return all(acks + 2 <= client.acks for client, acks in pairs)
 
     def wrong(self):
         """What a closed directory and a new start show."""

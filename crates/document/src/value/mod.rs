@@ -10,6 +10,7 @@
 
 mod borrowed;
 mod builder;
+mod encoded_len;
 mod places;
 pub(crate) mod raw;
 mod tree;

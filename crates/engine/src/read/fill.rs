@@ -20,7 +20,6 @@ use store::Store;
 use super::{
     Batch, BatchLimit, Cursor, Finder,
     cursor::{Running, Work},
-    dated::with_second,
     held::{HeldBack, expired_in},
     origin,
 };
@@ -48,7 +47,9 @@ impl<S: Store> Cursor<S> {
                 return Ok(());
             };
             let Some(held) = self.check_again(views, held).await? else { continue };
-            if !self.put_in_batch(batch, limit, &mut bytes, held)? {
+            if !self.put_in_batch(batch, limit, &mut bytes, held)?
+                || !self.put_checked(batch, limit, &mut bytes)?
+            {
                 return Ok(());
             }
         }
@@ -112,6 +113,25 @@ impl<S: Store> Cursor<S> {
         }
     }
 
+    /// Puts what waits in front of the batch into it as long as it was found in this view: there is
+    /// nothing to wait for. Returns whether there was room.
+    fn put_checked(
+        &mut self,
+        batch: &mut Batch,
+        limit: BatchLimit,
+        bytes: &mut usize,
+    ) -> Result<bool, Halt> {
+        let view = self.view;
+        while batch.documents.len() < limit.documents && !self.is_at_limit() {
+            let checked = self.held_back.pop_front_if(|held| held.checked_in == view);
+            let Some(held) = checked else { break };
+            if !self.put_in_batch(batch, limit, bytes, held)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Puts a document into the batch, or holds it back. Returns whether there was room for it;
     /// there always is for the first.
     fn put_in_batch(
@@ -139,7 +159,7 @@ impl<S: Store> Cursor<S> {
         }
         batch.documents.push(held.document);
         if let Some(sources) = &mut batch.sources {
-            sources.push(held.source);
+            sources.push(held.source.into_source());
         }
         Ok(true)
     }
@@ -170,7 +190,7 @@ impl<S: Store> Cursor<S> {
         match running.exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                self.held_back.push_back(from_stages(row, self.first_view));
+                self.held_back.push_back(HeldBack::of_stages(row, self.first_view));
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -193,11 +213,7 @@ impl<S: Store> Cursor<S> {
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
-        let mut held = rows.into_iter().map(|row| HeldBack {
-            source: Source::stored_at(Some(origin::of_row(&row, place))),
-            document: if dated { with_second(&row) } else { row.into_body() },
-            checked_in,
-        });
+        let mut held = rows.into_iter().map(|row| HeldBack::of_row(row, place, dated, checked_in));
         // The others wait in front of the batch; they count as checked in this view.
         let first = held.next();
         self.held_back.extend(held);
@@ -213,7 +229,8 @@ impl<S: Store> Cursor<S> {
     ) -> Result<Option<HeldBack>, Halt> {
         loop {
             match running.exec.next()? {
-                Next::Row(row) => return Ok(Some(from_stages(row, self.first_view))),
+                // Stages may have held what it is made of since the first view.
+                Next::Row(row) => return Ok(Some(HeldBack::of_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
                     // The stage counts them for itself.
@@ -298,11 +315,6 @@ async fn count_on<S: Store>(
     }
     running.exec.finish_input();
     Ok(())
-}
-
-/// A document that came out of stages, which may have held what it is made of since the first view.
-fn from_stages(row: exec::Row, first_view: u64) -> HeldBack {
-    HeldBack { document: row.document.into_bytes(), source: row.source, checked_in: first_view }
 }
 
 /// Whether stored documents can come out of the stages, so that it matters where they are from.

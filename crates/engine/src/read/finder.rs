@@ -7,9 +7,9 @@
 //!                   └ ahead: read with the page, not used yet
 //! ```
 //!
-//! Three kinds of candidates have one path through this file: ids are looked up one by one, rows
-//! and index entries come in pages. An entry leads to its row; an index with arrays may name a row
-//! several times, and `seen` returns it once.
+//! Rows and index entries come in pages, ids are looked up one by one. Rows are taken from their page
+//! without waiting for anything. An entry or an id leads to its row, which is read; an index with
+//! arrays may name a row several times, and `seen` returns it once.
 //!
 //! What a view cannot tell ([`Halt::LookAgain`]) stops the walk in front of that candidate. Rows
 //! that were found by then are returned, since they are certain.
@@ -39,11 +39,9 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// What may match: what the ranges do not say is checked on the row itself.
+/// What leads to a row that may match.
 #[derive(Debug)]
 enum Candidate {
-    /// A row of a page.
-    Row(Row),
     /// An index entry, whose row is not read yet.
     Entry(Entry),
     /// The key of a row that may not exist.
@@ -73,7 +71,9 @@ pub(crate) struct Finder {
     at: usize,
     /// How far the walk over it has got.
     progress: Progress,
-    /// Read ahead from the range being walked.
+    /// Read ahead from the range being walked, where it is one of rows.
+    rows_ahead: VecDeque<Row>,
+    /// The same of any other walk: what leads to rows.
     ahead: VecDeque<Candidate>,
     /// Where the last candidate that was used is in the walk; ids have none.
     last: Option<Bytes>,
@@ -122,6 +122,7 @@ impl Finder {
             created: state.record.created,
             at: 0,
             progress: Progress::NotBegun,
+            rows_ahead: VecDeque::new(),
             ahead: VecDeque::new(),
             last: None,
             seen,
@@ -160,7 +161,7 @@ impl Finder {
 
     /// Nobody asks for a while: what was read ahead is read again then.
     pub(crate) fn forget_read_ahead(&mut self) {
-        self.ahead = VecDeque::new();
+        (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
     }
 
     /// Goes on after the last candidate in another view: what was read ahead is read again.
@@ -194,6 +195,12 @@ impl Finder {
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
+            if !self.rows_ahead.is_empty() {
+                self.take_rows_ahead(context, wanted, &mut found, &mut bytes)?;
+                // It stopped in front of a row where others are to run.
+                yield_if_due(context, 0).await?;
+                continue;
+            }
             let Some(candidate) = self.ahead.pop_front() else {
                 // Not more than is wanted: a page of the store costs more than what is used of it.
                 match self.read_more(view, context, wanted - found.len()).await {
@@ -204,7 +211,6 @@ impl Finder {
                 }
             };
             let read = match &candidate {
-                Candidate::Row(_) => Ok(None),
                 Candidate::Id(key) => view.get_row(key).await,
                 Candidate::Entry(entry) => {
                     self.explain.keys_examined += 1;
@@ -223,20 +229,53 @@ impl Finder {
                 break;
             }
             let (key, row) = match candidate {
-                Candidate::Row(row) => (Some(row.key.clone()), Some(row)),
                 Candidate::Entry(entry) => (Some(entry.key), read?),
                 Candidate::Id(_) => (None, read?),
             };
             self.last = key;
             let Some(row) = row else { continue };
-            self.explain.documents_examined += 1;
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            if self.filter.is_always() || self.filter.matches(row.document(), context)? {
+            if self.is_meant(&row, context)? {
                 bytes += row.value.len();
                 found.push(row);
             }
         }
         Ok(found)
+    }
+
+    /// Looks at a row: whether it meets what the ranges do not say.
+    fn is_meant(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
+        self.explain.documents_examined += 1;
+        Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)
+    }
+
+    /// Takes the rows that were read ahead and match, until there are `wanted` or a turn of others is
+    /// due. Nothing is waited for, so that a row costs no more than itself.
+    fn take_rows_ahead(
+        &mut self,
+        context: &Context,
+        wanted: usize,
+        found: &mut Vec<Row>,
+        bytes: &mut usize,
+    ) -> Result<(), Halt> {
+        found.reserve(self.rows_ahead.len().min(wanted - found.len()));
+        let (before, mut passed_over) = (self.rows_ahead.len(), None);
+        while found.len() < wanted && *bytes < TAKE_BYTES && !context.budget.would_be_due() {
+            let Some(row) = self.rows_ahead.pop_front() else { break };
+            context.budget.spend(ROW_WORK + row.body().len())?;
+            if self.is_meant(&row, context)? {
+                *bytes += row.value.len();
+                found.push(row);
+                passed_over = None;
+            } else {
+                passed_over = Some(row.key);
+            }
+        }
+        // Where the walk goes on in another view; noted once, since keys are shared between threads.
+        if self.rows_ahead.len() < before {
+            self.last = passed_over.or_else(|| found.last().map(|row| row.key.clone()));
+        }
+        Ok(())
     }
 
     /// Counts the next page of what is meant, by headers alone; `None` at the end. Only where
@@ -347,7 +386,8 @@ impl Finder {
             }
             _ => {
                 let page = view.next_rows(pages).await?.unwrap_or_default();
-                self.ahead.extend(page.items.into_iter().map(Candidate::Row));
+                // All before were used: a page is read when there are no more.
+                self.rows_ahead = page.items.into();
                 page.examined
             }
         })

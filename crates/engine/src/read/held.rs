@@ -10,12 +10,13 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use document::DocBuf;
 use expiry::Header;
-use pipeline::exec::{Row, Source};
+use pipeline::exec::{self, Source};
 use store::Store;
 
-use super::origin;
+use super::{dated::with_second, origin};
 use crate::{
     error::{Error, Halt},
+    row::Row,
     view::Views,
 };
 
@@ -24,24 +25,75 @@ use crate::{
 pub(super) struct HeldBack {
     pub(super) document: Bytes,
     /// The stored documents that it was made of, as far as that matters.
-    pub(super) source: Source,
+    pub(super) source: HeldSource,
     /// The number of the view that it was found live in: it is checked again before another view's
     /// batch returns it.
     pub(super) checked_in: u64,
 }
 
+/// Where a document on its way out came from. Most go into a batch of the view that found them, and
+/// nobody asks: so the origin of a row is made when it is asked for.
+#[derive(Debug)]
+pub(super) enum HeldSource {
+    /// One row: its collection's place, its key and its header.
+    Row { place: u32, key: Bytes, header: Bytes },
+    /// What stages say.
+    Stages(Source),
+}
+
+impl HeldSource {
+    /// Whether it came from anything that is stored.
+    pub(super) fn is_known(&self) -> bool {
+        match self {
+            Self::Row { .. } => true,
+            Self::Stages(source) => source.is_known(),
+        }
+    }
+
+    /// Calls `visit` with the origin of each stored document.
+    fn visit_origins(&self, visit: &mut dyn FnMut(&[u8])) {
+        match self {
+            Self::Row { place, key, header } => visit(&origin::of_key(*place, key, header)),
+            Self::Stages(source) => source.visit_origins(visit),
+        }
+    }
+
+    /// The same in the form that stages carry along.
+    pub(super) fn into_source(self) -> Source {
+        match self {
+            Self::Row { place, key, header } => {
+                Source::stored_at(Some(origin::of_key(place, &key, &header)))
+            }
+            Self::Stages(source) => source,
+        }
+    }
+}
+
 impl HeldBack {
+    /// A row as it was found in this view; `dated` where it is to say when it was written.
+    pub(super) fn of_row(row: Row, place: u32, dated: bool, checked_in: u64) -> Self {
+        let (key, header) = (row.key.clone(), row.value.slice(..row.start));
+        let source = HeldSource::Row { place, key, header };
+        let document = if dated { with_second(&row) } else { row.into_body() };
+        Self { document, source, checked_in }
+    }
+
+    /// A document that came out of stages.
+    pub(super) fn of_stages(row: exec::Row, checked_in: u64) -> Self {
+        let source = HeldSource::Stages(row.source);
+        Self { document: row.document.into_bytes(), source, checked_in }
+    }
+
     /// What is left of it without the documents that these origins mean.
     pub(super) fn without_expired(
         self,
         expired: &HashSet<Box<[u8]>>,
     ) -> Result<Option<Self>, Error> {
         let Self { document, source, checked_in } = self;
-        let row = Row { document: DocBuf::from_trusted(document), source };
+        let document = DocBuf::from_trusted(document);
+        let row = exec::Row { document, source: source.into_source() };
         let left = row.without_dead(&|origin| expired.contains(origin))?;
-        let held =
-            |row: Row| Self { document: row.document.into_bytes(), source: row.source, checked_in };
-        Ok(left.map(held))
+        Ok(left.map(|row| Self::of_stages(row, checked_in)))
     }
 }
 

@@ -9,9 +9,13 @@ use crate::row::Row;
 
 /// The origin of a row of the collection at this place.
 pub(crate) fn of_row(row: &Row, place: u32) -> Box<[u8]> {
-    let len = u32::try_from(row.key.len()).unwrap_or(u32::MAX);
-    let header = row.value.get(..row.start).unwrap_or_default();
-    [&place.to_be_bytes()[..], &len.to_be_bytes(), &row.key, header].concat().into_boxed_slice()
+    of_key(place, &row.key, row.value.get(..row.start).unwrap_or_default())
+}
+
+/// The same by the row's key and its header.
+pub(crate) fn of_key(place: u32, key: &[u8], header: &[u8]) -> Box<[u8]> {
+    let len = u32::try_from(key.len()).unwrap_or(u32::MAX);
+    [&place.to_be_bytes()[..], &len.to_be_bytes(), key, header].concat().into_boxed_slice()
 }
 
 /// Place, key and header.

@@ -21,6 +21,8 @@ use crate::path::{PathEnd, any_value};
 
 /// The name of the field that the values are in.
 pub const VALUES: &str = "values";
+/// What an element of an array takes beside its value, about: its type, its index and a NUL.
+const ELEMENT: usize = 7;
 
 /// Distinct values, running. They are put in order at the end, which makes the result the same
 /// whatever order rows come in.
@@ -62,10 +64,8 @@ impl Values {
         encode(value, TypeOrder::Bson, false, &mut self.key);
         // Looked for first, as most values of a path repeat and cost nothing more.
         if !self.seen.contains_key(self.key.as_slice()) {
-            let mut alone = DocBuilder::new();
             // Its size as an element of the answer's array, about.
-            alone.append("", value);
-            self.bytes += alone.len();
+            self.bytes += value.encoded_len() + ELEMENT;
             if MAX_DOCUMENT_BYTES < self.bytes {
                 return Err(Error::new(Kind::TooLarge, 17217, "distinct too big, 16mb cap"));
             }

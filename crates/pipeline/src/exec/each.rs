@@ -8,9 +8,10 @@ use document::{DocBuf, DocRef, Value, ValueRef};
 use evaluation::{Context, Error, Evaluated, Kind};
 
 use super::{
-    Row, Stage, checked_size,
+    Row, Stage,
     operator::{Operator, Poll},
     redact,
+    size::checked_size,
     slot::Slot,
 };
 use crate::{

@@ -11,8 +11,9 @@ use document::{DocBuf, DocBuilder};
 use evaluation::{Context, Error, Holding};
 
 use super::{
-    Exec, Meter, Next, Row, Stage, caller_error, checked_size,
+    Exec, Meter, Next, Row, Stage, caller_error,
     operator::{Operator, Poll},
+    size::{check_len, checked_size},
 };
 use crate::limits::MAX_STAGE_BYTES;
 
@@ -126,6 +127,9 @@ impl Faceting {
     /// It fails where it would be larger than a document may become on its way.
     fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
+        // All parts together may hold several times as much as a document.
+        let rows = self.parts.iter().flat_map(|part| &part.rows);
+        check_len(rows.map(|row| row.bytes().len()).sum())?;
         let mut builder = DocBuilder::new();
         for part in &mut self.parts {
             let rows = std::mem::take(&mut part.rows);

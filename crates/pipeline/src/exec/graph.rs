@@ -18,9 +18,10 @@ use document::{
 use evaluation::{Context, Error, memory_of};
 
 use super::{
-    Meter, Request, Row, Source, checked_size,
+    Meter, Request, Row, Source,
     joins::set_at_path,
     operator::{Operator, Poll},
+    size::checked_size,
     slot::Slot,
 };
 use crate::{

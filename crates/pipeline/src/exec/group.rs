@@ -24,10 +24,11 @@ use evaluation::{Context, Error, Holding, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{
-    Meter, Row, checked_size,
+    Meter, Row,
     group_error::in_group,
     operator::{Operator, Poll},
     picked::{MAX_PICKED, Picked},
+    size::append_checked,
     spilling::{
         can_write, damaged_record,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
@@ -351,11 +352,11 @@ pub(super) fn group_row(
     states: Vec<GroupState>,
 ) -> Result<Row, Error> {
     let mut builder = DocBuilder::new();
-    builder.append("_id", id.as_ref());
+    append_checked(&mut builder, "_id", id.as_ref())?;
     for (field, state) in fields.iter().zip(states) {
-        builder.append(&field.name, state.into_value().as_ref());
+        append_checked(&mut builder, &field.name, state.into_value().as_ref())?;
     }
-    Ok(Row::not_stored(checked_size(builder.finish())?))
+    Ok(Row::not_stored(builder.finish()))
 }
 
 impl Operator for Grouping {

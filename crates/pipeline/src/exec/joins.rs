@@ -29,6 +29,7 @@ use evaluation::{Context, Error};
 use super::{
     Fields, Row, Stage,
     each::{Change, apply_stage},
+    size::check_len,
     unwind::{Unwind, unwound},
 };
 use crate::expr::Expr;
@@ -316,6 +317,8 @@ impl Joins {
 /// A document with a value at a path. What is on the way and is no document is replaced by one, arrays
 /// too, which stands last then.
 pub(super) fn set_at_path(path: &Path, value: Value, document: &DocBuf) -> Result<DocBuf, Error> {
+    // All rows that were joined may be several times as much as a document.
+    check_len(value.as_ref().encoded_len())?;
     let parts: Vec<&str> = path.parts().collect();
     if let [_, _, ..] = parts.as_slice() {
         let mut tree = document.as_ref().to_tree();

@@ -14,9 +14,10 @@ use evaluation::{
 };
 
 use super::{
-    Meter, Request, Row, Stage, checked_size,
+    Meter, Request, Row, Stage,
     joins::{Sources, set_at_path},
     operator::{Operator, Poll},
+    size::checked_size,
     slot::Slot,
 };
 use crate::{

@@ -32,6 +32,7 @@ mod picked;
 mod redact;
 mod rows;
 mod sample;
+mod size;
 mod slot;
 mod sort;
 mod spilling;
@@ -381,13 +382,4 @@ fn hand_over(
 /// A failure of the caller, not of the request.
 fn caller_error(what: &str) -> Error {
     Error::new(Kind::Invalid, 8, what)
-}
-
-/// A document that a stage made, if it is not too large.
-fn checked_size(document: DocBuf) -> Result<DocBuf, Error> {
-    let bytes = document.bytes().len();
-    if evaluation::limits::MAX_MADE_BYTES < bytes {
-        return Err(evaluation::too_large(bytes));
-    }
-    Ok(document)
 }

@@ -7,8 +7,9 @@ use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueR
 use evaluation::{Context, Error, Holding};
 
 use super::{
-    Fields, Meter, Row, checked_size,
+    Fields, Meter, Row,
     operator::{Operator, Poll},
+    size::checked_size,
 };
 use crate::expr::Expr;
 

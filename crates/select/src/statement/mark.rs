@@ -65,6 +65,7 @@ impl Resume {
         };
         let (ties, ordinal, done) = (number()?, number()?, number()?);
         let whole = flags == WHOLE;
+        // A place that was cut has one length: what has any other was not made here.
         let fits = if whole {
             rest.len() <= MARK_BYTES + HASH_BYTES
         } else {
@@ -92,6 +93,7 @@ impl Resume {
     /// same beginning may.
     pub(super) fn may_be_behind(&self, place: &[u8], ordinal: u64) -> bool {
         let known = self.known_place();
+        // The rest of a place that was cut is not known: the gate decides by its hash.
         known < place || (known == place && (!self.whole || self.ordinal < ordinal))
     }
 }
@@ -119,6 +121,7 @@ fn hash_of(place: &[u8]) -> [u8; HASH_BYTES] {
 /// lowered and followed by the greatest bytes, so that hardly any key lies between.
 pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
     let mut out = key.to_vec();
+    // A last byte of zero is dropped: the shorter key lies before this one, too.
     if let Some(last @ 1..) = out.pop() {
         out.push(last - 1);
         out.extend_from_slice(&[0xff; 8]);

@@ -1,0 +1,31 @@
+//! How large a document may become on its way from stage to stage. What is known to be too large is
+//! refused before it is built.
+
+use document::{DocBuf, DocBuilder, ValueRef};
+use evaluation::{Error, limits::MAX_MADE_BYTES, too_large};
+
+/// Appends a field that a stage has computed. One that would make the document too large is refused
+/// before it is written: it may be as large as all that a stage may hold, and would be there twice.
+pub(super) fn append_checked(
+    builder: &mut DocBuilder,
+    name: &str,
+    value: ValueRef<'_>,
+) -> Result<(), Error> {
+    check_len(builder.len().saturating_add(name.len() + 2).saturating_add(value.encoded_len()))?;
+    builder.append(name, value);
+    Ok(())
+}
+
+/// Fails when a document of so many bytes is larger than one may become on its way.
+pub(super) fn check_len(bytes: usize) -> Result<(), Error> {
+    if MAX_MADE_BYTES < bytes {
+        return Err(too_large(bytes));
+    }
+    Ok(())
+}
+
+/// A document that a stage made, if it is not too large.
+pub(super) fn checked_size(document: DocBuf) -> Result<DocBuf, Error> {
+    check_len(document.bytes().len())?;
+    Ok(document)
+}
