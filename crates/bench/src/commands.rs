@@ -6,6 +6,8 @@
 //!                                          filter: {_id: id}, limit: 1, singleBatch: true}
 //! ```
 
+use std::ops::Range;
+
 use document::{DocBuilder, ValueRef};
 
 use crate::{limits::PAGE, limits::SCAN_DOCUMENTS};
@@ -107,6 +109,42 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
         body.document("filter", |filter| filter.append("customer", ValueRef::Int32(customer)));
         body.document("sort", |sort| sort.append("at", ValueRef::Int32(-1)));
         body.append("limit", ValueRef::Int32(PAGE.cast_signed()));
+    }
+}
+
+/// The events of a lot that come first by rank, a page of them: found by an index, sorted by what it
+/// does not have.
+pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "find", ValueRef::String(collection), DATABASE);
+        body.document("filter", |filter| filter.append("lot", ValueRef::Int64(lot)));
+        body.document("sort", |sort| sort.append("rank", ValueRef::Int32(1)));
+        body.append("limit", ValueRef::Int32(PAGE.cast_signed()));
+    }
+}
+
+/// Counts and sums of the events of these places, by kind.
+pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
+        body.array("pipeline", |stages| {
+            stages.document(|stage| {
+                stage.document("$match", |filter| {
+                    filter.document("place", |range| {
+                        range.append("$gte", ValueRef::Int64(places.start));
+                        range.append("$lt", ValueRef::Int64(places.end));
+                    });
+                });
+            });
+            stages.document(|stage| {
+                stage.document("$group", |group| {
+                    group.append("_id", ValueRef::String("$kind"));
+                    group.document("events", |sum| sum.append("$sum", ValueRef::Int32(1)));
+                    group.document("amount", |sum| sum.append("$sum", ValueRef::String("$amount")));
+                });
+            });
+        });
+        body.document("cursor", |_| {});
     }
 }
 

@@ -1,17 +1,19 @@
 //! Fills a collection by inserts, in batches over several connections (`load.rs`).
 
-use std::ops::Range;
+use std::{ops::Range, time::Duration};
 
 use document::DocBuf;
 use fastrand::Rng;
 
 use crate::{
     closed_loop::Subject,
-    commands::{self, LOADING},
+    commands::{self, Concern, LOADING},
     connection::Connection,
     error::{Error, Result},
+    figures::to_float,
     limits::LOAD_BATCH,
     load::{self, Loader},
+    process,
     wire::Sequence,
 };
 
@@ -19,6 +21,7 @@ use crate::{
 #[derive(Clone)]
 struct Inserts<F> {
     collection: String,
+    concern: Concern,
     make: F,
 }
 
@@ -33,7 +36,7 @@ where
         let mut rng = Rng::with_seed(numbers.start);
         let documents: Vec<DocBuf> = numbers.map(|number| (self.make)(number, &mut rng)).collect();
         let sequence = Sequence { name: "documents", documents: &documents };
-        let command = commands::insert_command(&self.collection, LOADING);
+        let command = commands::insert_command(&self.collection, self.concern);
         let inserted = link.call_with(command, Some(sequence)).await?.integer_field("n");
         if usize::try_from(inserted) == Ok(documents.len()) {
             return Ok(());
@@ -50,6 +53,42 @@ pub(crate) async fn insert_documents(
     count: u64,
     make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
 ) -> Result<()> {
-    let inserts = Inserts { collection: collection.to_owned(), make };
+    insert_with(target, collection, count, LOADING, make).await
+}
+
+/// What a load took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadFigures {
+    /// Documents a second.
+    pub(crate) rate: f64,
+    /// The server's CPU time a document, in microseconds; 0 where its process is not known.
+    pub(crate) server_cpu: f64,
+}
+
+/// Inserts as [`insert_documents`], with this concern, and says what it took.
+pub(crate) async fn measure_inserts(
+    target: &impl Subject<Link = Connection>,
+    collection: &str,
+    count: u64,
+    concern: Concern,
+    make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
+) -> Result<LoadFigures> {
+    let spent = || target.pid().map_or(Ok(Duration::ZERO), process::cpu_time);
+    let (begin, before) = (clock::monotonic_time(), spent()?);
+    insert_with(target, collection, count, concern, make).await?;
+    let took = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
+    let cpu = spent()?.saturating_sub(before).as_secs_f64();
+    Ok(LoadFigures { rate: to_float(count) / took, server_cpu: cpu * 1e6 / to_float(count) })
+}
+
+/// Inserts with this concern.
+async fn insert_with(
+    target: &impl Subject<Link = Connection>,
+    collection: &str,
+    count: u64,
+    concern: Concern,
+    make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
+) -> Result<()> {
+    let inserts = Inserts { collection: collection.to_owned(), concern, make };
     load::load_documents(target, collection, count, inserts).await
 }

@@ -21,8 +21,18 @@ pub(crate) const CUSTOMERS: i32 = 1000;
 pub(crate) const SALES: u64 = 5000;
 /// Groups they fall into.
 pub(crate) const CATEGORIES: i32 = 20;
+/// Events whose numbers lie in the range that is grouped.
+pub(crate) const EVENTS_GROUPED: u64 = 5000;
+/// Events that share a lot.
+pub(crate) const LOT: u64 = 100;
+/// Kinds of events: so many groups.
+pub(crate) const KINDS: usize = 20;
+/// Bytes of an event's text.
+pub(crate) const EVENT_TEXT: usize = 850;
+/// Documents of one large `insertMany` that is measured.
+pub(crate) const THOUSAND: usize = 1000;
 /// Documents of one insert while loading.
-pub(crate) const LOAD_BATCH: u64 = 500;
+pub(crate) const LOAD_BATCH: u64 = 1000;
 /// Connections that load.
 pub(crate) const LOADERS: usize = 4;
 /// Bytes of text in a document that will expire.

@@ -4,7 +4,7 @@
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
-use crate::limits::{CATEGORIES, CUSTOMERS, FIELD_BYTES, FIELDS};
+use crate::limits::{CATEGORIES, CUSTOMERS, EVENT_TEXT, FIELD_BYTES, FIELDS, KINDS, LOT};
 
 /// 64 letters: six bits of chance choose one.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -82,6 +82,25 @@ pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
+/// A prime above any number of documents, so that multiples of it reach each place once.
+const STRIDE: u64 = 2_147_483_647;
+
+/// Returns one of `count` events, about 1 KB. Its `place` is its own among 0..count and has nothing to do
+/// with its `_id`: neighbours in an index by it lie anywhere in the collection.
+pub(crate) fn make_event(number: u64, count: u64, rng: &mut Rng) -> DocBuf {
+    let place = u128::from(number) * u128::from(STRIDE) % u128::from(count.max(1));
+    let place = i64::try_from(place).unwrap_or(i64::MAX);
+    let mut builder = DocBuilder::with_buffer(Vec::with_capacity(1100));
+    builder.append("_id", ValueRef::Int64(number.cast_signed()));
+    builder.append("place", ValueRef::Int64(place));
+    builder.append("lot", ValueRef::Int64(place / LOT.cast_signed()));
+    builder.append("rank", ValueRef::Int32(rng.i32(0..1_000_000)));
+    builder.append("kind", ValueRef::String(&format!("kind of event {}", rng.usize(..KINDS))));
+    builder.append("amount", ValueRef::Double(f64::from(rng.i32(1..100_000)) / 100.0));
+    builder.append("text", ValueRef::String(&random_text(EVENT_TEXT, rng)));
+    builder.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use document::validate;
@@ -96,6 +115,7 @@ mod tests {
             (user_record(99_999, rng), 1000, 1200),
             (make_order(5, rng), 200, 500),
             (make_sale(5, rng), 200, 300),
+            (make_event(5, 100, rng), 950, 1100),
         ] {
             validate(bytes.bytes()).unwrap();
             let length = bytes.bytes().len();
@@ -112,6 +132,25 @@ mod tests {
             assert_eq!(text.len(), FIELD_BYTES, "{name}");
         }
         assert_eq!(record.as_ref().len(), 1 + FIELDS);
+    }
+
+    #[test]
+    fn each_place_has_one_event() {
+        for count in [1, 2, 100, 1000] {
+            let place = |number| {
+                let event = make_event(number, count, &mut Rng::with_seed(1));
+                event
+                    .get("place")
+                    .and_then(|value| match value {
+                        ValueRef::Int64(place) => Some(place),
+                        _ => None,
+                    })
+                    .unwrap()
+            };
+            let mut places: Vec<i64> = (0..count).map(place).collect();
+            places.sort_unstable();
+            assert_eq!(places, (0..count.cast_signed()).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) enum Dataset {
     Orders,
     /// Sales to add up.
     Sales,
+    /// Events with an index by `place` and one by `lot`.
+    Events,
 }
 
 impl Dataset {
@@ -31,6 +33,7 @@ impl Dataset {
             Self::Users => "usertable",
             Self::Orders => "orders",
             Self::Sales => "sales",
+            Self::Events => "events",
         }
     }
 }
@@ -110,6 +113,15 @@ impl Target {
             Dataset::Sales => {
                 inserts::insert_documents(self, collection, limits::SALES, records::make_sale)
                     .await?;
+            }
+            Dataset::Events => {
+                let mut link = self.connect_link().await?;
+                for keys in [[("place", 1)], [("lot", 1)]] {
+                    let index = commands::create_index(collection, &keys, None);
+                    link.call_command(index).await?;
+                }
+                let make = move |number, rng: &mut _| records::make_event(number, count, rng);
+                inserts::insert_documents(self, collection, count, make).await?;
             }
         }
         self.rest_machine().await?;

@@ -98,14 +98,12 @@ fn target_of(server: &Spawned, directory: &Path) -> Target {
 async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> Result<()> {
     let mut link = target.connect_link().await?;
     link.call_command(commands::create_index(COLLECTION, &[(INDEXED, 1)], None)).await?;
-    let spent = || target.pid.map_or(Ok(Duration::ZERO), process::cpu_time);
-    let (begin, before) = (clock::monotonic_time(), spent()?);
     let make = move |number, rng: &mut fastrand::Rng| documents.make(number, rng);
-    inserts::insert_documents(target, COLLECTION, documents.count, make).await?;
-    let took = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
-    let cpu = spent()?.saturating_sub(before).as_secs_f64();
-    figures.add_extra("loaded documents per second", to_float(documents.count) / took);
-    figures.add_extra("loading, CPU us a document", cpu * 1e6 / to_float(documents.count));
+    let load =
+        inserts::measure_inserts(target, COLLECTION, documents.count, commands::LOADING, make)
+            .await?;
+    figures.add_extra("loaded documents per second", load.rate);
+    figures.add_extra("loading, CPU us a document", load.server_cpu);
     Ok(())
 }
 

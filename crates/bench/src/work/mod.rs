@@ -3,6 +3,7 @@
 
 mod disk;
 mod expiry;
+mod first_load;
 mod queries;
 mod single;
 mod ycsb;
@@ -12,6 +13,7 @@ use crate::{
     entry::{Entry, entry_row},
     error::Result,
     figures::Figures,
+    limits::{MANY, THOUSAND},
     settings,
     sizes::Sizes,
     target::{Dataset, Target},
@@ -24,11 +26,16 @@ pub(crate) enum Work {
     PointRead,
     Insert,
     Update,
-    InsertMany,
+    /// So many documents in a message.
+    InsertMany(usize),
+    /// Of a new collection, with a secondary index over this field.
+    FirstLoad(Option<&'static str>),
     FindAndModify,
     IndexedFind,
     Scan,
     Group,
+    IndexedGroup,
+    SortedFind,
     /// One of YCSB's mixes, over records that all of them share.
     Ycsb(ycsb::Mix),
     /// Needs either a clock that can be moved or the patience to wait for the wall clock.
@@ -41,13 +48,31 @@ pub(crate) enum Work {
 pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
     entry_row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
+    entry_row("insert-8", "one new document of 1 KB, 8 connections", 8, Work::Insert),
     entry_row("insert", "one new document of 1 KB", 32, Work::Insert),
+    entry_row("update-8", "$set of one field by _id, 8 connections", 8, Work::Update),
     entry_row("update", "$set of one field of one document by _id", 32, Work::Update),
-    entry_row("insert-many", "insertMany of 100 documents of 1 KB", 8, Work::InsertMany),
+    entry_row("insert-many", "insertMany of 100 documents of 1 KB", 8, Work::InsertMany(MANY)),
+    entry_row("insert-1000-8", "insertMany of 1,000, 8 connections", 8, Work::InsertMany(THOUSAND)),
+    entry_row(
+        "insert-1000-32",
+        "insertMany of 1,000, 32 connections",
+        32,
+        Work::InsertMany(THOUSAND),
+    ),
+    entry_row("first-load", "the first documents of a new collection", 4, Work::FirstLoad(None)),
+    entry_row(
+        "first-load-indexed",
+        "the same under a secondary index",
+        4,
+        Work::FirstLoad(Some("field0")),
+    ),
     entry_row("find-and-modify", "findAndModify of one document by _id", 32, Work::FindAndModify),
     entry_row("indexed-find", "find by a compound index, sorted, limit 20", 8, Work::IndexedFind),
     entry_row("scan", "1,000 documents from a random _id on, with getMore", 8, Work::Scan),
     entry_row("group", "$match and $group of 5,000 documents", 8, Work::Group),
+    entry_row("indexed-group", "$group of 5,000 in a range of an index", 8, Work::IndexedGroup),
+    entry_row("sorted-find", "100 by an index, sorted by another field", 8, Work::SortedFind),
     entry_row("ycsb-a", "50 % reads, 50 % updates, zipfian", 32, Work::Ycsb(ycsb::A)),
     entry_row("ycsb-b", "95 % reads, 5 % updates, zipfian", 32, Work::Ycsb(ycsb::B)),
     entry_row("ycsb-c", "reads, zipfian", 32, Work::Ycsb(ycsb::C)),
@@ -74,12 +99,15 @@ pub(crate) async fn run_work(
     match work {
         Work::PointRead => single::point_read(target, plan, settings).await,
         Work::Insert => single::run_inserts(target, plan, settings, 1).await,
-        Work::InsertMany => single::run_inserts(target, plan, settings, crate::limits::MANY).await,
+        Work::InsertMany(at_once) => single::run_inserts(target, plan, settings, at_once).await,
+        Work::FirstLoad(indexed) => first_load::run_first_load(target, settings, indexed).await,
         Work::Update => single::run_updates(target, plan, settings).await,
         Work::FindAndModify => single::find_and_modify(target, plan, settings).await,
         Work::IndexedFind => queries::indexed_find(target, plan, settings).await,
         Work::Scan => queries::run_scans(target, plan, settings).await,
         Work::Group => queries::run_groups(target, plan, settings).await,
+        Work::IndexedGroup => queries::indexed_groups(target, plan, settings).await,
+        Work::SortedFind => queries::sorted_finds(target, plan, settings).await,
         Work::Ycsb(mix) => ycsb::run_mix(mix, target, plan, settings).await,
         Work::Expiry => expiry::run_expiry(target, plan, settings).await,
         Work::Disk => disk::run_disk(target, settings).await,
@@ -94,7 +122,8 @@ fn needed_dataset(work: Work) -> Option<Dataset> {
         }
         Work::IndexedFind | Work::Scan => Some(Dataset::Orders),
         Work::Group => Some(Dataset::Sales),
-        Work::Insert | Work::InsertMany | Work::Expiry | Work::Disk => None,
+        Work::IndexedGroup | Work::SortedFind => Some(Dataset::Events),
+        Work::Insert | Work::InsertMany(_) | Work::FirstLoad(_) | Work::Expiry | Work::Disk => None,
     }
 }
 

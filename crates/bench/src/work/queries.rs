@@ -11,12 +11,13 @@ use crate::{
     connection::Connection,
     error::{Error, Result},
     figures::Figures,
-    limits::{CATEGORIES, CUSTOMERS, PAGE, SCAN_DOCUMENTS},
+    limits::{CATEGORIES, CUSTOMERS, EVENTS_GROUPED, KINDS, LOT, PAGE, SCAN_DOCUMENTS},
     target::{Dataset, Target},
 };
 
 const ORDERS: &str = Dataset::Orders.collection_name();
 const SALES: &str = Dataset::Sales.collection_name();
+const EVENTS: &str = Dataset::Events.collection_name();
 
 /// Lists orders.
 struct Lister(Rng);
@@ -108,4 +109,66 @@ pub(super) async fn run_groups(
     settings: &Settings,
 ) -> Result<Figures> {
     closed_loop::run_workers(target, plan, |worker| Reporter(settings.worker_rng(worker))).await
+}
+
+/// Adds up events of random ranges.
+struct EventReporter {
+    /// How many events there are.
+    records: u64,
+    rng: Rng,
+}
+
+impl Worker for EventReporter {
+    /// The number of groups is known: among thousands of events each kind comes.
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        let wanted = EVENTS_GROUPED.min(self.records);
+        let from = self.rng.u64(..=self.records - wanted);
+        let places = from.cast_signed()..(from + wanted).cast_signed();
+        let batch =
+            link.call_command(commands::group_events(EVENTS, places)).await?.read_batch()?;
+        if batch.document_count() == KINDS {
+            return Ok(());
+        }
+        Err(Error::Answer(format!("{} groups of events", batch.document_count())))
+    }
+}
+
+/// Measures sums by kind over ranges of an index whose rows lie anywhere.
+pub(super) async fn indexed_groups(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let records = settings.sizes.records;
+    let worker = |worker| EventReporter { records, rng: settings.worker_rng(worker) };
+    closed_loop::run_workers(target, plan, worker).await
+}
+
+/// Lists the events of lots by their rank.
+struct LotLister {
+    /// How many lots are full.
+    lots: i64,
+    rng: Rng,
+}
+
+impl Worker for LotLister {
+    async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
+        let lot = self.rng.i64(0..self.lots);
+        let batch = link.call_command(commands::find_lot(EVENTS, lot)).await?.read_batch()?;
+        if batch.cursor == 0 && batch.document_count() == PAGE as usize {
+            return Ok(());
+        }
+        Err(Error::Answer(format!("{} events of lot {lot}", batch.document_count())))
+    }
+}
+
+/// Measures finds by an index that are sorted by another field and limited.
+pub(super) async fn sorted_finds(
+    target: &Target,
+    plan: Plan,
+    settings: &Settings,
+) -> Result<Figures> {
+    let lots = (settings.sizes.records / LOT).max(1).cast_signed();
+    let worker = |worker| LotLister { lots, rng: settings.worker_rng(worker) };
+    closed_loop::run_workers(target, plan, worker).await
 }

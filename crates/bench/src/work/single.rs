@@ -203,7 +203,7 @@ pub(super) async fn run_inserts(
     };
     let mut figures = closed_loop::run_workers(target, plan, worker).await?;
     if 1 < at_once {
-        #[expect(clippy::cast_precision_loss, reason = "a hundred at most")]
+        #[expect(clippy::cast_precision_loss, reason = "a thousand at most")]
         figures.add_extra("documents per second", figures.rate * at_once as f64);
     }
     target.drop_collection(INSERTS).await?;

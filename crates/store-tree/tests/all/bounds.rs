@@ -1,9 +1,11 @@
 //! The journal and the memory of the tree stay within their bounds, whatever is written, dropped
 //! and made again. Values do not compress, so that bytes written are bytes in the journal.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use store::{Commit, Mutation, Space, Store, laws::ManualTime};
+use store::{
+    Commit, Direction, KeyRange, Limit, Mutation, Snapshot, Space, Store, laws::ManualTime,
+};
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 
@@ -14,13 +16,18 @@ const BOUND: u64 = 64 * MIB;
 /// spare ones.
 const SEGMENT: u64 = 16 * MIB;
 const SEGMENTS: u64 = 4 * SEGMENT;
-/// Bytes of one commit.
-const COMMIT: u64 = 4 * MIB;
+/// Bytes of the values of one commit.
+const COMMIT: u64 = MIB;
+/// Bytes of a row's value.
+const VALUE: u64 = 64 * 1024;
 
 /// A store with a small journal, in a directory of its own.
 struct Bounded {
-    _directory: TempDir,
-    store: TreeStore,
+    directory: TempDir,
+    /// `None` while it is opened again.
+    store: Option<TreeStore>,
+    /// Rows of each collection that was not dropped.
+    rows: BTreeMap<u32, u64>,
     /// Makes values differ.
     state: u64,
     /// The longest journal that was seen.
@@ -30,22 +37,44 @@ struct Bounded {
 impl Bounded {
     fn new() -> Self {
         let directory = TempDir::new().unwrap();
-        let store = open(directory.path());
-        Self { _directory: directory, store, state: 1, longest: 0 }
+        let store = Some(open(directory.path()));
+        Self { directory, store, rows: BTreeMap::new(), state: 1, longest: 0 }
+    }
+
+    fn store(&self) -> &TreeStore {
+        self.store.as_ref().unwrap()
+    }
+
+    /// Closes the store and opens it again; collections have to be what they were.
+    async fn restart(&mut self) {
+        drop(self.store.take());
+        self.store = Some(open(self.directory.path()));
+        let limit = Limit { rows: 100_000, bytes: usize::MAX };
+        let snapshot = self.store().snapshot();
+        for (number, rows) in &self.rows {
+            // Each row has an entry, which is cheaper to read.
+            let found = snapshot
+                .scan(Space::Index(*number), &KeyRange::all(), Direction::Forward, limit)
+                .await
+                .unwrap();
+            assert_eq!(found.rows.len() as u64, *rows, "collection {number}");
+        }
     }
 
     fn journal_bytes(&self) -> u64 {
-        self.store.stored_bytes().journal
+        self.store().stored_bytes().journal
     }
 
-    fn make(&self, number: u32) {
-        self.store.create_space(Space::Rows(number)).unwrap();
-        self.store.create_space(Space::Index(number)).unwrap();
+    fn make(&mut self, number: u32) {
+        self.store().create_space(Space::Rows(number)).unwrap();
+        self.store().create_space(Space::Index(number)).unwrap();
+        self.rows.insert(number, 0);
     }
 
-    fn drop_spaces(&self, number: u32) {
-        self.store.drop_space(Space::Rows(number)).unwrap();
-        self.store.drop_space(Space::Index(number)).unwrap();
+    fn drop_spaces(&mut self, number: u32) {
+        self.store().drop_space(Space::Rows(number)).unwrap();
+        self.store().drop_space(Space::Index(number)).unwrap();
+        self.rows.remove(&number);
     }
 
     /// Writes so much to a collection, and looks at the journal after each commit.
@@ -54,9 +83,15 @@ impl Bounded {
             self.state += 1;
             let state = self.state;
             let commit = Commit::new(vec![], move |_| mutations(number, state));
-            self.store.commit(vec![commit]).await.unwrap();
+            self.store().commit(vec![commit]).await.unwrap();
+            *self.rows.get_mut(&number).unwrap() += COMMIT / VALUE;
             self.longest = self.longest.max(self.journal_bytes());
         }
+    }
+
+    /// The journal was never longer than commits may make it.
+    fn assert_never_long(&self) {
+        assert!(self.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", self.longest / MIB);
     }
 
     /// Waits until the journal is short, for as long as a slow disk needs.
@@ -88,8 +123,8 @@ fn mutations(number: u32, mut state: u64) -> Vec<Mutation> {
         state ^ state >> 29
     };
     let mut rows = Vec::new();
-    for _ in 0..COMMIT / (64 * 1024) {
-        let value: Vec<u8> = (0..8 * 1024).flat_map(|_| next().to_le_bytes()).collect();
+    for _ in 0..COMMIT / VALUE {
+        let value: Vec<u8> = (0..VALUE / 8).flat_map(|_| next().to_le_bytes()).collect();
         let key = next().to_be_bytes().to_vec();
         let (space, value) = (Space::Rows(number), value.into());
         rows.push(Mutation::Put { space, key: key.clone().into(), value });
@@ -103,7 +138,7 @@ fn mutations(number: u32, mut state: u64) -> Vec<Mutation> {
 async fn collections_that_come_and_go_beside_an_idle_one() {
     let mut bounded = Bounded::new();
     bounded.make(1);
-    bounded.write(1, COMMIT).await;
+    bounded.write(1, 4 * MIB).await;
     for round in 0..3 {
         for number in [2, 3] {
             bounded.make(number + 10 * round);
@@ -115,7 +150,7 @@ async fn collections_that_come_and_go_beside_an_idle_one() {
     }
     bounded.make(90);
     bounded.write(90, 160 * MIB).await;
-    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_never_long();
     bounded.assert_short("after the load");
 }
 
@@ -126,7 +161,7 @@ async fn many_collections_that_are_half_full() {
         bounded.make(number);
         bounded.write(number, 20 * MIB).await;
     }
-    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_never_long();
     bounded.assert_short("after the load");
 }
 
@@ -138,9 +173,54 @@ async fn a_small_one_that_never_fills_its_memory_holds_no_journal() {
     }
     for _ in 0..3 {
         for number in 1..=30 {
-            bounded.write(number, COMMIT).await;
+            bounded.write(number, 4 * MIB).await;
         }
     }
-    assert!(bounded.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", bounded.longest / MIB);
+    bounded.assert_never_long();
     bounded.assert_short("after the load");
+}
+
+#[tokio::test]
+async fn a_hundred_of_five_megabytes_that_come_and_go_over_restarts() {
+    let mut bounded = Bounded::new();
+    for number in 1..=100 {
+        bounded.make(number);
+        bounded.write(number, 5 * MIB).await;
+        // Each seventh is dropped while others are written, and made again.
+        if number % 7 == 0 {
+            bounded.drop_spaces(number - 3);
+            bounded.make(number - 3);
+            bounded.write(number - 3, MIB).await;
+        }
+        if number % 40 == 0 {
+            bounded.restart().await;
+        }
+    }
+    bounded.assert_never_long();
+    bounded.assert_short("after the load");
+    bounded.restart().await;
+    bounded.assert_short("after a restart");
+}
+
+#[tokio::test]
+async fn a_thousand_trees_with_a_little_in_each() {
+    let mut bounded = Bounded::new();
+    for number in 1..=500 {
+        bounded.make(number);
+    }
+    for number in 1..=500 {
+        // Most have nothing, so that few trees can give journal back.
+        if number % 3 == 0 {
+            bounded.write(number, MIB).await;
+        }
+        if number % 50 == 0 {
+            bounded.drop_spaces(number - 1);
+        }
+        if number % 200 == 0 {
+            bounded.restart().await;
+        }
+    }
+    bounded.assert_never_long();
+    bounded.assert_short("after the load");
+    bounded.restart().await;
 }
