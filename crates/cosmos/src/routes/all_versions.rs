@@ -15,7 +15,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item,
-    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
+    limits::PAGE_ITEMS,
     partition_key::{Component, KeyPath},
     reply::Reply,
     representation,
@@ -45,7 +45,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let wanted = EventsWanted { after, range, items, bytes: MAX_PAGE_BYTES };
+    let wanted = EventsWanted { after, range, items, bytes: shared::page_bytes(door) };
     let context = shared::new_context(door, request).await;
     let found = door.engine.feed_events(&container.collection, &wanted, &context).await?;
     // The container may have stopped keeping versions since it was looked up.

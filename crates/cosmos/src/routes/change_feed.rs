@@ -12,7 +12,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item::{self, ItemRenderer},
-    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
+    limits::PAGE_ITEMS,
     reply::Reply,
     representation,
     request::Request,
@@ -46,7 +46,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
         _ => i64::MIN,
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let wanted = ChangesWanted { after, since_s, range, items, bytes: MAX_PAGE_BYTES };
+    let wanted = ChangesWanted { after, since_s, range, items, bytes: shared::page_bytes(door) };
     let context = shared::new_context(door, request).await;
     let found = door.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;

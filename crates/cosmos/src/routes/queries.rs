@@ -33,7 +33,7 @@ use crate::{
     door::Door,
     failure::{Failure, Result},
     item::ItemRenderer,
-    limits::{MAX_ANSWER_BYTES, MAX_PAGE_BYTES, PAGE_END, PAGE_ITEMS},
+    limits::{MAX_ANSWER_BYTES, PAGE_END, PAGE_ITEMS},
     reply::Reply,
     representation,
     request::Request,
@@ -55,9 +55,9 @@ fn no_composite() -> Failure {
 }
 
 /// Where a page ends at the latest.
-pub(super) fn page_limit(request: &Request) -> Result<PageLimit> {
+pub(super) fn page_limit<S: Store>(door: &Door<S>, request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    Ok(PageLimit { items, bytes: MAX_PAGE_BYTES })
+    Ok(PageLimit { items, bytes: shared::page_bytes(door) })
 }
 
 /// In which order a request is answered, and where it goes on.
@@ -123,7 +123,7 @@ pub(crate) async fn query_items<S: Store>(
     // row.
     let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = evaluation::Context::clone(&context);
-    let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(request)?);
+    let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(door, request)?);
     let order = pushdown::stored_order(&parsed.plan);
     // Where the engine walks in the query's own order a page can begin in the middle of it;
     // otherwise the walk begins after the last row of the page before.

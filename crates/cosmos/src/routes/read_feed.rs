@@ -5,16 +5,8 @@ use memory::Account;
 
 use super::{container_part, page_order, shared};
 use crate::{
-    catalog::Container,
-    door::Door,
-    failure::Result,
-    item,
-    limits::{MAX_PAGE_BYTES, PAGE_ITEMS},
-    reply::Reply,
-    representation::Feed,
-    request::Request,
-    request_units::Work,
-    session,
+    catalog::Container, door::Door, failure::Result, item, limits::PAGE_ITEMS, reply::Reply,
+    representation::Feed, request::Request, request_units::Work, session,
 };
 
 /// A page that is being filled by the engine's scan.
@@ -24,6 +16,8 @@ struct Page<'a> {
     account: &'a Account,
     /// How many items it has at the most.
     most: usize,
+    /// Bytes after which it ends.
+    most_bytes: usize,
     feed: Feed,
     /// The order in which items come.
     comes: ScanOrder,
@@ -54,7 +48,7 @@ impl ItemSink for Page<'_> {
             return Ok(Flow::Enough);
         }
         self.feed.push_entry(|out| item::write_item(&self.container.renderer, item, out))?;
-        if self.most <= self.feed.count() || MAX_PAGE_BYTES <= self.feed.bytes() {
+        if self.most <= self.feed.count() || self.most_bytes <= self.feed.bytes() {
             self.last.extend_from_slice(&page_order::order_key(self.comes, item));
         }
         Ok(Flow::More)
@@ -76,6 +70,7 @@ pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> R
         part: &part,
         account,
         most,
+        most_bytes: shared::page_bytes(door),
         feed,
         comes: ScanOrder::ByKey,
         last: Vec::new(),

@@ -70,7 +70,7 @@ fn query_resources<S: Store>(
         holding: Holding::from_account(&door.settings.memory),
         ..evaluation::Context::default()
     };
-    let mut run = Run::new(parsed.plan, context, resume, page_limit(request)?);
+    let mut run = Run::new(parsed.plan, context, resume, page_limit(door, request)?);
     let mut all = true;
     for resource in &resources {
         let flow = run.feed_row(id(resource).as_bytes(), DocRef::Tree(resource));

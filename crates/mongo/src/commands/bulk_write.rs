@@ -284,8 +284,8 @@ async fn reply_with_outcomes<S: Store>(
     let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
     // A first batch of nothing is allowed, and still opens a cursor.
     let wanted = match size {
-        Some(0) => BatchLimit { documents: 0, ..batch_limit(None, 0) },
-        size => batch_limit(size, usize::MAX),
+        Some(0) => BatchLimit { documents: 0, bytes: 0 },
+        size => batch_limit(size, usize::MAX, &call.door.settings.memory),
     };
     let batch = cursor.next_batch(wanted).await?;
     let id = match batch.done {

@@ -55,7 +55,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
     }
-    let batch = taken.cursor.next_batch(batch_limit(size, usize::MAX)).await;
+    let limit = batch_limit(size, usize::MAX, &call.door.settings.memory);
+    let batch = taken.cursor.next_batch(limit).await;
     // Nobody waits for a batch of an operation that was told to stop meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
 use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan, Store};
 use evaluation::Context;
+use memory::Account;
 use pipeline::{Expr, Filter, exec::Stage};
 
 use super::finish_reply;
@@ -23,7 +24,7 @@ use crate::{
     cursor_description::CursorDescription,
     cursors::NewCursor,
     errors::Result,
-    limits::{BATCH_BYTES, FIRST_BATCH},
+    limits::{BATCH_BYTES, BATCH_PART, FIRST_BATCH},
     parsed_command, session,
 };
 
@@ -39,10 +40,19 @@ pub(crate) struct FirstBatch {
     pub(crate) keep: bool,
 }
 
-/// How much a batch may hold: what the client wants, or `otherwise` documents.
-pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize) -> BatchLimit {
+/// How much a batch may hold that is not the last: what the client wants, or `otherwise` documents,
+/// and no more of the memory for operations than lets many read at once. The client asks for the rest
+/// with another batch.
+pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize, memory: &Account) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
-    BatchLimit { documents, bytes: BATCH_BYTES }
+    BatchLimit { documents, bytes: BATCH_BYTES.min(memory.limit() / BATCH_PART) }
+}
+
+/// The same of a cursor's first batch. The only one holds whatever fits into a reply, since what it
+/// leaves is lost.
+fn first_limit(wanted: &FirstBatch, memory: &Account) -> BatchLimit {
+    let limit = batch_limit(wanted.size, FIRST_BATCH, memory);
+    if wanted.single { BatchLimit { bytes: BATCH_BYTES, ..limit } } else { limit }
 }
 
 /// Reads a cursor's first batch and replies with it. What is left stays open as a cursor of this
@@ -56,7 +66,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let batch = match wanted.size {
         // Nothing is run yet, but what is wrong with it has been said.
         Some(0) if !wanted.single => Batch::default(),
-        size => cursor.next_batch(batch_limit(size, FIRST_BATCH)).await?,
+        _ => cursor.next_batch(first_limit(&wanted, &call.door.settings.memory)).await?,
     };
     let id = if batch.done || wanted.single {
         0
