@@ -50,6 +50,9 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
 /// Bytes that room is made for at once when this many have arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
+/// Address space that is taken ahead of what has arrived, in sizes of that: a batch of a thousand
+/// documents of 1 KB is copied once. A message of the largest size is copied three times.
+pub(crate) const ROOM_AHEAD: usize = 16;
 /// What is read at once of small messages; every connection has such a buffer.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
 /// Bytes of a message of a client that has not asked anything yet.

@@ -4,7 +4,7 @@
 use memory::{Share, Short};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::limits::{CLAIMED_BYTES, TRUSTED_BYTES};
+use crate::limits::{CLAIMED_BYTES, ROOM_AHEAD, TRUSTED_BYTES};
 
 /// How the rest of a message came.
 #[derive(Debug)]
@@ -41,17 +41,26 @@ pub(crate) async fn read_payload(
                 false => Arrived::Cut,
             });
         }
-        // Exactly, since this is what the account was charged with.
-        payload.reserve_exact(wanted);
+        make_room(&mut payload, wanted, len);
         let before = payload.len();
         (&mut *stream).take(wanted as u64).read_to_end(&mut payload).await?;
         if payload.len() < before + wanted {
             return Ok(Arrived::Cut);
         }
-        // Doubles from here on, so that a large message is copied a bounded number of times.
+        // What is charged doubles from here on: a client holds no more than twice what it sent.
         step = TRUSTED_BYTES.max(payload.len());
     }
     Ok(Arrived::Whole(payload))
+}
+
+/// Makes room for `wanted` bytes more of a message of `len`, and when some of it has arrived for up to
+/// [`ROOM_AHEAD`] times as much, so that a usual batch is not copied again and again. That is address
+/// space: memory is what was written to, and no more of it than the account was charged with.
+fn make_room(payload: &mut Vec<u8>, wanted: usize, len: usize) {
+    if payload.capacity() - payload.len() < wanted {
+        let ahead = (payload.len() * ROOM_AHEAD).min(len - payload.len());
+        payload.reserve_exact(wanted.max(ahead));
+    }
 }
 
 #[cfg(test)]
@@ -66,7 +75,10 @@ mod tests {
         let account = Account::new(10_000_000);
         let mut held = account.share();
         let whole = read_payload(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
-        assert!(matches!(whole, Arrived::Whole(read) if read == bytes));
+        // No more room than it needs stays beside it.
+        assert!(
+            matches!(whole, Arrived::Whole(read) if read == bytes && read.capacity() == read.len())
+        );
         assert_eq!(held.held_bytes(), bytes.len());
         let cut = read_payload(&mut &bytes[..20_000], bytes.len(), &mut held).await.unwrap();
         assert!(matches!(cut, Arrived::Cut));
