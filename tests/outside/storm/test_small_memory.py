@@ -1,4 +1,4 @@
-"""A server with the least memory serves many who read everything at once, while collections come and
+"""A server with little memory serves many who read everything at once, while collections come and
 go and it is started again: what they read is whole, nobody is sent away, and it keeps its bound."""
 
 import threading
