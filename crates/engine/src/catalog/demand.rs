@@ -66,4 +66,25 @@ impl Demand {
     pub(crate) fn uses_of(&self, index: u32) -> PathUses {
         self.0.lock().uses.get(&index).copied().unwrap_or_default()
     }
+    /// Forgets the uses of indexes that are there no more.
+    pub(crate) fn forget_uses(&self, is_there: impl Fn(u32) -> bool) {
+        self.0.lock().uses.retain(|id, _| is_there(*id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_of_what_has_gone_are_forgotten() {
+        let demand = Demand::default();
+        demand.count_uses(&[1, 2, 2], 7);
+        demand.count_uses(&[1], 6);
+        assert_eq!(demand.uses_of(1), PathUses { count: 2, last_s: 7 });
+        demand.forget_uses(|id| id != 2);
+        assert_eq!(demand.uses_of(1).count, 2);
+        assert_eq!(demand.uses_of(2), PathUses::default());
+        assert_eq!(demand.0.lock().uses.len(), 1);
+    }
 }

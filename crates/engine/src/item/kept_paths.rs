@@ -103,7 +103,11 @@ impl<S: Store> Engine<S> {
         let now_s = self.now().await.ms.div_euclid(1000);
         let unused_s = unused_days.map(|days| i64::from(days.max(1)).saturating_mul(DAY_S));
         for collection in self.inner.map().all_collections().values() {
-            if kept_for_queries(&collection.state().record).next().is_none() {
+            let state = collection.state();
+            let is_there = |id| state.record.indexes.iter().any(|index| index.id == id);
+            // A query that still reads one may count it again: then it is forgotten the next time.
+            collection.demand.forget_uses(is_there);
+            if kept_for_queries(&state.record).next().is_none() {
                 continue;
             }
             let held = Arc::clone(collection);
