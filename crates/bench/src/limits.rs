@@ -21,7 +21,7 @@ pub(crate) const CUSTOMERS: i32 = 1000;
 pub(crate) const SALES: u64 = 5000;
 /// Groups they fall into.
 pub(crate) const CATEGORIES: i32 = 20;
-/// Events whose numbers lie in the range that is grouped.
+/// Events whose places lie in the range that is grouped.
 pub(crate) const EVENTS_GROUPED: u64 = 5000;
 /// Events that share a lot.
 pub(crate) const LOT: u64 = 100;

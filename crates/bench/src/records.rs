@@ -139,13 +139,10 @@ mod tests {
         for count in [1, 2, 100, 1000] {
             let place = |number| {
                 let event = make_event(number, count, &mut Rng::with_seed(1));
-                event
-                    .get("place")
-                    .and_then(|value| match value {
-                        ValueRef::Int64(place) => Some(place),
-                        _ => None,
-                    })
-                    .unwrap()
+                let Some(ValueRef::Int64(place)) = event.get("place") else {
+                    panic!("{event:?} has no place");
+                };
+                place
             };
             let mut places: Vec<i64> = (0..count).map(place).collect();
             places.sort_unstable();

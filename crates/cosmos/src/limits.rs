@@ -19,9 +19,6 @@ pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
 /// Bytes of a page of results after which it ends: the service's figure. What is counted are items
 /// as they are stored.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// The part of the memory for operations that a page may take: one in so many bytes. So it is smaller
-/// than the service's below 512 MB of memory in all.
-pub(crate) const PAGE_PART: usize = 64;
 /// Bytes of the items in the response to a batch, as JSON.
 pub(crate) const MAX_BATCH_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Items of a page when nothing is asked for.

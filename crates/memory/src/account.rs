@@ -45,6 +45,10 @@ pub const SMALL: usize = 256 * 1024;
 /// The part of an account that only small holders may take: one in this many bytes.
 const RESERVE: usize = 8;
 
+/// The part of an account that a batch or a page may take: one in so many bytes. It is in memory
+/// twice, so half of the account is left when sixteen clients read everything at once.
+const ANSWER_PART: usize = 64;
+
 /// A number of bytes for everybody who has a clone of it; by default without limit, and then nothing
 /// is counted. Its last part is a reserve for those who need little, so that they are served while
 /// others hold all the rest.
@@ -135,6 +139,11 @@ impl Account {
     /// Returns the bytes that may be held at once.
     pub fn limit(&self) -> usize {
         self.counted_books().map_or(usize::MAX, |books| books.limit)
+    }
+
+    /// Returns the bytes after which a batch or a page ends that its client can go on after.
+    pub fn answer_bytes(&self) -> usize {
+        self.limit() / ANSWER_PART
     }
 
     /// Returns the bytes that are held now.

@@ -16,9 +16,6 @@ pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
 pub(crate) const FIRST_BATCH: usize = 101;
 /// Bytes of documents of one batch, at most.
 pub(crate) const BATCH_BYTES: usize = MAX_DOCUMENT_BYTES;
-/// The part of the memory for operations that a batch may take: one in so many bytes. A batch is in
-/// memory twice, so half of it is left when sixteen clients read whole collections at once.
-pub(crate) const BATCH_PART: usize = 64;
 /// A cursor nobody asks for is closed after this long.
 pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
 /// The same for one that holds much, when the connection has gone that opened it.

@@ -13,7 +13,7 @@ use crate::{
     etag,
     failure::{Failure, Result},
     interrupt::Interrupt,
-    limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_PART, PAGE_WORK},
+    limits::{MAX_DEPTH, MAX_PAGE_BYTES, PAGE_WORK},
     request::Request,
 };
 
@@ -55,7 +55,7 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
 /// Bytes of a page after which it ends: the service's figure, and no more of the memory for operations
 /// than lets many read at once. The client asks for the rest with the page's continuation.
 pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
-    MAX_PAGE_BYTES.min(door.settings.memory.limit() / PAGE_PART)
+    MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
 }
 
 /// Whether a client has this version already, so that 304 is enough.

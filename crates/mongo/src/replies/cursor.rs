@@ -24,7 +24,7 @@ use crate::{
     cursor_description::CursorDescription,
     cursors::NewCursor,
     errors::Result,
-    limits::{BATCH_BYTES, BATCH_PART, FIRST_BATCH},
+    limits::{BATCH_BYTES, FIRST_BATCH},
     parsed_command, session,
 };
 
@@ -45,7 +45,7 @@ pub(crate) struct FirstBatch {
 /// with another batch.
 pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize, memory: &Account) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
-    BatchLimit { documents, bytes: BATCH_BYTES.min(memory.limit() / BATCH_PART) }
+    BatchLimit { documents, bytes: BATCH_BYTES.min(memory.answer_bytes()) }
 }
 
 /// The same of a cursor's first batch. The only one holds whatever fits into a reply, since what it
