@@ -5,7 +5,7 @@
 //!  │ everybody                      │ withheld for now │ only small holders │
 //! ```
 //!
-//! Nobody waits for memory: whoever asks gets it or is refused. Before a refusal those who hold what
+//! Nobody waits for memory while holding some: whoever asks gets it or is refused. Before a refusal those who hold what
 //! they can do without are asked to give it back ([`Relief`]). An account may be a part of another
 //! one; then what is taken has to fit into both.
 
@@ -171,6 +171,23 @@ impl Account {
     pub fn is_scarce(&self) -> bool {
         let left = self.common_limit().saturating_sub(self.used_bytes());
         left < self.limit() / RESERVE || self.whole_account().is_some_and(Self::is_scarce)
+    }
+
+    /// Returns whether somebody who needs much would get this many bytes now, or never will, so that it is
+    /// no use to wait. As before a refusal, it looks at the process first, and asks for relief.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        if self.limit() - self.limit() / RESERVE < bytes {
+            return true;
+        }
+        if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
+            pressure.look_at_process();
+        }
+        let missing =
+            || (self.used_bytes().saturating_add(bytes)).saturating_sub(self.common_limit());
+        if 0 < missing() {
+            self.relieve(missing());
+        }
+        missing() == 0 && self.whole_account().is_none_or(|whole| whole.has_room(bytes))
     }
 
     /// Asks this one to give something back before anybody is refused, as long as it lives.
@@ -367,6 +384,19 @@ mod tests {
         drop(idle);
         assert_eq!(account.used_bytes(), 150);
         account.take_bytes(850, 850).unwrap();
+    }
+
+    #[test]
+    fn there_is_room_once_others_have_given_back_and_nobody_waits_for_what_never_fits() {
+        let whole = Account::new(1600);
+        let part = whole.split_off(800);
+        let held = whole.share_of(1000).unwrap();
+        assert!(part.has_room(400) && !part.has_room(401), "the whole has 1400 for all");
+        assert!(part.has_room(701), "it would never fit");
+        let idle = Arc::new(Idle(Mutex::new(vec![held])));
+        whole.relieved_by(&idle);
+        assert!(part.has_room(401), "what others can do without is given back");
+        assert_eq!((whole.used_bytes(), whole.refused_count()), (0, 0));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Plan {
 
     /// Returns the bytes of rows that were read by their keys lately, apart from their blocks.
     pub fn row_cache_bytes(self) -> usize {
-        (self.process / 16).min(128 * MB)
+        (self.process / 8).min(128 * MB)
     }
 
     /// Returns the bytes of data of a server that keeps them in memory, which needs neither cache nor
@@ -53,6 +53,12 @@ impl Plan {
     /// Returns the bytes of the store's journal: all writes that are only in memory are in it.
     pub fn journal_bytes(self) -> usize {
         (self.process / 8).min(128 * MB)
+    }
+
+    /// Returns the bytes of writes in memory from which the store begins to write tables. Writers wait
+    /// at twice that, and what is being written is held until it is in a table.
+    pub fn write_buffer_bytes(self) -> usize {
+        (self.process / 16).min(128 * MB)
     }
 }
 
@@ -71,7 +77,8 @@ mod tests {
     fn the_parts_fit_the_whole() {
         for process in [LEAST, 512 * MB, 1000 * MB, 2048 * MB, 64 * 1024 * MB] {
             let plan = Plan { process };
-            let store = plan.cache_bytes() + plan.row_cache_bytes() + plan.journal_bytes();
+            let buffers = 2 * plan.write_buffer_bytes();
+            let store = plan.cache_bytes() + plan.row_cache_bytes() + buffers;
             assert!(plan.strangers_bytes() <= plan.operations_bytes());
             assert!(plan.operations_bytes() + store <= process - process / 8, "{process}");
             assert!(

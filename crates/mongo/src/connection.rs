@@ -4,20 +4,21 @@
 //! A connection works on one message at a time. While a command runs its socket is watched, so that
 //! a read ends when the client has gone. Three things end a connection: bytes that are not a
 //! message, a client that is silent in the middle of one or does not read its reply, and the
-//! server's stop. Memory for a message is taken from an account before it is read; a message that
-//! finds no room is read and forgotten, and gets an error that says to try again.
+//! server's stop. Memory for a message is taken from an account before it is read; a long message
+//! waits a while for room, and one that finds none is read and forgotten, and gets an error that says
+//! to try again.
 //!
 //! ```text
-//! read header -> take memory -> read payload -> parse -> run -> send -> read header ...
-//!                     |                            |
-//!                  no room: 365           malformed: an error reply, or the end
+//! read header -> wait for room -> take memory -> read payload -> parse -> run -> send -> read header ...
+//!                                     |                            |
+//!                                  no room: 365           malformed: an error reply, or the end
 //! ```
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
-use memory::{Share, Short};
+use memory::{Account, Share, Short};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,
@@ -31,7 +32,8 @@ use crate::{
     door::Door,
     errors::{Error, TemporarilyUnavailable},
     limits::{
-        BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, STOP_TIME, WRITE_TIMEOUT,
+        BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, ROOM_LOOK, ROOM_WAIT,
+        STOP_TIME, WRITE_TIMEOUT,
     },
     operation::StopReason,
     parsed_command,
@@ -96,7 +98,7 @@ async fn serve_messages<S: Store>(
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
-            arrived = read_payload(&mut stream, &header, &mut held) => arrived?,
+            arrived = read_payload(&mut stream, &header, account, &mut held) => arrived?,
             // Half a message is not a request yet.
             _ = stop.wait_for(|stop| *stop) => return Ok(()),
         };
@@ -158,13 +160,29 @@ async fn read_header(
     }))
 }
 
-/// Reads the rest of a message. What it takes is in `held` when this returns. A compressed message
+/// Lets a long message wait a while for the memory that it will take, parsed too: many clients that
+/// insert at once are slowed down instead of refused. Nothing is held meanwhile, so that nobody waits
+/// for somebody who waits. Others may take the room before this one has read its message; then that is
+/// refused.
+async fn wait_for_room(account: &Account, header: &Header) {
+    let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
+    for _ in 0..looks {
+        if header.len <= memory::SMALL || account.has_room(header.len.saturating_mul(2)) {
+            return;
+        }
+        commands::sleep(ROOM_LOOK).await;
+    }
+}
+
+/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A compressed message
 /// also holds what it claims to be unpacked, before it is unpacked.
 async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
+    account: &Account,
     held: &mut Share,
 ) -> Result<Arrived, ConnectionEnded> {
+    wait_for_room(account, header).await;
     let len = header.len - HEADER_BYTES;
     let read = arriving::read_payload(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;

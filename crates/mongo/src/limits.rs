@@ -39,6 +39,9 @@ pub(crate) const SESSION_MINUTES: i32 = 30;
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 /// The rest of a message has to arrive within this long once it has begun.
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// A long message waits this long for room at most before it is read, and looks this often.
+pub(crate) const ROOM_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const ROOM_LOOK: Duration = Duration::from_millis(10);
 /// A command that still runs this long after the server began to stop is told to end.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// A client that does not read is given up after this long.

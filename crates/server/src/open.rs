@@ -113,7 +113,7 @@ fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
         accept_loss: config.accept_loss,
         cache_bytes: plan.cache_bytes() as u64,
         journal_bytes: plan.journal_bytes() as u64,
-        buffer_bytes: plan.journal_bytes() as u64,
+        buffer_bytes: plan.write_buffer_bytes() as u64,
         ..TreeOptions::new(path.join("store"))
     }
 }

@@ -32,6 +32,9 @@ use crate::{
 
 /// How long a compaction under way may keep the store from being opened again.
 const RETIRE_WITHIN: Duration = Duration::from_secs(5);
+/// How long whoever lets go of memory waits for entries under way to be applied: a group takes some
+/// ten milliseconds. Without a newer view what was flushed would stay in memory until the next flush.
+const APPLIED_WITHIN: Duration = Duration::from_millis(50);
 /// Places that are flushed at the same time when all are.
 const FLUSHES_AT_ONCE: usize = 4;
 
@@ -172,7 +175,7 @@ impl OpenStore {
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
         // The newest view would pin them, too. Whoever applies entries makes the next one by itself. Of
         // a store that is stopped an entry may be half applied; it is stopped under the same lock.
-        if let Some(applying) = self.published.while_nothing_is_applied()
+        if let Some(applying) = self.published.while_nothing_is_applied(APPLIED_WITHIN)
             && self.stop_reason().is_none()
         {
             self.published.publish(&applying);

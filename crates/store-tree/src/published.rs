@@ -16,7 +16,7 @@
 //! now would, and would find neither the old nor the new. So whoever applies entries and whoever
 //! makes a view hold [`Applying`].
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use arc_swap::{ArcSwap, Guard};
 use lsm_tree::SequenceNumberCounter;
@@ -88,9 +88,10 @@ impl Published {
         Applying(self.applying.lock())
     }
 
-    /// The same for whoever applies nothing; `None` while somebody does, who shows it then.
-    pub(crate) fn while_nothing_is_applied(&self) -> Option<Applying<'_>> {
-        self.applying.try_lock().map(Applying)
+    /// The same for whoever applies nothing; `None` when somebody does for that long, who shows it
+    /// then.
+    pub(crate) fn while_nothing_is_applied(&self, within: Duration) -> Option<Applying<'_>> {
+        self.applying.try_lock_for(within).map(Applying)
     }
 
     /// Shows all that is below the counter by now.

@@ -5,9 +5,12 @@
 //!  others   walked in order           keys share what they begin with
 //! ```
 //!
-//! For both, filters and indexes of tables are whole and stay in memory: three look-ups in the cache
-//! become one. All levels are alike: a table that a flush wrote may be moved to the last level as it
-//! is, and nothing is ever rewritten for its new level.
+//! For both, filters of tables are whole and stay in memory, and so does the top of their indexes. An
+//! index itself is in parts, since a table that is being written holds a key of each block until the
+//! part is full, and with that key the block that it was read from: with a whole index a compaction
+//! held as much memory as its largest table has data (250 MB of blocks, 900 of a text that packs well).
+//! A point read takes 1 to 2 % longer for it. All levels are alike: a table that a flush wrote may be
+//! moved to the last level as it is, and nothing is ever rewritten for its new level.
 
 use std::{
     fs::File,
@@ -142,7 +145,7 @@ impl Trees {
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
             .filter_policy(FilterPolicy::all(FilterPolicyEntry::Bloom(filter)))
             .filter_block_partitioning_policy(PartitioningPolicy::all(false))
-            .index_block_partitioning_policy(PartitioningPolicy::all(false))
+            .index_block_partitioning_policy(PartitioningPolicy::all(true))
             .filter_block_pinning_policy(PinningPolicy::all(true))
             .index_block_pinning_policy(PinningPolicy::all(true))
             .with_compaction_filter_factory(factory)

@@ -277,10 +277,17 @@ class Server:
 
     def rss(self):
         """Returns the resident memory of the process in bytes."""
+        return self.status_bytes("VmRSS")
+
+    def most_rss(self):
+        """Returns the most that was ever resident of the process in bytes."""
+        return self.status_bytes("VmHWM")
+
+    def status_bytes(self, name):
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith(f"{name}:"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError("no VmRSS")
+        raise AssertionError(f"no {name}")
 
     def alive(self):
         return self.process.poll() is None

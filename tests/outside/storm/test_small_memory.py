@@ -1,20 +1,27 @@
-"""A server with little memory serves many who read everything at once, while collections come and
-go and it is started again: what they read is whole, nobody is sent away, and it keeps its bound."""
+"""A server with little memory serves many who read everything at once, or write much at once, while
+collections come and go and it is started again: what they read is whole, nobody is sent away, and it
+keeps its bound."""
 
 import threading
 
 import pymongo
+from bson import encode
+from bson.raw_bson import RawBSONDocument
 from lib.nosql import Client
 from lib.server import Server
 
 #: What the server is given, and what it may be beyond that at the most.
-MEMORY, BEYOND = 128 << 20, 1.2
+MEMORY, WRITE_MEMORY, BEYOND = 128 << 20, 256 << 20, 1.2
 #: Readers of both doors together, and how often each reads everything.
 READERS, READS = 12, 3
 #: Documents of a kilobyte: three times what operations may hold.
 DOCUMENTS, TEXT = 60_000, 1000
 #: Items of a kilobyte, in batches of one partition.
 BATCHES, BATCH = 60, 100
+#: Writers, who fill one collection, each with so many messages of so many documents.
+WRITERS, MESSAGES, MESSAGE = 8, 120, 1000
+#: A text that a table keeps in a tenth of its bytes.
+LIGHT = "expired on time " * 60
 
 
 def fill(server):
@@ -61,10 +68,23 @@ def storm(server, stop, problems):
         problems.append(f"the storm: {problem!r}")
 
 
+def run_beside_storm(server, works, problems):
+    """Runs all works at once beside the storm."""
+    stop = threading.Event()
+    workers = [threading.Thread(target=work, args=[at]) for at, work in enumerate(works)]
+    beside = threading.Thread(target=storm, args=[server, stop, problems])
+    for thread in [beside, *workers]:
+        thread.start()
+    for thread in workers:
+        thread.join()
+    stop.set()
+    beside.join()
+
+
 def read_all(server):
     """All readers at once beside the storm; answers the most that was resident, and what went
     wrong."""
-    problems, stop, most = [], threading.Event(), [0]
+    problems, most = [], [0]
 
     def work(reader):
         read = read_rows if reader % 3 else read_items
@@ -77,15 +97,30 @@ def read_all(server):
                 problems.append(f"{read.__name__}: {str(problem)[:200]}")
             most[0] = max(most[0], server.rss())
 
-    readers = [threading.Thread(target=work, args=[reader]) for reader in range(READERS)]
-    beside = threading.Thread(target=storm, args=[server, stop, problems])
-    for thread in [beside, *readers]:
-        thread.start()
-    for thread in readers:
-        thread.join()
-    stop.set()
-    beside.join()
+    run_beside_storm(server, [work] * READERS, problems)
     return most[0], problems
+
+
+def write_all(server):
+    """All writers at once beside the storm; answers what went wrong."""
+    problems = []
+    rows = server.connect()["small"]["written"]
+    rows.drop()
+    rows.create_index("n")
+
+    def work(writer):
+        rows = server.connect(maxPoolSize=1)["small"]["written"]
+        try:
+            for message in range(MESSAGES):
+                first = (message * WRITERS + writer) * MESSAGE
+                documents = [{"n": first + n, "text": LIGHT} for n in range(MESSAGE)]
+                rows.insert_many([RawBSONDocument(encode(one)) for one in documents], ordered=False)
+        except pymongo.errors.PyMongoError as problem:
+            problems.append(str(problem)[:200])
+
+    run_beside_storm(server, [work] * WRITERS, problems)
+    found, wanted = rows.count_documents({"n": {"$gte": 0}}), WRITERS * MESSAGES * MESSAGE
+    return problems if found == wanted else [*problems, f"{found} of {wanted}"]
 
 
 def test_many_read_everything_with_little_memory():
@@ -96,5 +131,18 @@ def test_many_read_everything_with_little_memory():
             most, problems = read_all(server)
             assert not problems, (len(problems), problems[:3])
             assert most <= MEMORY * BEYOND, f"{most >> 20} MB were resident"
+            server.kill()
+            server.start()
+
+
+def test_many_write_much_with_little_memory():
+    flags = ["--memory", f"{WRITE_MEMORY >> 20}MB"]
+    with Server(data_dir=True, nosql=True, flags=flags) as server:
+        assert server.items.create_database("small").status == 201
+        for _ in range(2):
+            problems = write_all(server)
+            assert not problems, (len(problems), problems[:3])
+            most = server.most_rss()
+            assert most <= WRITE_MEMORY * BEYOND, f"{most >> 20} MB were resident"
             server.kill()
             server.start()
