@@ -17,6 +17,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("journal", &["store"]),
+    ("cluster", &["store"]),
     ("store-tree", &["journal", "metrics", "store"]),
     (
         "engine",

@@ -122,6 +122,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "token",
         ],
     ),
+    ("cluster", &["records", "request"]),
     (
         "journal",
         &[

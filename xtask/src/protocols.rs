@@ -29,6 +29,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("metrics", Speech::Nothing),
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
+    ("cluster", Speech::Nothing),
     ("store", Speech::Nothing),
     ("store-tree", Speech::Nothing),
     ("expiry", Speech::Nothing),

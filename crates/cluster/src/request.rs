@@ -1,0 +1,194 @@
+//! What a node may ask of the ledger, and what it hears. The rules of who asks what, and when, are not
+//! here: they are the same for every ledger.
+//!
+//! | kind | how it is done | when no answer comes |
+//! |---|---|---|
+//! | a read | at a quorum | asked again |
+//! | a swap | compare and set, linearizable per register | it may still be done later: asked again under a condition that makes a repeat nothing |
+//! | a write of entries | at a quorum; the same key always has the same bytes | written again with the same bytes |
+
+use std::future::Future;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::records::{ClusterRecord, NodeRecord, ShardRecord, TermRecord};
+
+/// A piece of an entry's bytes: large entries are stored in several, which together are the entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPart {
+    /// Number of the entry, dense over all epochs, from 1.
+    pub n: u64,
+    /// From 0; each part says in its first byte whether another follows (the ledger does not look).
+    pub part: u32,
+    /// Its bytes.
+    pub body: Bytes,
+}
+
+/// What a node asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The record of the cluster. Answer: [`Reply::Cluster`].
+    ReadCluster,
+    /// Makes the record of the cluster if there is none. Answer: [`Reply::Swapped`].
+    MakeCluster(ClusterRecord),
+    /// All nodes. Answer: [`Reply::Nodes`].
+    ReadNodes,
+    /// A node comes up: makes its record with incarnation 1, or raises `before`, the incarnation that it
+    /// was seen with, by one and sets beat 0 and state up, whatever its state was. Its terms stay.
+    Enter {
+        /// Which node.
+        node: Uuid,
+        /// The incarnation in its record, 0 where it has none.
+        before: u64,
+        /// What others should know: addresses, version, boot id.
+        about: Bytes,
+    },
+    /// Renews a node's lease: beat + 1 and new terms, if its record has this incarnation and beat and
+    /// is up.
+    Beat {
+        /// Which node.
+        node: Uuid,
+        /// Its incarnation.
+        incarnation: u64,
+        /// The beat that its record has.
+        beat: u64,
+        /// For each shard that it owns.
+        terms: Vec<TermRecord>,
+    },
+    /// Ends a node's lease for good: sets its state to fenced, if its record has this incarnation and
+    /// beat and is up.
+    Fence {
+        /// Whose lease ends.
+        node: Uuid,
+        /// The incarnation that was seen.
+        incarnation: u64,
+        /// The beat that was seen for so long.
+        beat: u64,
+    },
+    /// The record of a shard, at a quorum: the check of an owner before it acknowledges. Answer:
+    /// [`Reply::Shard`].
+    ReadShard {
+        /// Which shard.
+        shard: u32,
+    },
+    /// The same, read so that every swap that was answered before is seen.
+    ReadShardSerial {
+        /// Which shard.
+        shard: u32,
+    },
+    /// Makes the record of a shard with epoch 0, phase released and nothing in it, if there is none.
+    MakeShard {
+        /// Which shard.
+        shard: u32,
+    },
+    /// Claims a shard: epoch `before` + 1, this claim, node and incarnation, phase sealing, this clock,
+    /// if its epoch is `before`.
+    Claim {
+        /// Which shard.
+        shard: u32,
+        /// The epoch that it has.
+        before: u64,
+        /// Names this attempt.
+        claim: Uuid,
+        /// Who claims it.
+        node: Uuid,
+        /// In which incarnation.
+        incarnation: u64,
+        /// Where the clock of this term begins at the least.
+        clock: Bytes,
+    },
+    /// Sets the claim to what it is, if it is this one and the phase is sealing: once it was answered
+    /// `done`, a quorum has the claim.
+    Confirm {
+        /// Which shard.
+        shard: u32,
+        /// The claim.
+        claim: Uuid,
+    },
+    /// Opens a claimed shard: adds the end of the epoch opened before to `ends`, sets `opened` to the
+    /// claim's epoch and the phase to open, if this is the claim and the phase is sealing.
+    Open {
+        /// Which shard.
+        shard: u32,
+        /// The claim.
+        claim: Uuid,
+        /// Its epoch.
+        epoch: u64,
+        /// All ends, those of before included.
+        ends: Vec<(u64, u64)>,
+    },
+    /// Gives a shard up: phase released and the final clock, if this is the claim and the phase is open.
+    Release {
+        /// Which shard.
+        shard: u32,
+        /// The claim.
+        claim: Uuid,
+        /// The last checkpoint of its clock.
+        clock: Bytes,
+    },
+    /// Writes parts of entries at a quorum. Answer: [`Reply::Written`].
+    Append {
+        /// Whose journal.
+        shard: u32,
+        /// By the owner of this epoch.
+        epoch: u64,
+        /// A part of the journal that is let go as a whole.
+        segment: u64,
+        /// All parts of one or more entries.
+        parts: Vec<EntryPart>,
+    },
+    /// Reads the parts of entries of a segment after entry `after`, in order, of about `limit` bytes; at
+    /// least one where there is one. Answer: [`Reply::Parts`].
+    ReadEntries {
+        /// Whose journal.
+        shard: u32,
+        /// Which epoch's.
+        epoch: u64,
+        /// Which segment of it.
+        segment: u64,
+        /// The entries behind this number.
+        after: u64,
+        /// Bytes after which no more are wanted.
+        limit: usize,
+    },
+}
+
+/// What the ledger answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The record of the cluster, if there is one.
+    Cluster(Option<ClusterRecord>),
+    /// All nodes.
+    Nodes(Vec<NodeRecord>),
+    /// The record of a shard, if there is one.
+    Shard(Option<ShardRecord>),
+    /// Whether the condition of a swap held, so that it was done.
+    Swapped(bool),
+    /// A quorum has what was written.
+    Written,
+    /// Parts of entries in the order of their numbers.
+    Parts(Vec<EntryPart>),
+}
+
+/// No answer came in time, or one that says as much: what was asked may be done, may never be, or may
+/// be done later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unanswered(
+    /// What went wrong, for logs.
+    pub String,
+);
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unanswered {}
+
+/// Where records and entries are kept.
+pub trait Ledger: Send + Sync + 'static {
+    /// Does what is asked. It may be dropped while it waits: then nobody knows whether it is done.
+    fn execute(&self, request: Request) -> impl Future<Output = Result<Reply, Unanswered>> + Send;
+}
