@@ -143,6 +143,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "settle",
             "writer",
             "local",
+            "folder_opener",
             "memory",
             "laws",
         ],

@@ -6,7 +6,7 @@
 //! with groups that follow each other. An answer that did not come is *unknown*, and the caller
 //! appends the same bytes again, which such a journal takes as done when they are there.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use store::Error;
 
@@ -83,4 +83,18 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Bytes of all entries of a group together, at most.
     fn group_bytes_max(&self) -> usize;
+
+    /// Whether its entries are applied by nobody once its user has let go of them with
+    /// [`cut`](Self::cut). Where others apply them too, or the user may have to apply all again, what
+    /// it removed of what they say may still be somewhere.
+    fn has_one_user(&self) -> bool;
+}
+
+/// Opens a journal: at the start of whoever follows it, and again after a failure, when the one that
+/// was open before has been let go of.
+pub trait OpenJournal: Send + Sync + 'static {
+    /// Opens it. Entries up to `known_durable` were durable: a journal that ends before has lost some,
+    /// and is refused with `Corrupt` unless `accept_loss` is set; then it goes on behind that number.
+    /// `Refused` when somebody else has it.
+    fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error>;
 }

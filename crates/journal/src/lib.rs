@@ -19,6 +19,7 @@ mod disk;
 mod entry;
 mod errors;
 mod folder;
+mod folder_opener;
 mod group;
 pub mod laws;
 mod local;
@@ -37,9 +38,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use contract::{AppendFailure, Held, Journal};
+pub use contract::{AppendFailure, Held, Journal, OpenJournal};
 pub use entry::{EncodedEntry, Entry, Mutation};
+pub use folder_opener::JournalFolder;
 pub use local::LocalJournal;
-pub use memory::{Fault, MemoryJournal};
+pub use memory::{Fault, MemoryJournal, MemoryJournals};
 pub use options::JournalOptions;
 pub use segment_header::FLOORS_BYTES_MAX;

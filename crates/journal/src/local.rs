@@ -112,6 +112,10 @@ impl LocalJournal {
 }
 
 impl Journal for LocalJournal {
+    fn has_one_user(&self) -> bool {
+        true
+    }
+
     fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.writer.lock().append(group)
     }

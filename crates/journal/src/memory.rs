@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use store::{Error, Kind};
 
 use crate::{
-    contract::{AppendFailure, Held, Journal},
+    contract::{AppendFailure, Held, Journal, OpenJournal},
     entry::{EncodedEntry, Entry},
     errors::invalid,
     segment_header::FLOORS_BYTES_MAX,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Bytes of all entries of a group, at most.
-const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// What fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,8 @@ struct State {
     /// A group that was kept without an answer; the next opening finds it.
     unanswered: Option<Vec<EncodedEntry>>,
     floors: Vec<u8>,
+    /// Nothing is let go of, as long as somebody may need all of it.
+    keeps_all: bool,
     stopped: bool,
     /// Faults, and how many calls of their kind come before them.
     faults: Vec<(Fault, u64)>,
@@ -76,6 +78,12 @@ impl MemoryJournal {
     /// A journal without entries that does not fail yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A journal that cuts let go of nothing of, so that whoever has lost all may apply all again.
+    pub fn keeping_all() -> Self {
+        let state = State { keeps_all: true, ..State::default() };
+        Self { state: Arc::new(Mutex::new(state)) }
     }
 
     /// Makes the `nth` call that this fault is about, from now on and counted from 1, fail, once.
@@ -94,6 +102,36 @@ impl MemoryJournal {
             kept.keep(&group);
         }
         Self { state: Arc::new(Mutex::new(kept)) }
+    }
+}
+
+/// A journal in memory that is opened again and again; copies of it are the same.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryJournals {
+    newest: Arc<Mutex<MemoryJournal>>,
+}
+
+impl MemoryJournals {
+    /// One that is opened for the first time next.
+    pub fn new(journal: MemoryJournal) -> Self {
+        Self { newest: Arc::new(Mutex::new(journal)) }
+    }
+
+    /// The journal as it was opened last.
+    pub fn newest(&self) -> MemoryJournal {
+        self.newest.lock().clone()
+    }
+}
+
+impl OpenJournal for MemoryJournals {
+    fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error> {
+        let mut newest = self.newest.lock();
+        let opened = newest.reopen();
+        if opened.end() < known_durable && !accept_loss {
+            return Err(Error::new(Kind::Corrupt, "the journal ends before what was durable"));
+        }
+        *newest = opened.clone();
+        Ok(Arc::new(opened))
     }
 }
 
@@ -211,7 +249,8 @@ impl Journal for MemoryJournal {
             return Err(fault_error("a cut"));
         }
         floors.clone_into(&mut state.floors);
-        while 1 < state.groups.len()
+        while !state.keeps_all
+            && 1 < state.groups.len()
             && state.groups.front().is_some_and(|group| last_of(group) < before)
         {
             state.groups.pop_front();
@@ -244,6 +283,10 @@ impl Journal for MemoryJournal {
 
     fn group_bytes_max(&self) -> usize {
         GROUP_BYTES_MAX
+    }
+
+    fn has_one_user(&self) -> bool {
+        !self.state.lock().keeps_all
     }
 }
 
@@ -282,6 +325,22 @@ mod tests {
                 again.append(&[entry(again.end() + 1)]).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn an_opening_finds_what_was_kept_and_misses_what_was_lost() {
+        let journals = MemoryJournals::new(MemoryJournal::keeping_all());
+        let first = journals.open(0, false).unwrap();
+        first.append(&[entry(1)]).unwrap();
+        first.append(&[entry(2)]).unwrap();
+        first.cut(2, b"").unwrap();
+        assert_eq!(first.held().first, 1, "it keeps all");
+        journals.newest().fail_nth(Fault::AnswerLost, 1);
+        first.append(&[entry(3)]).unwrap_err();
+        assert_eq!(journals.open(3, false).unwrap().end(), 3);
+        let lost = journals.open(4, false).map(|_| ()).unwrap_err();
+        assert_eq!(lost.kind, Kind::Corrupt);
+        assert_eq!(journals.open(4, true).unwrap().end(), 3);
     }
 
     #[test]

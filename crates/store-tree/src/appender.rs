@@ -14,7 +14,7 @@ use std::sync::{
     mpsc,
 };
 
-use journal::{AppendFailure, EncodedEntry, Journal as _};
+use journal::{AppendFailure, EncodedEntry};
 use store::{Error, Kind, Timepiece};
 
 use crate::{

@@ -9,7 +9,6 @@
 //! 4. Entries from the tail on are applied; then the folders of nobody are removed.
 
 use std::{
-    path::Path,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -18,7 +17,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use journal::{Entry, Journal as _, JournalOptions, LocalJournal};
+use journal::{Entry, Journal};
 use lsm_tree::AbstractTree as _;
 use parking_lot::{Mutex, RwLock};
 use store::{Error, Kind, Space};
@@ -38,7 +37,7 @@ use crate::{
     inner::{Applied, OpenStore},
     lasting::AcrossOpenings,
     messages::CommitterMessage,
-    options::{JOURNAL, TREES, TreeOptions},
+    options::TREES,
     published::{PlaceMap, Published, number_after},
     replay::Replayed,
     thread::spawn_named,
@@ -48,12 +47,6 @@ use crate::{
 
 /// Spaces that are there from the beginning, with their places.
 const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)];
-/// The least size of a segment on a small device, bytes.
-const LEAST_SEGMENT: u64 = 1024 * 1024;
-/// The part of a device that a segment of the journal takes at most.
-const SEGMENT_PART: u64 = 64;
-/// Bytes of the largest group: a commit of this size gets a segment of its own.
-const LARGEST_GROUP: u64 = 1 << 30;
 
 /// An open store and its threads.
 pub(crate) struct Generation {
@@ -72,15 +65,15 @@ impl Generation {
         let watermark = DurableWatermark::open(&options.path.join("mark"))
             .map_err(|error| from_io("open the mark", &error))?;
         let mark = watermark.mark;
-        let journal = open_journal(options, mark)?;
+        let journal = open_journal(lasting, mark)?;
         let trees = Trees::new(options.path.join(TREES), options.cache_bytes, &lasting.predicate)?;
         if journal.end() == 0 {
-            begin(&journal, &trees, options.accept_loss)?;
+            begin(&*journal, &trees, options.accept_loss)?;
         }
         let budget = Budget::new(options.journal_bytes, options.buffer_bytes);
         // Where a loss was accepted the journal may end before the tail.
         let first = mark.tail.min(journal.end() + 1).max(journal.held().first);
-        let (replayed, applied) = apply_all(&journal, &trees, &budget, first)?;
+        let (replayed, applied) = apply_all(&*journal, &trees, &budget, first)?;
         let applied = Applied { stamp: applied.stamp.max(mark.stamp), ..applied };
         trees.remove_others(
             &replayed.places.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
@@ -94,7 +87,7 @@ impl Generation {
         let places: PlaceMap = replayed.places.values().filter_map(by_space).collect();
         let inner = Arc::new(OpenStore {
             published: Published::new(places, &trees.counter),
-            journal: Mutex::new(Some(Arc::new(journal))),
+            journal: Mutex::new(Some(journal)),
             working: RwLock::new(()),
             trees,
             directory: replayed.directory,
@@ -178,33 +171,19 @@ impl Generation {
     }
 }
 
-/// Opens the journal.
-fn open_journal(options: &TreeOptions, mark: Mark) -> Result<LocalJournal, Error> {
-    let folder = options.path.join(JOURNAL);
-    let journal = JournalOptions {
-        segment_bytes: segment_bytes(&options.path, options.segment_bytes),
-        spare_segments: options.spare_segments,
-        known_durable: mark.durable,
-        empty_after: if options.accept_loss { mark.durable } else { 0 },
-        accept_loss: options.accept_loss,
-        group_bytes: LARGEST_GROUP,
-    };
-    LocalJournal::open(&folder, &journal).map_err(|error| match error.kind {
+/// Opens the journal. Whoever refuses it is named with the store's folder.
+fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>, Error> {
+    let options = &lasting.options;
+    let opened = lasting.journal.open(mark.durable, options.accept_loss);
+    opened.map_err(|error| match error.kind {
         Kind::Refused => Error::new(Kind::Refused, format!("{}: {error}", options.path.display())),
         _ => error,
     })
 }
 
-/// Bytes of a segment: on a small device less than is usual.
-fn segment_bytes(folder: &Path, usual: u64) -> u64 {
-    let total = rustix::fs::statvfs(folder)
-        .map_or(u64::MAX, |stat| stat.f_blocks.saturating_mul(stat.f_frsize));
-    usual.min((total / SEGMENT_PART).max(LEAST_SEGMENT))
-}
-
 /// The first entry makes the first spaces: a store that has lost everything differs from one that
 /// never had anything.
-fn begin(journal: &LocalJournal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
+fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
     if !trees.numbers()?.is_empty() && !accept_loss {
         return Err(Error::new(Kind::Corrupt, "the journal is missing"));
     }
@@ -222,7 +201,7 @@ fn begin(journal: &LocalJournal, trees: &Trees, accept_loss: bool) -> Result<(),
 
 /// Opens all trees, applies the journal to them from this entry on, and sets the counter behind it.
 fn apply_all(
-    journal: &LocalJournal,
+    journal: &dyn Journal,
     trees: &Trees,
     budget: &Budget,
     first: u64,
@@ -249,7 +228,7 @@ fn apply_all(
 }
 
 /// The last entry, which the journal always has; of one that lost everything nothing is known.
-fn last_applied(journal: &LocalJournal) -> Result<Applied, Error> {
+fn last_applied(journal: &dyn Journal) -> Result<Applied, Error> {
     let end = journal.end();
     let nothing = Applied { n: end, under: 0, stamp: Mark::START.stamp };
     if end == 0 || end < journal.held().first {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use journal::{Journal as _, LocalJournal};
+use journal::Journal;
 use lsm_tree::AbstractTree as _;
 use parking_lot::{Mutex, RwLock};
 use store::{Error, InFlight, Kind, Stamp};
@@ -52,7 +52,7 @@ pub(crate) struct Applied {
 /// An open store.
 pub(crate) struct OpenStore {
     /// None once this opening was stopped and another is about to take the journal.
-    pub(crate) journal: Mutex<Option<Arc<LocalJournal>>>,
+    pub(crate) journal: Mutex<Option<Arc<dyn Journal>>>,
     /// Held for reading by whoever works on the trees beside the store's own threads.
     pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
@@ -95,7 +95,7 @@ pub(crate) struct OpenStore {
 
 impl OpenStore {
     /// The journal, while this opening has it.
-    pub(crate) fn journal(&self) -> Result<Arc<LocalJournal>, Error> {
+    pub(crate) fn journal(&self) -> Result<Arc<dyn Journal>, Error> {
         let gone = || Error::new(Kind::Unavailable, "the store is being opened again");
         self.journal.lock().clone().ok_or_else(gone)
     }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicU64};
 
+use journal::OpenJournal;
 use store::{InFlight, Timepiece};
 
 use crate::{filter::PredicateInForce, metrics::TreeMetrics, options::TreeOptions, room::Room};
@@ -10,6 +11,8 @@ use crate::{filter::PredicateInForce, metrics::TreeMetrics, options::TreeOptions
 pub(crate) struct AcrossOpenings {
     /// Where and how it is opened.
     pub(crate) options: TreeOptions,
+    /// What the trees follow.
+    pub(crate) journal: Arc<dyn OpenJournal>,
     /// Database time.
     pub(crate) time: Arc<dyn Timepiece>,
     /// Views wait for batches of an opening that has stopped, too.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
+use journal::OpenJournal;
 use parking_lot::Mutex;
 use store::{Error, Timepiece};
 use tokio::sync::Notify;
@@ -42,12 +43,24 @@ impl std::fmt::Debug for TreeStore {
 }
 
 impl TreeStore {
-    /// Opens or makes a store whose commits are stamped by this clock.
+    /// Opens or makes a store whose commits are stamped by this clock, and whose journal lies in its
+    /// directory.
     pub fn open(options: &TreeOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
+        Self::open_on(options, Arc::new(options.journal_folder()), time)
+    }
+
+    /// The same on another journal. The directory has a copy of what the journal says, and may be
+    /// empty: then all is applied again.
+    pub fn open_on(
+        options: &TreeOptions,
+        journal: Arc<dyn OpenJournal>,
+        time: Arc<dyn Timepiece>,
+    ) -> Result<Self, Error> {
         std::fs::create_dir_all(&options.path)
             .map_err(|error| from_io("make the directory", &error))?;
         let lasting = AcrossOpenings {
             options: options.clone(),
+            journal,
             time,
             in_flight: Arc::default(),
             published: Arc::default(),

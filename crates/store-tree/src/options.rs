@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use journal::{JournalFolder, JournalOptions};
+
 /// Folder of the journal, in the store's directory.
-pub(crate) const JOURNAL: &str = "journal";
+const JOURNAL: &str = "journal";
+/// Bytes of the largest group: a commit of this size gets a segment of its own.
+const LARGEST_GROUP: u64 = 1 << 30;
 /// Folder of the trees, in the store's directory.
 pub(crate) const TREES: &str = "trees";
 
@@ -39,5 +43,16 @@ impl TreeOptions {
             spare_segments: 2,
             accept_loss: false,
         }
+    }
+
+    /// The journal in the store's directory.
+    pub(crate) fn journal_folder(&self) -> JournalFolder {
+        let options = JournalOptions {
+            segment_bytes: self.segment_bytes,
+            spare_segments: self.spare_segments,
+            group_bytes: LARGEST_GROUP,
+            ..JournalOptions::default()
+        };
+        JournalFolder { path: self.path.join(JOURNAL), options }
     }
 }

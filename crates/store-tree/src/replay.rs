@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use journal::{Entry, Journal as _, LocalJournal, Mutation};
+use journal::{Entry, Journal, Mutation};
 use store::{Error, Kind, Space};
 
 use crate::{
@@ -75,7 +75,7 @@ impl Replayed {
     /// Applies all entries after this number; returns the last, if there was one.
     pub(crate) fn apply_journal(
         &mut self,
-        journal: &LocalJournal,
+        journal: &dyn Journal,
         after: u64,
         trees: &Trees,
         budget: &Budget,
@@ -107,7 +107,7 @@ impl Replayed {
     /// Reads the journal to its end and deals it out.
     fn read_all(
         &mut self,
-        journal: &LocalJournal,
+        journal: &dyn Journal,
         after: u64,
         trees: &Trees,
         budget: &Budget,

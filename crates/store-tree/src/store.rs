@@ -85,6 +85,10 @@ impl Store for TreeStore {
 
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
+        // Where others have what was dropped here, too, nothing is ever known to have gone.
+        if !live.inner.journal().is_ok_and(|journal| journal.has_one_user()) {
+            return 0;
+        }
         live.inner.filtered.filtered_through(space, live.inner.durable_tail())
     }
 

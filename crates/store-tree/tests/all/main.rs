@@ -3,6 +3,7 @@
 
 mod bounds;
 mod damage;
+mod journals;
 mod kills;
 mod laws;
 mod metrics;

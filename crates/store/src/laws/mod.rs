@@ -23,6 +23,12 @@ pub trait Bench {
     /// The same store after the process died without a clean stop.
     fn crash(&mut self, store: Self::Store) -> impl Future<Output = Self::Store>;
 
+    /// Whether what was reaped is gone after a crash. It is not where a store may find less on its disk
+    /// then and has it applied again; such a store never says that all on its disk was filtered.
+    fn reaped_stays_gone(&self) -> bool {
+        true
+    }
+
     /// The clock that stamps the commits of stores this bench opens.
     fn time(&self) -> &ManualTime;
 }

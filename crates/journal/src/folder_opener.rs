@@ -1,0 +1,48 @@
+//! Opens the journal in a folder of this machine, with segments that suit its device.
+
+use std::{path::PathBuf, sync::Arc};
+
+use store::Error;
+
+use crate::{
+    contract::{Journal, OpenJournal},
+    local::LocalJournal,
+    options::JournalOptions,
+};
+
+/// The least size of a segment on a small device, bytes.
+const LEAST_SEGMENT: u64 = 1024 * 1024;
+/// The part of a device that a segment takes at most.
+const SEGMENT_PART: u64 = 64;
+
+/// The journal in a folder.
+#[derive(Clone, Debug)]
+pub struct JournalFolder {
+    /// Where; made where it is missing, in a folder that is there.
+    pub path: PathBuf,
+    /// How; what is known to be durable, and whether a loss is accepted, is said at each opening.
+    pub options: JournalOptions,
+}
+
+impl OpenJournal for JournalFolder {
+    fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error> {
+        let options = JournalOptions {
+            segment_bytes: self.segment_bytes(),
+            known_durable,
+            empty_after: if accept_loss { known_durable } else { 0 },
+            accept_loss,
+            ..self.options.clone()
+        };
+        Ok(Arc::new(LocalJournal::open(&self.path, &options)?))
+    }
+}
+
+impl JournalFolder {
+    /// Bytes of a segment: on a small device less than is usual.
+    fn segment_bytes(&self) -> u64 {
+        let device = self.path.parent().unwrap_or(&self.path);
+        let total = rustix::fs::statvfs(device)
+            .map_or(u64::MAX, |stat| stat.f_blocks.saturating_mul(stat.f_frsize));
+        self.options.segment_bytes.min((total / SEGMENT_PART).max(LEAST_SEGMENT))
+    }
+}
