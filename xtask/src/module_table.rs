@@ -2,7 +2,20 @@
 
 /// A crate and its modules: each imports from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
-    ("clock", &["checkpoint", "instant", "steps", "machine", "shared", "database", "manual"]),
+    (
+        "clock",
+        &[
+            "checkpoint",
+            "instant",
+            "steps",
+            "machine",
+            "shared",
+            "database",
+            "start",
+            "waiting",
+            "manual",
+        ],
+    ),
     ("memory", &["pressure", "account", "plan", "share"]),
     ("metrics", &["histogram", "latency"]),
     (

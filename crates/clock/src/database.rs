@@ -14,10 +14,17 @@
 //!
 //! After a start within the same boot the boot clock says how much time has passed.
 //!
+//! In a cluster a checkpoint is a lease too, that others see renewed: no time may be used from one
+//! lease behind the reading of the boot clock that the checkpoint has, since another node may then go
+//! on. A checkpoint that becomes durable late lengthens nothing. When the node's time as an owner ends,
+//! so does its clock ([`Clock::end`]), for whoever waits too.
+//!
 //! Where the wall clock is ahead, time follows it: slowly for half a second, at once for a small
 //! step, after ten minutes for a larger one, which may be a mistake. What a jump makes expire is
 //! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
 //! runs slower until both agree.
+
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
@@ -27,11 +34,11 @@ use crate::{
     instant::Instant,
     machine::ClockSource,
     shared::{Line, SharedLine},
-    steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallDecision, WallSteps},
+    steps::{ACCEPT_AFTER_MS, WallDecision, WallSteps},
 };
 
 /// The rate of a manual clock, parts per million.
-const STANDS_STILL: i64 = -1_000_000;
+pub(crate) const STANDS_STILL: i64 = -1_000_000;
 
 /// How a clock moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,164 +89,62 @@ pub struct ClockStatus {
 
 /// What only the thread that ticks, and whoever asks for a status, looks at.
 #[derive(Debug)]
-struct ClockState {
-    steps: WallSteps,
+pub(crate) struct ClockState {
+    pub(crate) steps: WallSteps,
     /// Of this boot of the machine.
-    boot_id: BootId,
+    pub(crate) boot_id: BootId,
     /// Of the last checkpoint.
-    number: u64,
+    pub(crate) number: u64,
     /// What expired later than this is not reaped, because a jump waits to be accepted.
-    reap_until_ms: i64,
+    pub(crate) reap_until_ms: i64,
     /// Database time at which it counts as accepted by itself.
-    accepted_at_ms: i64,
+    pub(crate) accepted_at_ms: i64,
     /// Monotonic clock and database time at the last check of the watchdog.
-    watched: Option<(u128, i64)>,
-    keeps_pace: bool,
-    boot_disagrees: bool,
+    pub(crate) watched: Option<(u128, i64)>,
+    pub(crate) keeps_pace: bool,
+    pub(crate) boot_disagrees: bool,
 }
 
 /// The database clock.
 #[derive(Debug)]
 pub struct Clock {
-    mode: ClockMode,
-    source: Box<dyn ClockSource>,
-    shared: SharedLine,
+    pub(crate) mode: ClockMode,
+    /// How far beyond a durable checkpoint time may be used, milliseconds.
+    pub(crate) lease_ms: i64,
+    /// Whether a checkpoint is a lease that others watch.
+    pub(crate) is_leased: bool,
+    pub(crate) ended: AtomicBool,
+    pub(crate) source: Box<dyn ClockSource>,
+    pub(crate) shared: SharedLine,
     /// It is whole after each statement, so that a holder that panics leaves nothing by halves.
-    state: Mutex<ClockState>,
-    renewed: Condvar,
-    renewed_async: Notify,
-}
-
-/// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
-/// boot clock was not believed.
-fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64) -> (i64, bool) {
-    let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
-    // Time may have run faster than the boot clock by this much.
-    let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
-    let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
-    // A boot clock that says that far more time has passed than the wall clock does may be another
-    // one, as in a container that was moved. Time that was too early for a while costs nothing; too
-    // late, it would make what lives expire for good.
-    let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
-    match by_wall {
-        Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
-            (last.ms.saturating_add(by_wall.max(LEASE_MS)), true)
-        }
-        _ => (by_boot, false),
-    }
+    pub(crate) state: Mutex<ClockState>,
+    pub(crate) renewed: Condvar,
+    pub(crate) renewed_async: Notify,
 }
 
 impl Clock {
-    /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
-    /// that [`tick`](Self::tick) asks for first is durable.
-    pub fn start(
-        mode: ClockMode,
-        source: Box<dyn ClockSource>,
-        boot_id: BootId,
-        last: Option<Checkpoint>,
-    ) -> Result<Self, ClockRefusal> {
-        if last.is_some_and(|last| last.manual != (mode == ClockMode::Manual)) {
-            return Err(ClockRefusal::OtherMode);
-        }
-        let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
-        let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
-        let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
-        let mut boot_disagrees = false;
-        let start_ms = match (mode, last) {
-            (ClockMode::Manual, Some(last)) => last.ms,
-            (ClockMode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
-            (ClockMode::System, None) => wall,
-            (ClockMode::System, Some(last)) if last.boot_id == boot_id => {
-                let start_ms;
-                (start_ms, boot_disagrees) = within_boot(&last, wall, boot_ns);
-                start_ms
-            }
-            (ClockMode::System, Some(last)) => {
-                // Another boot: the boot clock says nothing of how long the machine was off. No
-                // instant beyond the lease was used.
-                let least = last.ms.saturating_add(LEASE_MS);
-                // The machine was off for long, or its clock is wrong; what expires by that waits
-                // for the reaper.
-                if least.saturating_add(MAX_STEP_MS) < wall {
-                    reap_until_ms = reap_until_ms.min(least);
-                    accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
-                }
-                wall.max(least)
-            }
-        };
-        let line = Line {
-            base_ms: start_ms,
-            base_ns: 0,
-            boot_ns,
-            ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
-            // No time before the first checkpoint is durable.
-            limit_ms: i64::MIN,
-        };
-        let state = ClockState {
-            steps: WallSteps::default(),
-            boot_id,
-            number: last.map_or(0, |last| last.number),
-            reap_until_ms,
-            accepted_at_ms,
-            watched: None,
-            keeps_pace: true,
-            boot_disagrees,
-        };
-        Ok(Self {
-            mode,
-            source,
-            shared: SharedLine::new(line),
-            state: Mutex::new(state),
-            renewed: Condvar::new(),
-            renewed_async: Notify::new(),
-        })
-    }
-
     /// How it moves.
     pub fn mode(&self) -> ClockMode {
         self.mode
     }
 
-    /// Database time, or `None` while a checkpoint is overdue and operations have to wait.
+    /// Database time, or `None` while a checkpoint is overdue and operations have to wait, and after the
+    /// clock's end.
     pub fn try_now(&self) -> Option<Instant> {
-        let (now, limit) = self.shared.read_now(&*self.source);
-        (now <= limit).then_some(Instant { ms: now })
-    }
-
-    /// Database time; waits while a checkpoint is overdue.
-    pub async fn now(&self) -> Instant {
-        loop {
-            let renewed = self.renewed_async.notified();
-            if let Some(now) = self.try_now() {
-                return now;
-            }
-            renewed.await;
-        }
-    }
-
-    /// Database time, for threads; waits while a checkpoint is overdue.
-    pub fn now_blocking(&self) -> Instant {
-        loop {
-            if let Some(now) = self.try_now() {
-                return now;
-            }
-            let mut state = self.state.lock();
-            if self.try_now().is_none() {
-                self.renewed.wait(&mut state);
-            }
-        }
+        let reading = self.shared.read_now(&*self.source);
+        // Looked at last: nobody uses an instant that was read after the end.
+        (reading.is_usable && !self.has_ended()).then_some(Instant { ms: reading.now_ms })
     }
 
     /// The latest instant that may have been used: time itself, held at the limit.
     pub fn last_used(&self) -> Instant {
-        let (now, limit) = self.shared.read_now(&*self.source);
-        Instant { ms: if limit == i64::MIN { now } else { now.min(limit) } }
+        Instant { ms: self.shared.read_now(&*self.source).last_ms }
     }
 
     /// Compares with the wall clock and returns the checkpoint to make durable now. Call it about
     /// once a second and pass what was written to [`mark_persisted`](Self::mark_persisted).
     pub fn tick(&self) -> Checkpoint {
-        let now = Instant { ms: self.shared.read_now(&*self.source).0 };
+        let now = Instant { ms: self.shared.read_now(&*self.source).now_ms };
         if self.mode == ClockMode::Manual {
             return self.checkpoint_at(now.ms);
         }
@@ -303,13 +208,20 @@ impl Clock {
             let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
             let manual = self.mode == ClockMode::Manual;
-            let lease = if manual { 0 } else { LEASE_MS };
+            let lease = if manual { 0 } else { self.lease_ms };
+            let leased_ns = self.lease_ms.saturating_mul(1_000_000);
+            let until_ns = match self.is_leased {
+                // By the clock of when it was asked for, not of when it was answered.
+                true => line.until_ns.max(checkpoint.boot_ns.saturating_add(leased_ns)),
+                false => i64::MAX,
+            };
             Line {
                 base_ms: now.max(checkpoint.ms),
                 base_ns: if ahead { 0 } else { ns },
                 boot_ns,
                 // Checkpoints may become durable out of order; the limit only rises.
                 limit_ms: line.limit_ms.max(checkpoint.ms.saturating_add(lease)),
+                until_ns,
                 ..line
             }
         });

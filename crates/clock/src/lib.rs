@@ -8,13 +8,17 @@ mod instant;
 mod machine;
 mod manual;
 mod shared;
+mod start;
 mod steps;
+mod waiting;
 
 pub use checkpoint::{BootId, Checkpoint};
 pub use database::{Clock, ClockMode, ClockRefusal, ClockStatus};
 pub use instant::Instant;
 pub use machine::{ClockSource, Machine, monotonic_time, thread_time, wall_ms};
+pub use start::ClusterLease;
 pub use steps::{LEASE_MS, MAX_STEP_MS, STEP_WINDOW_MS};
+pub use waiting::ClockEnded;
 
 #[cfg(test)]
 mod tests;

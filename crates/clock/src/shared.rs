@@ -20,6 +20,20 @@ pub(crate) struct Line {
     pub(crate) ppm: i64,
     /// No instant beyond this one may be used.
     pub(crate) limit_ms: i64,
+    /// And none at all from this reading of the boot clock on: the lease that it is used under has run
+    /// out by then. `i64::MAX` where there is none.
+    pub(crate) until_ns: i64,
+}
+
+/// What a look at the clock shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Database time, milliseconds.
+    pub(crate) now_ms: i64,
+    /// The latest of what may be used by now.
+    pub(crate) last_ms: i64,
+    /// Whether that is time itself.
+    pub(crate) is_usable: bool,
 }
 
 impl Line {
@@ -30,6 +44,19 @@ impl Line {
         let elapsed = elapsed.saturating_add(i64::try_from(gained).unwrap_or(0));
         let ns = self.base_ns.saturating_add(elapsed);
         (self.base_ms.saturating_add(ns.div_euclid(1_000_000)), ns.rem_euclid(1_000_000))
+    }
+
+    /// What a look at this reading of the boot clock shows. Before the first checkpoint is durable
+    /// nothing has a limit that means anything: then the last that was used is time itself.
+    fn reading_at(&self, boot_ns: i64) -> Reading {
+        let now_ms = self.time_at(boot_ns).0;
+        let leased_ms = self.time_at(boot_ns.min(self.until_ns)).0;
+        let began = self.limit_ms != i64::MIN;
+        Reading {
+            now_ms,
+            last_ms: if began { leased_ms.min(self.limit_ms) } else { now_ms },
+            is_usable: now_ms <= self.limit_ms && boot_ns < self.until_ns,
+        }
     }
 }
 
@@ -43,6 +70,7 @@ pub(crate) struct SharedLine {
     boot_ns: AtomicI64,
     ppm: AtomicI64,
     limit_ms: AtomicI64,
+    until_ns: AtomicI64,
 }
 
 impl SharedLine {
@@ -54,11 +82,12 @@ impl SharedLine {
             boot_ns: AtomicI64::new(line.boot_ns),
             ppm: AtomicI64::new(line.ppm),
             limit_ms: AtomicI64::new(line.limit_ms),
+            until_ns: AtomicI64::new(line.until_ns),
         }
     }
 
-    /// Database time now, and the limit.
-    pub(crate) fn read_now(&self, source: &dyn ClockSource) -> (i64, i64) {
+    /// Database time now, and whether it may be used.
+    pub(crate) fn read_now(&self, source: &dyn ClockSource) -> Reading {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             let line = self.current_line();
@@ -67,7 +96,7 @@ impl SharedLine {
             // then.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
-                return (line.time_at(boot_ns).0, line.limit_ms);
+                return line.reading_at(boot_ns);
             }
             std::hint::spin_loop();
         }
@@ -81,6 +110,7 @@ impl SharedLine {
             boot_ns: self.boot_ns.load(Ordering::Relaxed),
             ppm: self.ppm.load(Ordering::Relaxed),
             limit_ms: self.limit_ms.load(Ordering::Relaxed),
+            until_ns: self.until_ns.load(Ordering::Relaxed),
         }
     }
 
@@ -100,6 +130,7 @@ impl SharedLine {
         self.boot_ns.store(line.boot_ns, Ordering::Relaxed);
         self.ppm.store(line.ppm, Ordering::Relaxed);
         self.limit_ms.store(line.limit_ms, Ordering::Relaxed);
+        self.until_ns.store(line.until_ns, Ordering::Relaxed);
         self.sequence.fetch_add(1, Ordering::Release);
     }
 }

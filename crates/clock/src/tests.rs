@@ -46,6 +46,14 @@ impl Fake {
     }
 }
 
+impl Fake {
+    fn leased(&self, boot: u8, last: Option<Checkpoint>, least: i64) -> Clock {
+        let lease = ClusterLease { ms: 3_000, least: Instant::from_ms(least) };
+        let source = Box::new(self.clone());
+        Clock::start_leased(ClockMode::System, source, [boot; 16], last, Some(lease)).unwrap()
+    }
+}
+
 /// A clock that ticks every second for so long.
 fn ticks(clock: &Clock, fake: &Fake, seconds: i64) -> Checkpoint {
     let mut checkpoint = clock.tick();
@@ -246,7 +254,7 @@ fn readings_of_many_threads_never_go_back() {
             scope.spawn(|| {
                 for _ in 0..20_000 {
                     let floor = newest.load(Ordering::SeqCst);
-                    let now = clock.now_blocking().ms;
+                    let now = clock.now_blocking().unwrap().ms;
                     assert!(floor <= now);
                     newest.fetch_max(now, Ordering::SeqCst);
                 }
@@ -258,4 +266,89 @@ fn readings_of_many_threads_never_go_back() {
             }
         });
     });
+}
+
+#[test]
+fn a_lease_ends_by_the_boot_clock_of_the_tick_that_asked_for_it() {
+    let fake = Fake::at(5_000, START);
+    let clock = fake.leased(1, None, 0);
+    assert_eq!(clock.try_now(), None);
+    let asked = clock.tick();
+    fake.run(2_000);
+    assert_eq!(clock.try_now(), None, "it is not answered yet");
+    clock.mark_persisted(&asked);
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 2_000)));
+    fake.run(999);
+    assert!(clock.try_now().is_some());
+    fake.run(1);
+    assert_eq!(clock.try_now(), None, "a late answer lengthens nothing");
+    assert_eq!(clock.last_used(), Instant::from_ms(START + 3_000));
+    fake.run(60_000);
+    assert_eq!(clock.last_used(), Instant::from_ms(START + 3_000), "nothing was used since");
+    clock.mark_persisted(&clock.tick());
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 63_000)), "nobody else took over");
+}
+
+#[test]
+fn a_step_of_the_wall_clock_lengthens_no_lease() {
+    let fake = Fake::at(5_000, START);
+    let clock = fake.leased(1, None, 0);
+    clock.mark_persisted(&clock.tick());
+    fake.step(10_000);
+    let step = clock.tick();
+    clock.mark_persisted(&step);
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 10_000)));
+    fake.run(3_000);
+    assert_eq!(clock.try_now(), None);
+}
+
+#[test]
+fn a_manual_clock_has_a_lease_too() {
+    let fake = Fake::at(5_000, START);
+    let lease = ClusterLease { ms: 3_000, least: Instant::from_ms(START + 7) };
+    let source = Box::new(fake.clone());
+    let clock = Clock::start_leased(ClockMode::Manual, source, [1; 16], None, Some(lease)).unwrap();
+    clock.mark_persisted(&clock.tick());
+    assert_eq!(clock.try_now(), Some(Instant::from_ms(START + 7)));
+    fake.run(3_000);
+    assert_eq!(clock.try_now(), None);
+    assert_eq!(clock.last_used(), Instant::from_ms(START + 7));
+}
+
+#[test]
+fn whoever_takes_over_begins_where_the_owner_before_could_have_stopped() {
+    let owner = Fake::at(5_000, START);
+    let clock = owner.leased(1, None, 0);
+    let beat = clock.tick();
+    clock.mark_persisted(&beat);
+    // Another machine, whose wall clock is a minute behind, sees the beat by its own boot clock.
+    let taker = Fake::at(900_000, START - 60_000);
+    let seen = Checkpoint { boot_id: [2; 16], boot_ns: 900_000 * 1_000_000, ..beat };
+    for waited in [0, 3_500, 20_000] {
+        taker.boot_ms.store(900_000 + waited, Ordering::SeqCst);
+        let least = beat.ms + 3_000;
+        let next = taker.leased(2, Some(Checkpoint { wall_ms: None, ..seen }), least);
+        next.mark_persisted(&next.tick());
+        let begins = next.try_now().unwrap().ms;
+        assert!(least <= begins && START + waited <= begins, "{waited}: {begins}");
+        assert!(begins <= START + waited.max(3_000) + waited / 1_000 + 1, "{waited}: {begins}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_clock_that_ends_hears_of_it() {
+    let fake = Fake::at(5_000, START);
+    let clock = Arc::new(fake.start(1, None));
+    let waiting = Arc::clone(&clock);
+    let thread = std::thread::spawn(move || waiting.now_blocking());
+    let mut waits = Box::pin(clock.now());
+    let polled = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(waits.as_mut().poll(context).is_pending())
+    });
+    assert!(polled.await);
+    clock.end();
+    assert_eq!(waits.await, Err(ClockEnded));
+    assert_eq!(thread.join().unwrap(), Err(ClockEnded));
+    clock.mark_persisted(&clock.tick());
+    assert_eq!((clock.try_now(), clock.has_ended()), (None, true), "an end is for good");
 }

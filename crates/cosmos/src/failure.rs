@@ -359,7 +359,7 @@ impl From<engine::Error> for Failure {
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Busy => return Self::out_of_memory(),
             Kind::Full => Fault::Full,
-            Kind::Unavailable | Kind::Reopened => Fault::Unavailable,
+            Kind::Unavailable | Kind::Reopened | Kind::Moved => Fault::Unavailable,
             Kind::Corrupt => Fault::Internal,
         };
         Self::new(fault, error.message)
@@ -397,6 +397,7 @@ mod tests {
             (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),
             (engine::Error::from(memory::Short).into(), (503, 0, "ServiceUnavailable")),
             (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),
+            (engine::Error::new(Kind::Moved, "elsewhere").into(), (503, 0, "ServiceUnavailable")),
         ] {
             assert_eq!(failure.fault.table_row(), want, "{failure:?}");
         }

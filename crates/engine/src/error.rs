@@ -115,6 +115,9 @@ pub enum Kind {
     Full,
     /// The store stopped.
     Unavailable,
+    /// This node does not own the store any more, or ended while it waited for time: another one does,
+    /// and knows what took place.
+    Moved,
     /// The store was opened again during the read. Whoever can look again in a new view does so
     /// ([`Halt::LookAgain`]), so that few callers ever meet it.
     Reopened,
@@ -157,10 +160,17 @@ impl From<store::Error> for Error {
             store::Kind::Full => Kind::Full,
             store::Kind::Corrupt => Kind::Corrupt,
             store::Kind::Refused | store::Kind::Unavailable => Kind::Unavailable,
+            store::Kind::Moved => Kind::Moved,
             store::Kind::Reopened => Kind::Reopened,
             store::Kind::Invalid => Kind::Invalid,
         };
         Self::new(kind, error.message)
+    }
+}
+
+impl From<clock::ClockEnded> for Error {
+    fn from(ended: clock::ClockEnded) -> Self {
+        Self::new(Kind::Moved, ended.to_string())
     }
 }
 

@@ -159,7 +159,7 @@ impl<'a, S: Store> Call<'a, S> {
     /// one; what they hold is held until the operation ends. One that reads a field is error
     /// 4890500: there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
-        let now = self.door.engine.now().await;
+        let now = self.door.engine.now().await?;
         let mut context = Context {
             now_ms: now.ms,
             random: evaluation::Random::new(fastrand::u64(..)),

@@ -138,6 +138,8 @@ impl From<engine::Error> for Error {
             Kind::Full => OutOfDiskSpace,
             // Not one of the codes by which drivers take a server for gone: they would wait for it.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
+            // One by which drivers look for another server, and repeat what may be repeated.
+            Kind::Moved => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,
         };
         Self::new(code, message)
@@ -343,6 +345,7 @@ mod tests {
             (Kind::HintRefused(hints), 27, several),
             (Kind::ParallelArrays, 171, "the engine's text"),
             (Kind::Invalid, 2, "the engine's text"),
+            (Kind::Moved, 91, "the engine's text"),
         ] {
             assert_eq!(shown(kind.clone()), (code, text.to_owned()), "{kind:?}");
         }

@@ -154,6 +154,7 @@ fn refused_store(error: store::Error) -> Failure {
         store::Kind::Full
         | store::Kind::Unavailable
         | store::Kind::Reopened
+        | store::Kind::Moved
         | store::Kind::Invalid => failed(error),
     }
 }

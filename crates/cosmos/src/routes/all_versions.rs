@@ -46,7 +46,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = EventsWanted { after, range, items, bytes: shared::page_bytes(door) };
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     let found = door.engine.feed_events(&container.collection, &wanted, &context).await?;
     // The container may have stopped keeping versions since it was looked up.
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;

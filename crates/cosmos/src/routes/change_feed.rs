@@ -47,7 +47,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     let wanted = ChangesWanted { after, since_s, range, items, bytes: shared::page_bytes(door) };
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     let found = door.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
     // SDKs that read both feeds by one piece of code ask for the form of the other one.

@@ -62,7 +62,7 @@ pub(super) async fn find_by_rid<S: Store>(
     let Some(wanted) = link_rid(request) else { return Ok(None) };
     let range = container.item_range(&KeyScope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     door.engine.scan_items(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }

@@ -118,7 +118,7 @@ pub(super) async fn patch_action<S: Store>(
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, shared::new_context(door, request).await)?),
+        Some(text) => Some(Condition::new(text, shared::new_context(door, request).await?)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");

@@ -26,7 +26,7 @@ pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request
             "PartitionKey value must be supplied for this operation.",
         ));
     }
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))
 }

@@ -117,7 +117,7 @@ pub(crate) async fn query_items<S: Store>(
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
         return count_items(door, request, container, &about).await;
     }
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     let system = parsed.plan.system_reads();
     // From here on `sarg` is only what an index may use. The run asks the whole condition of every
     // row.

@@ -77,7 +77,7 @@ pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> R
         more: false,
     };
     let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
-    let context = shared::new_context(door, request).await;
+    let context = shared::new_context(door, request).await?;
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut page).await?;
     session::check_seen(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);

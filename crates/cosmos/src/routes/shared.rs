@@ -74,13 +74,16 @@ pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Bud
 
 /// What stays the same for a whole operation: its time, its random numbers, what it may compute and
 /// the memory that it may take. Functions of the current time return one value in all of a page.
-pub(crate) async fn new_context<S: Store>(door: &Door<S>, request: &Request) -> Arc<Context> {
-    let now = door.engine.now().await;
-    Arc::new(Context {
+pub(crate) async fn new_context<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+) -> Result<Arc<Context>> {
+    let now = door.engine.now().await?;
+    Ok(Arc::new(Context {
         now_ms: now.ms,
         random: evaluation::Random::new(fastrand::u64(..)),
         budget: new_budget(door, request),
         holding: Holding::from_account(&door.settings.memory),
         ..Context::default()
-    })
+    }))
 }

@@ -55,7 +55,9 @@ pub(crate) struct EngineTime(pub(crate) Arc<Clock>);
 
 impl Timepiece for EngineTime {
     fn now_ms(&self) -> i64 {
-        self.0.now_blocking().ms
+        // What is stamped after the clock's end is never committed: whoever keeps the journal asks who
+        // owns it.
+        self.0.now_blocking().unwrap_or_else(|_| self.0.last_used()).ms
     }
 
     fn monotonic_ns(&self) -> u64 {
@@ -75,8 +77,12 @@ impl<S: Store> Engine<S> {
     }
 
     /// Database time; waits while it may not be used.
-    pub async fn now(&self) -> Instant {
-        self.inner.clock().now().await
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Moved`] when the clock has ended.
+    pub async fn now(&self) -> Result<Instant, Error> {
+        Ok(self.inner.clock().now().await?)
     }
 
     /// Where long operations wait for their turn to compute.

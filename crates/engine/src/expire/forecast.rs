@@ -148,7 +148,7 @@ impl<S: Store> Engine<S> {
             // Of both models: an operator asks about the server.
             let all: Vec<_> = all.into_iter().flatten().map(|(_, collection)| collection).collect();
             // One instant for all collections, or the sums would be of no moment at all.
-            let Some((now, views)) = open_all(&self.inner.views, &all).await else { continue };
+            let Some((now, views)) = open_all(&self.inner.views, &all).await? else { continue };
             let ends = steps.end_instants(now);
             let mut live = Amount::default();
             let mut deaths = vec![Amount::default(); ends.len()];

@@ -100,7 +100,7 @@ impl<S: Store> Engine<S> {
     /// Writes down, once a day, which paths of all containers were used, and stops keeping those
     /// that queries asked for once and none has used for so many days; `None`: they stay.
     pub async fn tend_paths(&self, unused_days: Option<u32>) -> Result<(), Error> {
-        let now_s = self.now().await.ms.div_euclid(1000);
+        let now_s = self.now().await?.ms.div_euclid(1000);
         let unused_s = unused_days.map(|days| i64::from(days.max(1)).saturating_mul(DAY_S));
         for collection in self.inner.map().all_collections().values() {
             let state = collection.state();

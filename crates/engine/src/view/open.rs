@@ -61,7 +61,7 @@ pub(super) struct Opened<S: Store> {
 ///
 /// # Errors
 ///
-/// [`Kind::NotFound`] when it was dropped.
+/// [`Kind::NotFound`] when it was dropped, [`Kind::Moved`] when the clock has ended.
 pub(crate) async fn open_view<S: Store>(
     factory: &ViewFactory<S>,
     collection: &Arc<Collection>,
@@ -70,7 +70,7 @@ pub(crate) async fn open_view<S: Store>(
     // clock that a commit was ahead of, and both pass.
     loop {
         let mut openings = [Opening::register_guard(factory, collection)];
-        let Some(opened) = try_open(factory, &mut openings).await else { continue };
+        let Some(opened) = try_open(factory, &mut openings).await? else { continue };
         if collection.is_dropped() {
             return Err(dropped_error(collection));
         }
@@ -81,10 +81,14 @@ pub(crate) async fn open_view<S: Store>(
 
 /// Steps 2 to 6; `None` when all has to begin again. The caller chooses where the openings stand:
 /// a view of one collection allocates nothing for them.
+///
+/// # Errors
+///
+/// [`Kind::Moved`] when the clock has ended.
 pub(super) async fn try_open<S: Store>(
     factory: &ViewFactory<S>,
     openings: &mut [Opening<'_>],
-) -> Option<Opened<S>> {
+) -> Result<Option<Opened<S>>, Error> {
     let fenced = factory.rules.fence();
     if fenced {
         // Waited for before the fences are read, so that most views open at the first attempt.
@@ -97,7 +101,7 @@ pub(super) async fn try_open<S: Store>(
     }
     // Before the in-flight table is read: what is stamped after a look at an empty table is stamped
     // later than this instant. In the other order a commit could slip in between the two.
-    let instant = factory.clock.now().await;
+    let instant = factory.clock.now().await?;
     let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
@@ -107,13 +111,13 @@ pub(super) async fn try_open<S: Store>(
     let seq = factory.store.published();
     let snapshot = factory.store.snapshot();
     if fenced && openings.iter().any(Opening::has_changed) {
-        return None;
+        return Ok(None);
     }
     // A commit was stamped later than the instant, and the snapshot may show it already.
     if instant.ms < factory.store.in_flight().newest_ms() {
-        return None;
+        return Ok(None);
     }
-    Some(Opened { instant, oldest, seq, snapshot })
+    Ok(Some(Opened { instant, oldest, seq, snapshot }))
 }
 
 impl<S: Store> Opened<S> {

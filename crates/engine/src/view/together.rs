@@ -87,7 +87,7 @@ pub(crate) async fn open_together<S: Store>(
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
         // A change of settings came in between; it passes.
-        let Some((_, views)) = try_open_all(factory, &all).await else { continue };
+        let Some((_, views)) = try_open_all(factory, &all).await? else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped_error(collection));
         }
@@ -116,20 +116,20 @@ pub(crate) async fn open_together<S: Store>(
 pub(crate) async fn open_all<S: Store>(
     factory: &ViewFactory<S>,
     collections: &[Arc<Collection>],
-) -> Option<(Instant, Vec<LiveView<S>>)> {
+) -> Result<Option<(Instant, Vec<LiveView<S>>)>, Error> {
     let all: Vec<&Arc<Collection>> = collections.iter().collect();
-    let (instant, mut views) = try_open_all(factory, &all).await?;
+    let Some((instant, mut views)) = try_open_all(factory, &all).await? else { return Ok(None) };
     views.retain(|view| !view.collection.is_dropped());
-    Some((instant, views))
+    Ok(Some((instant, views)))
 }
 
 /// The views, in the order asked for; `None` when they have to be opened anew.
 async fn try_open_all<S: Store>(
     factory: &ViewFactory<S>,
     all: &[&Arc<Collection>],
-) -> Option<(Instant, Vec<LiveView<S>>)> {
+) -> Result<Option<(Instant, Vec<LiveView<S>>)>, Error> {
     let mut openings: Vec<_> =
         all.iter().map(|one| Opening::register_guard(factory, one)).collect();
     let opened = try_open(factory, &mut openings).await?;
-    Some((opened.instant, opened.into_views(factory, openings)))
+    Ok(opened.map(|opened| (opened.instant, opened.into_views(factory, openings))))
 }

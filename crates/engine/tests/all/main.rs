@@ -4,6 +4,7 @@
 mod a_store_is_opened_again;
 mod all_collections_at_one_instant;
 mod clock_moves_are_durable;
+mod clocks_that_end;
 mod counters_of_dates;
 mod counts_agree_with_what_expires;
 mod cursors_go_on_over_expirations;

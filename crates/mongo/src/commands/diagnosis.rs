@@ -61,7 +61,7 @@ pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<Do
 
 /// Runs `hostInfo`. The time is that of the database clock.
 pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let now = call.door.engine.now().await;
+    let now = call.door.engine.now().await?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     ok(doc! {
         "system": doc! {

@@ -62,7 +62,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(wait) = await_change(call)? {
         sleep(wait).await;
     }
-    let now = call.door.engine.now().await;
+    let now = call.door.engine.now().await?;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
     let mut reply = Document::new();
     if call.args().lax_bool("helloOk")?.unwrap_or(false) {

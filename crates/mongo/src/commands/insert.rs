@@ -32,7 +32,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let writer = call.document_writer(call.door.engine.now().await);
+    let writer = call.document_writer(call.door.engine.now().await?);
     let (inserted, errors) =
         insert_documents(call, &namespace, &documents, ordered, &writer).await?;
     let mut reply = doc! { "n": saturated_int(inserted) };

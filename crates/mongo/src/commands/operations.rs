@@ -110,7 +110,7 @@ async fn list_operations<S: Store>(
     call: &Call<'_, S>,
     asked: ShownBeside,
 ) -> Result<(Vec<Document>, Share)> {
-    let now_ms = call.door.engine.now().await.ms;
+    let now_ms = call.door.engine.now().await?.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
     let host = call.door.settings.host.as_str();
     let mut held = call.door.settings.memory.share();

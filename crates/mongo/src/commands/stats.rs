@@ -116,7 +116,7 @@ pub(super) async fn stats_stage<S: Store>(
         }
     }
     args.allow_only(&["storageStats", "count"])?;
-    let now = call.door.engine.now().await;
+    let now = call.door.engine.now().await?;
     let mut out = doc! {
         "ns": namespace.to_string(),
         "host": call.door.settings.host.as_str(),

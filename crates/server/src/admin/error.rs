@@ -61,6 +61,7 @@ impl From<engine::Error> for Error {
             Kind::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
             Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
             Kind::Unavailable | Kind::Reopened => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+            Kind::Moved => (StatusCode::SERVICE_UNAVAILABLE, "Moved"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
         };
         Self::new(status, code, error.message)

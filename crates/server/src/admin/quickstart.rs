@@ -17,12 +17,13 @@ use crate::{
 /// where no API is on or something else has the sample's name.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let doors = Relayed { doors: shared.doors.clone(), stop: shared.stopping.clone() };
-    let made = make(&doors, shared.engine.now().await).await.map_err(|failure| match &failure {
-        Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),
-        Failure::Refused(_) => Error::failed(failure.to_string()),
-    })?;
+    let made =
+        make(&doors, shared.engine.now().await?).await.map_err(|failure| match &failure {
+            Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),
+            Failure::Refused(_) => Error::failed(failure.to_string()),
+        })?;
     // Read again: a page counts down from here, and writing took some time.
-    let now = shared.engine.now().await;
+    let now = shared.engine.now().await?;
     Ok(Json(json!({
         "database": DATABASE,
         "nosql": made.nosql.map(|it| json!({ "container": COLLECTION, "items": it.count })),

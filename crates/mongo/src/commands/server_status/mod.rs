@@ -83,7 +83,7 @@ fn is_true(value: ValueRef<'_>) -> bool {
 /// apart by what happens meanwhile.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let door = call.door;
-    let now = door.engine.now().await;
+    let now = door.engine.now().await?;
     let uptime = clock::monotonic_time().saturating_sub(door.started);
     let micros = u64::try_from(uptime.as_micros()).unwrap_or(u64::MAX);
     let mut reply = doc! {

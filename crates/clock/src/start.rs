@@ -1,0 +1,130 @@
+//! Where time goes on at a start: behind all that was used before, on this machine or, in a cluster, on
+//! another one.
+
+use std::sync::atomic::AtomicBool;
+
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::Notify;
+
+use crate::{
+    checkpoint::{BootId, Checkpoint},
+    database::{Clock, ClockMode, ClockRefusal, ClockState, STANDS_STILL},
+    instant::Instant,
+    machine::ClockSource,
+    shared::{Line, SharedLine},
+    steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallSteps},
+};
+
+/// What a clock in a cluster goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterLease {
+    /// How long time may be used after the boot clock's reading of a checkpoint, milliseconds.
+    pub ms: i64,
+    /// Time goes on no earlier than here: where the owner before could have stopped.
+    pub least: Instant,
+}
+
+/// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
+/// boot clock was not believed.
+fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i64, bool) {
+    let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+    // Time may have run faster than the boot clock by this much.
+    let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
+    let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
+    // A boot clock that says that far more time has passed than the wall clock does may be another
+    // one, as in a container that was moved. Time that was too early for a while costs nothing; too
+    // late, it would make what lives expire for good.
+    let by_wall = last.wall_ms.map(|at| wall.saturating_sub(at).max(0));
+    match by_wall {
+        Some(by_wall) if by_wall.saturating_add(MAX_STEP_MS) < elapsed => {
+            (last.ms.saturating_add(by_wall.max(lease_ms)), true)
+        }
+        _ => (by_boot, false),
+    }
+}
+
+impl Clock {
+    /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
+    /// that [`tick`](Self::tick) asks for first is durable.
+    pub fn start(
+        mode: ClockMode,
+        source: Box<dyn ClockSource>,
+        boot_id: BootId,
+        last: Option<Checkpoint>,
+    ) -> Result<Self, ClockRefusal> {
+        Self::start_leased(mode, source, boot_id, last, None)
+    }
+
+    /// The same in a cluster, where the checkpoint may be another node's: with this node's boot id and
+    /// its reading of the boot clock when it saw the checkpoint renewed, time goes on by this node's
+    /// boot clock.
+    pub fn start_leased(
+        mode: ClockMode,
+        source: Box<dyn ClockSource>,
+        boot_id: BootId,
+        last: Option<Checkpoint>,
+        lease: Option<ClusterLease>,
+    ) -> Result<Self, ClockRefusal> {
+        let lease_ms = lease.map_or(LEASE_MS, |lease| lease.ms);
+        if last.is_some_and(|last| last.manual != (mode == ClockMode::Manual)) {
+            return Err(ClockRefusal::OtherMode);
+        }
+        let (wall, boot_ns) = (source.wall_ms(), source.boot_ns());
+        let mut reap_until_ms = last.map_or(i64::MAX, |last| last.reap_until_ms);
+        let mut accepted_at_ms = last.map_or(0, |last| last.accepted_at_ms);
+        let mut boot_disagrees = false;
+        let start_ms = match (mode, last) {
+            (ClockMode::Manual, Some(last)) => last.ms,
+            (ClockMode::Manual, None) => wall.div_euclid(1000).saturating_mul(1000),
+            (ClockMode::System, None) => wall,
+            (ClockMode::System, Some(last)) if last.boot_id == boot_id => {
+                let start_ms;
+                (start_ms, boot_disagrees) = within_boot(&last, wall, boot_ns, lease_ms);
+                start_ms
+            }
+            (ClockMode::System, Some(last)) => {
+                // Another boot: the boot clock says nothing of how long the machine was off. No
+                // instant beyond the lease was used.
+                let least = last.ms.saturating_add(lease_ms);
+                // The machine was off for long, or its clock is wrong; what expires by that waits
+                // for the reaper.
+                if least.saturating_add(MAX_STEP_MS) < wall {
+                    reap_until_ms = reap_until_ms.min(least);
+                    accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
+                }
+                wall.max(least)
+            }
+        };
+        let start_ms = lease.map_or(start_ms, |lease| start_ms.max(lease.least.ms));
+        let line = Line {
+            base_ms: start_ms,
+            base_ns: 0,
+            boot_ns,
+            ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
+            // No time before the first checkpoint is durable.
+            limit_ms: i64::MIN,
+            until_ns: if lease.is_some() { i64::MIN } else { i64::MAX },
+        };
+        let state = ClockState {
+            steps: WallSteps::default(),
+            boot_id,
+            number: last.map_or(0, |last| last.number),
+            reap_until_ms,
+            accepted_at_ms,
+            watched: None,
+            keeps_pace: true,
+            boot_disagrees,
+        };
+        Ok(Self {
+            mode,
+            lease_ms,
+            is_leased: lease.is_some(),
+            ended: AtomicBool::new(false),
+            source,
+            shared: SharedLine::new(line),
+            state: Mutex::new(state),
+            renewed: Condvar::new(),
+            renewed_async: Notify::new(),
+        })
+    }
+}
