@@ -198,6 +198,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "snapshot",
             "open",
             "store",
+            "following",
         ],
     ),
     (

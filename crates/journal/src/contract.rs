@@ -58,6 +58,13 @@ pub trait Journal: Send + Sync + 'static {
     /// group is durable. The first must have the number after [`end`](Self::end).
     fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure>;
 
+    /// Keeps entries that somebody else's journal has made durable, as one group: like
+    /// [`append`](Self::append), but nobody else is asked or told. A journal that only its user
+    /// appends to takes them as its own.
+    fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.append(group)
+    }
+
     /// Durable entries after number `after`, in order: whole groups of about `limit_bytes`, at
     /// least one where there is one; none is the end. `Invalid` when the entry after it was cut,
     /// `Corrupt` when it is there but damaged.

@@ -62,7 +62,8 @@ impl Appender {
             let mut bytes = first.bytes();
             let mut group = vec![first];
             while let Ok(batch) = batches.try_recv() {
-                if GROUP_BYTES < bytes + batch.bytes() {
+                let others = batch.followed != group[0].followed;
+                if others || GROUP_BYTES < bytes + batch.bytes() {
                     self.left_over = Some(batch);
                     break;
                 }
@@ -87,10 +88,12 @@ impl Appender {
         let entry = |batch: &&mut Batch| batch.entry.as_ref().map(|entry| entry.encoded.clone());
         let entries: Vec<EncodedEntry> = waiting.iter().filter_map(entry).collect();
         let Some(epoch) = waiting.last().map(|batch| batch.epoch) else { return };
+        let followed = waiting.iter().any(|batch| batch.followed);
         let began = self.time.monotonic_ns();
         let appended = match self.inner.stop_reason() {
             Some(why) => Err(AppendFailure::Refused(why)),
             None => match self.inner.journal() {
+                Ok(journal) if followed => journal.follow(&entries),
                 Ok(journal) => journal.append(&entries),
                 Err(gone) => Err(AppendFailure::Refused(gone)),
             },

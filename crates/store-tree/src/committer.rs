@@ -20,7 +20,7 @@ use store::{Commit, Error, Kind, Outcome, Sequencer, Space, Timepiece};
 use crate::{
     entry_maker::EntryMaker,
     inner::OpenStore,
-    messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender},
+    messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender, FollowedEntry},
 };
 
 /// Commits of one turn at most; what waits beyond comes with the next.
@@ -44,6 +44,8 @@ pub(crate) struct Committer {
     entries: EntryMaker,
     /// The run of entries that follow each other.
     epoch: u64,
+    /// Whether commits are taken: the journal's entries are made here, and not followed.
+    leads: bool,
     /// Whether the appender has something to do.
     syncing: bool,
     /// Puts and deletes of a commit of the last entry, on average.
@@ -60,6 +62,7 @@ impl Committer {
         appender: mpsc::Sender<Batch>,
     ) -> Self {
         let stamp = inner.applied.lock().stamp;
+        let inner_leads = inner.leads.load(Ordering::SeqCst);
         Self {
             entries: EntryMaker::new(&inner),
             inner,
@@ -67,6 +70,7 @@ impl Committer {
             appender,
             sequencer: Sequencer::starting_after(stamp),
             epoch: 1,
+            leads: inner_leads,
             syncing: false,
             commit_mutations: 1,
             waiting: Vec::new(),
@@ -85,6 +89,11 @@ impl Committer {
                     CommitterMessage::DropSpace(space, done) => {
                         self.serve_space(space, false, done);
                     }
+                    CommitterMessage::Follow(followed, done) => {
+                        self.serve_followed(*followed, done)
+                    }
+                    CommitterMessage::Lead(done) => self.serve_role(true, &done),
+                    CommitterMessage::Leave(done) => self.serve_role(false, &done),
                     CommitterMessage::Idle => self.syncing = false,
                     CommitterMessage::Close => return,
                 }
@@ -121,8 +130,16 @@ impl Committer {
         wait.recv().map_err(ended)?
     }
 
-    /// Before anything is ordered: the reason why nothing can be, and a new beginning where the
-    /// journal refused an entry.
+    /// Before anything is ordered: the reason why nothing can be.
+    fn prepare_commit(&mut self, needs_room: bool) -> Result<(), Error> {
+        if !self.leads {
+            return Err(Error::new(Kind::Moved, "this node is not the owner of the data"));
+        }
+        self.prepare(needs_room)
+    }
+
+    /// Before an entry is made: the reason why none can be, and a new beginning where the journal
+    /// refused one.
     fn prepare(&mut self, needs_room: bool) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
@@ -146,12 +163,38 @@ impl Committer {
         self.entries = EntryMaker::new(&self.inner);
     }
 
+    /// Takes another owner's entry; whoever asked hears of it when it is visible.
+    fn serve_followed(&mut self, followed: FollowedEntry, done: DoneSender) {
+        let made = match self.leads {
+            true => Err(Error::new(Kind::Invalid, "an owner follows nobody")),
+            false => self.prepare(true).and_then(|()| self.entries.follow(followed)),
+        };
+        let batch = match made {
+            Ok(entry) => Batch { entry: Some(entry), followed: true, ..Batch::default() },
+            Err(error) => Batch { failed: Some(error), ..Batch::default() },
+        };
+        self.enqueue(Batch { done: Some(done), ..batch });
+    }
+
+    /// Begins or ends to take commits, behind all that is under way. What waits is refused when it
+    /// ends.
+    fn serve_role(&mut self, leads: bool, done: &DoneSender) {
+        if !self.waiting.is_empty() {
+            self.serve_waiting();
+        }
+        self.begin_again();
+        self.leads = leads;
+        // An opening after this one goes on so.
+        self.inner.leads.store(leads, Ordering::SeqCst);
+        let _ = done.send(Ok(()));
+    }
+
     /// Makes or drops a space; whoever asked hears of it when that is durable and visible.
     fn serve_space(&mut self, space: Space, make: bool, done: DoneSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
         }
-        let made = self.prepare(make).and_then(|()| self.change_space(space, make));
+        let made = self.prepare_commit(make).and_then(|()| self.change_space(space, make));
         let batch = made.unwrap_or_else(|error| Batch { failed: Some(error), ..Batch::default() });
         self.enqueue(Batch { done: Some(done), ..batch });
     }
@@ -200,7 +243,7 @@ impl Committer {
         loop {
             askers.begin_batch();
             // Nothing was entered in the in-flight table yet, so there is nothing to finish.
-            if let Err(error) = self.prepare(true) {
+            if let Err(error) = self.prepare_commit(true) {
                 return Batch { failed: Some(error), ..Batch::default() };
             }
             let now = self.time.now_ms().max(self.sequencer.last_stamp().at_ms);

@@ -2,7 +2,10 @@
 //! remembers is ahead of the trees by the entries under way, so that sums never have to wait for
 //! them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+};
 
 use bytes::Bytes;
 use journal::{Entry, Mutation};
@@ -10,9 +13,10 @@ use lsm_tree::AbstractTree as _;
 use store::{Error, FoldedSums, Kind, OrderedBatch, Space, Stamp, decode_count, encode_count};
 
 use crate::{
+    directory::{Change, DIRECTORY, change_of},
     errors::from_tree,
     inner::OpenStore,
-    messages::{PendingEntry, Run},
+    messages::{FollowedEntry, PendingEntry, Run},
     place::Place,
     published::{PlaceMap, number_after},
 };
@@ -81,6 +85,60 @@ impl EntryMaker {
         self.places.remove(&space);
         self.sums.retain(|(of, _), _| *of != space);
         Ok(PendingEntry { dropped: Some(Arc::clone(place)), ..entry })
+    }
+
+    /// Another owner's entry, to be applied: the same changes under the same number. What it makes or
+    /// drops is made or dropped here too.
+    pub(crate) fn follow(&mut self, followed: FollowedEntry) -> Result<PendingEntry, Error> {
+        let FollowedEntry { entry, encoded } = followed;
+        if entry.n != self.n + 1 || entry.under <= self.under {
+            let text = format!("entry {} does not follow entry {}", entry.n, self.n);
+            return Err(Error::new(Kind::Invalid, text));
+        }
+        let (mut made, mut dropped) = (None, None);
+        let mut runs: Vec<Run> = Vec::new();
+        for mutation in entry.mutations {
+            if mutation.space == DIRECTORY {
+                match change_of(&mutation.key, mutation.value.as_deref())? {
+                    Change::Made(number, space) => made = Some(self.make_place(number, space)?),
+                    Change::Next(next) => {
+                        self.inner.next_place.fetch_max(next, Ordering::SeqCst);
+                    }
+                    Change::Gone(number) => dropped = self.remove_place(number),
+                }
+            }
+            match runs.last_mut() {
+                Some(run) if run.place.number == mutation.space => run.mutations.push(mutation),
+                _ => {
+                    // One that is not here was dropped, and what it had with it.
+                    let Some(place) = self.numbered_place(mutation.space) else { continue };
+                    runs.push(Run { place, mutations: vec![mutation] });
+                }
+            }
+        }
+        (self.n, self.under) = (entry.n, entry.under);
+        Ok(PendingEntry { encoded, last: entry.last, under: entry.under, runs, made, dropped })
+    }
+
+    /// The place of this number.
+    fn numbered_place(&self, number: u64) -> Option<Arc<Place>> {
+        if number == DIRECTORY {
+            return Some(Arc::clone(&self.inner.directory));
+        }
+        self.places.values().find(|place| place.number == number).cloned()
+    }
+
+    /// Makes the place of a space that another owner has made.
+    fn make_place(&mut self, number: u64, space: Space) -> Result<Arc<Place>, Error> {
+        let place = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
+        self.places.insert(space, Arc::clone(&place));
+        Ok(place)
+    }
+
+    /// Removes a place that another owner has removed.
+    fn remove_place(&mut self, number: u64) -> Option<Arc<Place>> {
+        let space = self.numbered_place(number)?.space?;
+        self.places.remove(&space)
     }
 
     fn directory_run(&self, mutations: Vec<Mutation>) -> Run {

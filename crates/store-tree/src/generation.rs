@@ -95,6 +95,7 @@ impl Generation {
             in_flight: Arc::clone(&lasting.in_flight),
             published_seq: Arc::clone(&lasting.published),
             applied: Mutex::new(applied),
+            leads: Arc::clone(&lasting.leads),
             refused_epoch: AtomicU64::new(0),
             budget,
             watermark: Mutex::new(watermark),

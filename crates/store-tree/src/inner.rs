@@ -68,6 +68,8 @@ pub(crate) struct OpenStore {
     pub(crate) published_seq: Arc<AtomicU64>,
     /// Moved by whoever applies.
     pub(crate) applied: Mutex<Applied>,
+    /// Whether commits are taken; otherwise the journal is followed.
+    pub(crate) leads: Arc<AtomicBool>,
     /// Entries of this run and earlier ones were refused.
     pub(crate) refused_epoch: AtomicU64,
     /// What is only in memory.

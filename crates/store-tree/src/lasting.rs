@@ -1,6 +1,9 @@
 //! What lasts when the store is opened again.
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64},
+};
 
 use journal::OpenJournal;
 use store::{InFlight, Timepiece};
@@ -13,6 +16,8 @@ pub(crate) struct AcrossOpenings {
     pub(crate) options: TreeOptions,
     /// What the trees follow.
     pub(crate) journal: Arc<dyn OpenJournal>,
+    /// Whether it takes commits; otherwise it follows what others append to the journal.
+    pub(crate) leads: Arc<AtomicBool>,
     /// Database time.
     pub(crate) time: Arc<dyn Timepiece>,
     /// Views wait for batches of an opening that has stopped, too.

@@ -31,6 +31,7 @@ mod errors;
 mod filter;
 mod filter_progress;
 mod flusher;
+mod following;
 mod generation;
 mod inner;
 mod keeper;

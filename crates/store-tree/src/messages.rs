@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use journal::{EncodedEntry, Mutation};
+use journal::{EncodedEntry, Entry, Mutation};
 use store::{Commit, Error, Fence, Outcome, Space, Stamp};
 use tokio::sync::oneshot;
 
@@ -33,10 +33,22 @@ pub(crate) enum CommitterMessage {
     MakeSpace(Space, DoneSender),
     /// Drop a space.
     DropSpace(Space, DoneSender),
+    /// Take an entry that another owner of the journal has appended.
+    Follow(Box<FollowedEntry>, DoneSender),
+    /// From here on commits are taken, behind all that was followed.
+    Lead(DoneSender),
+    /// No commits are taken any more.
+    Leave(DoneSender),
     /// The journal has nothing to do.
     Idle,
     /// Stop.
     Close,
+}
+
+/// An entry as another owner of the journal has appended it.
+pub(crate) struct FollowedEntry {
+    pub(crate) entry: Entry,
+    pub(crate) encoded: EncodedEntry,
 }
 
 /// Whom to tell what.
@@ -122,6 +134,8 @@ pub(crate) struct PendingEntry {
 pub(crate) struct Batch {
     /// What is to be made durable; `None` when nothing is.
     pub(crate) entry: Option<PendingEntry>,
+    /// Another owner's entry, which its journal has made durable.
+    pub(crate) followed: bool,
     /// Of which run of entries it is: when one of a run is refused, all later ones are.
     pub(crate) epoch: u64,
     /// Commits that were not refused.

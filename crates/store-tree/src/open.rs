@@ -46,21 +46,24 @@ impl TreeStore {
     /// Opens or makes a store whose commits are stamped by this clock, and whose journal lies in its
     /// directory.
     pub fn open(options: &TreeOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
-        Self::open_on(options, Arc::new(options.journal_folder()), time)
+        Self::open_on(options, Arc::new(options.journal_folder()), time, true)
     }
 
     /// The same on another journal. The directory has a copy of what the journal says, and may be
-    /// empty: then all is applied again.
+    /// empty: then all is applied again. Unless it `leads`, it takes no commits and follows what others
+    /// append; see [`follow`](Self::follow).
     pub fn open_on(
         options: &TreeOptions,
         journal: Arc<dyn OpenJournal>,
         time: Arc<dyn Timepiece>,
+        leads: bool,
     ) -> Result<Self, Error> {
         std::fs::create_dir_all(&options.path)
             .map_err(|error| from_io("make the directory", &error))?;
         let lasting = AcrossOpenings {
             options: options.clone(),
             journal,
+            leads: Arc::new(AtomicBool::new(leads)),
             time,
             in_flight: Arc::default(),
             published: Arc::default(),

@@ -135,7 +135,7 @@ fn closed_error() -> Error {
 }
 
 /// Has the committer do something, and waits until it is durable and visible.
-fn ask_committer(
+pub(crate) fn ask_committer(
     live: &Generation,
     message: impl FnOnce(DoneSender) -> CommitterMessage,
 ) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use journal::{Fault, MemoryJournal, MemoryJournals};
+use journal::{EncodedEntry, Fault, Journal as _, MemoryJournal, MemoryJournals};
 use store::{
     Commit, Health, Kind, Mutation, Snapshot as _, Space, Store as _,
     laws::{self, Bench, ManualTime},
@@ -48,7 +48,7 @@ impl OnMemory {
     fn open_here(&self) -> TreeStore {
         let journals = Arc::new(self.journals.clone());
         let options = options(self.directory.path());
-        TreeStore::open_on(&options, journals, self.time.timepiece()).unwrap()
+        TreeStore::open_on(&options, journals, self.time.timepiece(), true).unwrap()
     }
 
     /// A copy of the directory while a store has it open: of a moment in which nothing is removed.
@@ -156,6 +156,125 @@ async fn a_directory_that_is_ahead_of_the_journal_is_refused() {
     bench.journals = MemoryJournals::default();
     let journals = Arc::new(bench.journals.clone());
     let options = options(bench.directory.path());
-    let opened = TreeStore::open_on(&options, journals, bench.time.timepiece());
+    let opened = TreeStore::open_on(&options, journals, bench.time.timepiece(), true);
     assert_eq!(opened.unwrap_err().kind, Kind::Corrupt);
+}
+
+/// An entry of the owner's journal.
+fn entry_after(journals: &MemoryJournals, after: u64) -> Option<EncodedEntry> {
+    let entries = journals.newest().read(after, 1).unwrap();
+    Some(entries.first()?.encode().unwrap())
+}
+
+/// Two stores on journals of their own; the second follows what the first appends.
+struct Pair {
+    time: ManualTime,
+    benches: [OnMemory; 2],
+    stores: [TreeStore; 2],
+}
+
+impl Pair {
+    fn new() -> Self {
+        let benches = [(); 2].map(|()| OnMemory::new(Directory::Copied));
+        let time = ManualTime::default();
+        let mut leads = true;
+        let stores = benches.each_ref().map(|bench| {
+            let journals = Arc::new(bench.journals.clone());
+            let options = options(bench.directory.path());
+            let store = TreeStore::open_on(&options, journals, time.timepiece(), leads);
+            leads = false;
+            store.unwrap()
+        });
+        Self { time, benches, stores }
+    }
+
+    /// Has one follow all that the other has appended.
+    fn follow(&self, owner: usize, follower: usize) {
+        let mut after = self.stores[follower].last_entry().unwrap();
+        while let Some(entry) = entry_after(&self.benches[owner].journals, after) {
+            after = entry.n();
+            self.stores[follower].follow(entry).unwrap();
+        }
+    }
+
+    /// Makes the other the owner.
+    fn hand_over(&self, from: usize, to: usize) {
+        self.stores[from].leave().unwrap();
+        self.follow(from, to);
+        self.stores[to].lead().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_follower_has_what_its_owner_has_and_goes_on_as_the_owner() {
+    let pair = Pair::new();
+    let rows = Space::Rows(7);
+    let [first, second] = &pair.stores;
+    let row = |key: String| {
+        Commit::new(vec![], move |_| {
+            let put = Mutation::Put { space: rows, key: key.into(), value: "v".into() };
+            let add = Mutation::Add { space: Space::Counts, key: "sum".into(), by: [1, 10] };
+            vec![put, add]
+        })
+    };
+    let mut stamps = Vec::new();
+    for round in 0..6_usize {
+        let (owner, other) = if round % 2 == 0 { (0, 1) } else { (1, 0) };
+        let [led, followed] = [owner, other].map(|at| &pair.stores[at]);
+        led.create_space(rows).unwrap();
+        for n in 0..20 {
+            let told = led.commit(vec![row(format!("{round}.{n}"))]).await.unwrap();
+            stamps.push(match told[..] {
+                [store::Outcome::Committed(stamp)] => stamp,
+                _ => panic!("{told:?}"),
+            });
+        }
+        let refused = followed.commit(vec![put("refused")]).await.unwrap_err();
+        assert_eq!(refused.kind, Kind::Moved);
+        assert_eq!(followed.create_space(Space::Rows(8)).unwrap_err().kind, Kind::Moved);
+        pair.time.set(i64::try_from(round).unwrap() + 1);
+        pair.hand_over(owner, other);
+        if round == 3 {
+            pair.stores[other].drop_space(rows).unwrap();
+            pair.hand_over(other, owner);
+            assert!(!pair.stores[owner].all_spaces().contains(&rows));
+            pair.hand_over(owner, other);
+        }
+    }
+    assert!(stamps.is_sorted_by(|a, b| a.seq < b.seq && a.at_ms <= b.at_ms), "{stamps:?}");
+    pair.stores[0].leave().unwrap();
+    pair.follow(0, 1);
+    for store in [first, second] {
+        let snapshot = store.snapshot();
+        for (round, there) in [(0, false), (3, false), (4, true), (5, true)] {
+            let held = snapshot.get(rows, format!("{round}.19").as_bytes()).await.unwrap();
+            assert_eq!(held.is_some(), there, "{round}");
+        }
+        let sum = snapshot.get(Space::Counts, b"sum").await.unwrap().unwrap();
+        assert_eq!(store::decode_count(&sum), [120, 1_200]);
+        assert_eq!(snapshot.get(Space::Catalog, b"refused").await.unwrap(), None);
+    }
+    assert_eq!(first.published(), second.published());
+}
+
+#[tokio::test]
+async fn a_follower_takes_entries_in_order_alone_and_an_owner_none() {
+    let pair = Pair::new();
+    let [owner, follower] = &pair.stores;
+    for key in ["a", "b", "c"] {
+        owner.commit(vec![put(key)]).await.unwrap();
+    }
+    let entry = |after| entry_after(&pair.benches[0].journals, after).unwrap();
+    let begun = follower.last_entry().unwrap();
+    assert_eq!(follower.follow(entry(begun + 1)).unwrap_err().kind, Kind::Invalid);
+    follower.follow(entry(begun)).unwrap();
+    assert_eq!(follower.follow(entry(begun)).unwrap_err().kind, Kind::Invalid);
+    follower.follow(entry(begun + 1)).unwrap();
+    assert_eq!(owner.follow(entry(begun + 2)).unwrap_err().kind, Kind::Invalid);
+    assert!(has(follower, "b").await && !has(follower, "c").await);
+    // What its journal did not take is asked of it again.
+    pair.benches[1].journals.newest().fail_nth(Fault::Full, 1);
+    assert_eq!(follower.follow(entry(begun + 2)).unwrap_err().kind, Kind::Full);
+    follower.follow(entry(begun + 2)).unwrap();
+    assert!(has(follower, "c").await);
 }
