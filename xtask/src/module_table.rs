@@ -135,7 +135,13 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "token",
         ],
     ),
-    ("cluster", &["records", "request"]),
+    (
+        "cluster",
+        &[
+            "rules", "records", "request", "settings", "ask", "host", "entry", "parts", "place",
+            "lease", "watch", "follower", "sealing", "taker", "owner", "member", "swaps", "memory",
+        ],
+    ),
     (
         "journal",
         &[
@@ -201,6 +207,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "following",
         ],
     ),
+    ("store-shared", &["role", "replicator", "place_file", "journal", "feeder", "driver", "node"]),
     (
         "engine",
         &[

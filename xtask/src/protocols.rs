@@ -32,6 +32,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("cluster", Speech::Nothing),
     ("store", Speech::Nothing),
     ("store-tree", Speech::Nothing),
+    ("store-shared", Speech::Nothing),
     ("expiry", Speech::Nothing),
     ("evaluation", Speech::Nothing),
     ("engine", Speech::Nothing),

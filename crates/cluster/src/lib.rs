@@ -7,14 +7,42 @@
 //!  others ───────────▶         entries, written and read at a quorum   what was committed
 //! ```
 //!
-//! This crate has the requests ([`Request`]), their answers ([`Reply`]) and the records; it speaks to
-//! no database and knows no documents.
+//! This crate has the requests ([`Request`]), their answers ([`Reply`]), the records and the protocol:
+//! machines without I/O and clocks ([`Member`]), which are told the time and the answers, and say what
+//! to ask and what has come to be. It speaks to no database and knows no documents.
 
+mod ask;
+mod entry;
+mod follower;
+mod host;
+mod lease;
+mod member;
+mod memory;
+mod owner;
+mod parts;
+mod place;
 mod records;
 mod request;
+mod rules;
+mod sealing;
+mod settings;
+mod swaps;
+mod taker;
+mod watch;
 
+pub use ask::{Answer, Ask, Token};
+pub use entry::{Encoded, Entry};
+pub use host::{Heritage, Host};
+pub use lease::Lease;
+pub use member::{Fact, Member};
+pub use memory::{LedgerFault, MemoryLedger};
+pub use owner::Owner;
+pub use parts::{join, split};
+pub use place::Place;
 pub use records::{
     ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_ends,
     decode_terms, encode_ends, encode_terms,
 };
 pub use request::{EntryPart, Ledger, Reply, Request, Unanswered};
+pub use sealing::MissingEntry;
+pub use settings::Settings;

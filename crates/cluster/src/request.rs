@@ -138,8 +138,9 @@ pub enum Request {
         /// All parts of one or more entries.
         parts: Vec<EntryPart>,
     },
-    /// Reads the parts of entries of a segment after entry `after`, in order, of about `limit` bytes; at
-    /// least one where there is one. Answer: [`Reply::Parts`].
+    /// Reads the entries of a segment after entry `after`, in order, of about `limit` bytes: of each all
+    /// parts that are there, and at least one entry where there is one. What lies between two entries of
+    /// an answer is not there. Answer: [`Reply::Parts`].
     ReadEntries {
         /// Whose journal.
         shard: u32,

@@ -7,20 +7,27 @@ use store::Error;
 use crate::{
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
-    store::ask_committer,
+    store::{ask_committer, closed_error, tell_committer},
 };
 
 impl TreeStore {
-    /// Applies an entry that the journal's owner has appended; returns when it is visible.
+    /// Applies entries that the journal's owner has appended, in their order; returns when all are
+    /// visible.
     ///
     /// # Errors
     ///
-    /// `Invalid` when it is not the entry after the last that was applied, or when this store leads.
-    pub fn follow(&self, encoded: EncodedEntry) -> Result<(), Error> {
-        let entry = Entry::decode(encoded.bytes())?;
+    /// `Invalid` when the first is not the entry after the last that was applied, or when this store
+    /// leads. Of entries behind one that failed none is applied.
+    pub fn follow(&self, entries: Vec<EncodedEntry>) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
-        let followed = Box::new(FollowedEntry { entry, encoded });
-        ask_committer(&live, |done| CommitterMessage::Follow(followed, done))
+        // All are under way before the first is waited for: they share what makes them durable.
+        let mut waits = Vec::with_capacity(entries.len());
+        for encoded in entries {
+            let entry = Entry::decode(encoded.bytes())?;
+            let followed = Box::new(FollowedEntry { entry, encoded });
+            waits.push(tell_committer(&live, |done| CommitterMessage::Follow(followed, done))?);
+        }
+        waits.into_iter().try_for_each(|wait| wait.recv().map_err(|_| closed_error())?)
     }
 
     /// Takes commits from here on, behind all that was followed.

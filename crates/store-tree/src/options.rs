@@ -46,7 +46,7 @@ impl TreeOptions {
     }
 
     /// The journal in the store's directory.
-    pub(crate) fn journal_folder(&self) -> JournalFolder {
+    pub fn journal_folder(&self) -> JournalFolder {
         let options = JournalOptions {
             segment_bytes: self.segment_bytes,
             spare_segments: self.spare_segments,

@@ -130,7 +130,7 @@ impl Store for TreeStore {
 }
 
 /// The error of whoever asks a store that is being closed.
-fn closed_error() -> Error {
+pub(crate) fn closed_error() -> Error {
     Error::new(Kind::Unavailable, "the store is closed")
 }
 
@@ -139,9 +139,17 @@ pub(crate) fn ask_committer(
     live: &Generation,
     message: impl FnOnce(DoneSender) -> CommitterMessage,
 ) -> Result<(), Error> {
+    tell_committer(live, message)?.recv().map_err(|_| closed_error())?
+}
+
+/// Has the committer do something; the receiver hears of it when that is durable and visible.
+pub(crate) fn tell_committer(
+    live: &Generation,
+    message: impl FnOnce(DoneSender) -> CommitterMessage,
+) -> Result<mpsc::Receiver<Result<(), Error>>, Error> {
     let (done, answer) = mpsc::channel();
     live.sender.send(message(done)).map_err(|_| closed_error())?;
-    answer.recv().map_err(|_| closed_error())?
+    Ok(answer)
 }
 
 /// Runs what blocks where it delays nobody.

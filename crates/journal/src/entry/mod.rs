@@ -19,7 +19,7 @@ mod decode;
 mod encode;
 
 use bytes::Bytes;
-use store::{Error, Stamp};
+use store::{Error, Kind, Stamp};
 
 /// Bytes up to the number of spaces dropped.
 pub(crate) const HEAD_BYTES: usize = 4 + 4 + 1 + 4 * 8;
@@ -77,6 +77,16 @@ pub struct EncodedEntry {
 }
 
 impl EncodedEntry {
+    /// The first of entries that lie one behind the other, and what follows it. `Corrupt` when there is
+    /// none; the entry itself is not looked into but for its number.
+    pub fn first_of(bytes: &Bytes) -> Result<(Self, Bytes), Error> {
+        let damaged = || Error::new(Kind::Corrupt, "an entry of the journal is damaged");
+        let length = length_at(bytes, 0).ok_or_else(damaged)?;
+        let number = bytes.get(HEAD_BYTES - 4 * 8..HEAD_BYTES - 3 * 8).ok_or_else(damaged)?;
+        let n = u64::from_le_bytes(number.try_into().map_err(|_| damaged())?);
+        Ok((Self { n, bytes: bytes.slice(..length) }, bytes.slice(length..)))
+    }
+
     /// The entry's number.
     pub fn n(&self) -> u64 {
         self.n

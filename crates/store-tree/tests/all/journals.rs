@@ -193,7 +193,7 @@ impl Pair {
         let mut after = self.stores[follower].last_entry().unwrap();
         while let Some(entry) = entry_after(&self.benches[owner].journals, after) {
             after = entry.n();
-            self.stores[follower].follow(entry).unwrap();
+            self.stores[follower].follow(vec![entry]).unwrap();
         }
     }
 
@@ -266,15 +266,15 @@ async fn a_follower_takes_entries_in_order_alone_and_an_owner_none() {
     }
     let entry = |after| entry_after(&pair.benches[0].journals, after).unwrap();
     let begun = follower.last_entry().unwrap();
-    assert_eq!(follower.follow(entry(begun + 1)).unwrap_err().kind, Kind::Invalid);
-    follower.follow(entry(begun)).unwrap();
-    assert_eq!(follower.follow(entry(begun)).unwrap_err().kind, Kind::Invalid);
-    follower.follow(entry(begun + 1)).unwrap();
-    assert_eq!(owner.follow(entry(begun + 2)).unwrap_err().kind, Kind::Invalid);
+    assert_eq!(follower.follow(vec![entry(begun + 1)]).unwrap_err().kind, Kind::Invalid);
+    follower.follow(vec![entry(begun)]).unwrap();
+    assert_eq!(follower.follow(vec![entry(begun)]).unwrap_err().kind, Kind::Invalid);
+    follower.follow(vec![entry(begun + 1)]).unwrap();
+    assert_eq!(owner.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Invalid);
     assert!(has(follower, "b").await && !has(follower, "c").await);
     // What its journal did not take is asked of it again.
     pair.benches[1].journals.newest().fail_nth(Fault::Full, 1);
-    assert_eq!(follower.follow(entry(begun + 2)).unwrap_err().kind, Kind::Full);
-    follower.follow(entry(begun + 2)).unwrap();
+    assert_eq!(follower.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Full);
+    follower.follow(vec![entry(begun + 2)]).unwrap();
     assert!(has(follower, "c").await);
 }

@@ -1,0 +1,340 @@
+//! A node's part in a shard: its lease, what it sees of the others, and what it is to the shard, which
+//! is a follower, a taker or the owner. Whoever runs it carries questions to the ledger and answers
+//! back, calls [`Member::tick`] every few milliseconds, and acts on the facts before the next call.
+
+use bytes::Bytes;
+use store::Error;
+
+use crate::{
+    ask::{Answer, Ask, Token},
+    entry::Entry,
+    follower::{Follower, FollowerFact},
+    host::{Heritage, Host},
+    lease::{Lease, LeaseFact},
+    owner::{Owner, OwnerFact},
+    place::Place,
+    records::{ShardRecord, TermRecord},
+    sealing::MissingEntry,
+    settings::Settings,
+    taker::{Before, Taker, TakerFact},
+    watch::{Free, Watch},
+};
+
+/// What has come to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// An entry is committed: it is to be applied to the tree, whose place this is then. Entries come
+    /// in order, whoever wrote them. An owner acknowledges its own.
+    Apply {
+        /// The entry.
+        entry: Entry,
+        /// The tree's place behind it.
+        place: Place,
+    },
+    /// The node owns the shard: its clock is to begin now, and everything that serves it.
+    Opened {
+        /// In this epoch.
+        epoch: u64,
+        /// What the clock goes on with.
+        heritage: Heritage,
+    },
+    /// A beat carries the term: requests are answered while the lease lasts.
+    Serving {
+        /// The epoch.
+        epoch: u64,
+    },
+    /// The node no longer owns the shard. What it has not acknowledged may have happened.
+    TermEnded {
+        /// The epoch that it owned.
+        epoch: u64,
+        /// Whether it gave it up, so that everything was committed.
+        released: bool,
+    },
+    /// The shard stays closed: what was committed is missing.
+    Missing(MissingEntry),
+    /// The tree cannot go on with this journal: it is to be loaded again, or the journal is damaged.
+    Damaged(Error),
+}
+
+/// What the node is to the shard.
+#[derive(Debug)]
+enum Seat {
+    Following(Follower),
+    Taking(Box<Taker>),
+    Owning(Owner),
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct Member {
+    settings: Settings,
+    /// Machines that were made.
+    machines: u64,
+    lease: Lease,
+    lease_machine: u64,
+    watch: Watch,
+    watch_machine: u64,
+    seat: Seat,
+    /// Terms of its former incarnation, for shards that nobody has taken over.
+    former: Vec<TermRecord>,
+    /// The epoch that is free to be claimed, and since when.
+    free_since: Option<(u64, u64)>,
+    stand_due: u64,
+    facts: Vec<Fact>,
+}
+
+impl Member {
+    /// Of a node that has just started, with a tree that stands here.
+    pub fn new(settings: Settings, tree: Place) -> Self {
+        let (lease_machine, watch_machine, follower) = (1, 2, 3);
+        Self {
+            lease: Lease::new(settings.clone(), lease_machine),
+            lease_machine,
+            watch: Watch::new(settings.clone(), watch_machine),
+            watch_machine,
+            seat: Seat::Following(Follower::new(settings.clone(), follower, tree)),
+            settings,
+            machines: follower,
+            former: Vec::new(),
+            free_since: None,
+            stand_due: 0,
+            facts: Vec::new(),
+        }
+    }
+
+    /// Questions to be carried to the ledger.
+    pub fn asks(&mut self) -> Vec<Ask> {
+        let mut asks = self.lease.asks();
+        asks.extend(self.watch.asks());
+        asks.extend(match &mut self.seat {
+            Seat::Following(follower) => follower.asks(),
+            Seat::Taking(taker) => taker.asks(),
+            Seat::Owning(owner) => owner.asks(),
+        });
+        asks
+    }
+
+    /// What has come to be since the last call, in order.
+    pub fn facts(&mut self) -> Vec<Fact> {
+        std::mem::take(&mut self.facts)
+    }
+
+    /// The lease.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// The owner's part, while the node owns the shard.
+    pub fn owner(&self) -> Option<&Owner> {
+        if let Seat::Owning(owner) = &self.seat { Some(owner) } else { None }
+    }
+
+    /// Whether a view may be opened at this moment of the boot clock.
+    pub fn may_read(&self, now: u64) -> bool {
+        self.owner().is_some_and(Owner::serves) && now < self.lease.until()
+    }
+
+    /// Appends an entry as the owner; its number, or nothing where there is no room now.
+    pub fn append(&mut self, body: Bytes, now: u64) -> Option<u64> {
+        if let Seat::Owning(owner) = &mut self.seat { owner.append(body, now) } else { None }
+    }
+
+    /// Takes no more entries, and gives the shard up once all are committed.
+    pub fn hand_over(&mut self) {
+        if let Seat::Owning(owner) = &mut self.seat {
+            owner.drain();
+        }
+    }
+
+    /// Asks what is due at this moment of the boot clock.
+    pub fn tick(&mut self, now: u64, host: &mut dyn Host) {
+        self.drop_former();
+        let (seat, former, shard) = (&self.seat, &self.former, self.settings.shard);
+        let terms = || match seat {
+            Seat::Owning(owner) => {
+                let clock = host.checkpoint(now);
+                let (epoch, committed) = (owner.epoch(), owner.place().n);
+                vec![TermRecord { shard, epoch, committed, clock }]
+            }
+            _ => former.clone(),
+        };
+        self.lease.tick(now, terms);
+        self.watch.tick(now);
+        self.stand(now, host);
+        match &mut self.seat {
+            Seat::Following(follower) => follower.tick(now),
+            Seat::Taking(taker) => taker.tick(now),
+            Seat::Owning(owner) => {
+                if owner.is_drained() {
+                    owner.release(host.checkpoint(now), now);
+                }
+                owner.tick(now);
+            }
+        }
+    }
+
+    /// Takes an answer.
+    pub fn answer(&mut self, token: Token, answer: Answer, now: u64, host: &mut dyn Host) {
+        let machine = token.machine();
+        if machine == self.lease_machine {
+            let fact = self.lease.answer(token, answer, now);
+            self.lease_fact(fact, now);
+            return;
+        }
+        if machine == self.watch_machine {
+            if self.watch.answer(token, answer, now)
+                && let Seat::Following(follower) = &mut self.seat
+            {
+                let facts = follower.note_terms(self.watch.terms());
+                self.follower_facts(facts);
+            }
+            return;
+        }
+        match &mut self.seat {
+            Seat::Following(follower) if follower.machine() == machine => {
+                let facts = follower.answer(token, answer, now);
+                self.follower_facts(facts);
+            }
+            Seat::Taking(taker) if taker.machine() == machine => {
+                if let Some(fact) = taker.answer(token, answer, now, host) {
+                    self.taker_fact(fact, now);
+                }
+            }
+            Seat::Owning(owner) if owner.machine() == machine => {
+                let facts = owner.answer(token, answer, now);
+                self.owner_facts(facts);
+            }
+            // Of a machine that is gone.
+            _ => {}
+        }
+    }
+
+    /// Claims the shard when it is free and this node's turn.
+    fn stand(&mut self, now: u64, host: &mut dyn Host) {
+        let Seat::Following(follower) = &self.seat else { return };
+        let Some(shard) = follower.shard() else { return };
+        let incarnation = self.lease.incarnation();
+        let free = self.watch.free(shard, incarnation, now);
+        let Some(free) = free.filter(|_| now < self.lease.until()) else {
+            self.free_since = None;
+            return;
+        };
+        let since = self.free_since.filter(|(epoch, _)| *epoch == shard.epoch);
+        let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
+        let is_own = shard.node == self.settings.node;
+        let patience = if is_own { 0 } else { self.settings.patience };
+        if now < self.stand_due || now < since + patience {
+            return;
+        }
+        let before = self.before(shard.clone(), free, follower.place(), incarnation);
+        self.machines += 1;
+        let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());
+        self.seat = Seat::Taking(Box::new(taker));
+        self.free_since = None;
+    }
+
+    fn before(&self, shard: ShardRecord, free: Free, tree: Place, incarnation: u64) -> Before {
+        let beat = self.watch.last_beat(&shard);
+        let terms = self.watch.terms().cloned().collect();
+        Before { shard, free, beat, terms, incarnation, tree }
+    }
+
+    /// Lets go of the terms of its former incarnation that another node goes on with.
+    fn drop_former(&mut self) {
+        if let Seat::Following(follower) = &self.seat
+            && let Some(record) = follower.shard()
+        {
+            let (node, shard) = (self.settings.node, record.shard);
+            self.former.retain(|term| term.shard != shard || record.node == node);
+        }
+    }
+
+    /// Follows from here on.
+    fn follow(&mut self, tree: Place) {
+        self.machines += 1;
+        let mut follower = Follower::new(self.settings.clone(), self.machines, tree);
+        let facts = follower.note_terms(self.watch.terms());
+        self.seat = Seat::Following(follower);
+        self.follower_facts(facts);
+    }
+
+    fn lease_fact(&mut self, fact: Option<LeaseFact>, now: u64) {
+        match fact {
+            None => {}
+            Some(LeaseFact::Entered { terms, .. }) => self.former = terms,
+            Some(LeaseFact::Renewed { terms }) => {
+                if let Seat::Owning(owner) = &mut self.seat
+                    && !owner.serves()
+                    && terms.iter().any(|term| term.epoch == owner.epoch())
+                    && owner.begin(now)
+                {
+                    self.facts.push(Fact::Serving { epoch: owner.epoch() });
+                }
+            }
+            Some(LeaseFact::Ended) => {
+                self.former.clear();
+                match &self.seat {
+                    Seat::Following(_) => {}
+                    Seat::Taking(taker) => self.follow(taker.tree()),
+                    Seat::Owning(owner) => {
+                        let (epoch, place) = (owner.epoch(), owner.place());
+                        self.facts.push(Fact::TermEnded { epoch, released: false });
+                        self.follow(place);
+                    }
+                }
+            }
+        }
+    }
+
+    fn follower_facts(&mut self, facts: Vec<FollowerFact>) {
+        self.facts.extend(facts.into_iter().map(|fact| match fact {
+            FollowerFact::Committed { entry, place } => Fact::Apply { entry, place },
+            FollowerFact::Damaged(error) => Fact::Damaged(error),
+        }));
+    }
+
+    fn taker_fact(&mut self, fact: TakerFact, now: u64) {
+        let Seat::Taking(taker) = &self.seat else { return };
+        let mut place = taker.tree();
+        self.stand_due = now + self.settings.watch;
+        match fact {
+            TakerFact::GaveUp => self.follow(place),
+            TakerFact::Missing(missing) => {
+                self.facts.push(Fact::Missing(missing));
+                self.follow(place);
+            }
+            TakerFact::Damaged(error) => {
+                self.facts.push(Fact::Damaged(error));
+                self.follow(place);
+            }
+            TakerFact::Opened { epoch, claim, entries, heritage } => {
+                for (entry, behind) in entries {
+                    place = behind;
+                    self.facts.push(Fact::Apply { entry, place });
+                }
+                self.facts.push(Fact::Opened { epoch, heritage });
+                self.machines += 1;
+                let settings = self.settings.clone();
+                self.former.clear();
+                self.seat = Seat::Owning(Owner::new(settings, self.machines, epoch, claim, place));
+            }
+        }
+    }
+
+    fn owner_facts(&mut self, facts: Vec<OwnerFact>) {
+        let Seat::Owning(owner) = &self.seat else { return };
+        let (epoch, place) = (owner.epoch(), owner.place());
+        for fact in facts {
+            let released = match fact {
+                OwnerFact::Committed { entry, place } => {
+                    self.facts.push(Fact::Apply { entry, place });
+                    continue;
+                }
+                OwnerFact::Superseded => false,
+                OwnerFact::Released => true,
+            };
+            self.facts.push(Fact::TermEnded { epoch, released });
+            return self.follow(place);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A ledger in memory, for nodes of one process: tests, and what a cluster is tried out with. It does
+//! what it is asked at once, unless a fault is wanted.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use uuid::Uuid;
+
+use crate::{
+    records::{ClusterRecord, NodeRecord, ShardRecord},
+    request::{EntryPart, Ledger, Reply, Request, Unanswered},
+    swaps::{next_node, next_shard},
+};
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerFault {
+    /// It is done and answered.
+    None,
+    /// It never comes.
+    RequestLost,
+    /// It is done, and its answer is lost.
+    AnswerLost,
+}
+
+/// Says what becomes of each request.
+type Faults = Box<dyn FnMut(&Request) -> LedgerFault + Send>;
+
+/// Which parts of which entry of which journal.
+type PartKey = (u32, u64, u64, u64, u32);
+
+#[derive(Default)]
+struct State {
+    cluster: Option<ClusterRecord>,
+    nodes: BTreeMap<Uuid, NodeRecord>,
+    shards: BTreeMap<u32, ShardRecord>,
+    parts: BTreeMap<PartKey, Bytes>,
+    faults: Option<Faults>,
+}
+
+/// The ledger; copies of it are the same.
+#[derive(Clone, Default)]
+pub struct MemoryLedger {
+    state: Arc<Mutex<State>>,
+}
+
+impl std::fmt::Debug for MemoryLedger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryLedger").finish_non_exhaustive()
+    }
+}
+
+impl MemoryLedger {
+    /// One without records.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// From now on this says what becomes of each request.
+    pub fn set_faults(&self, faults: impl FnMut(&Request) -> LedgerFault + Send + 'static) {
+        self.state.lock().faults = Some(Box::new(faults));
+    }
+}
+
+impl Ledger for MemoryLedger {
+    async fn execute(&self, request: Request) -> Result<Reply, Unanswered> {
+        let mut state = self.state.lock();
+        let fault = state.faults.as_mut().map_or(LedgerFault::None, |faults| faults(&request));
+        let lost = || Err(Unanswered("fault on purpose".to_owned()));
+        match fault {
+            LedgerFault::RequestLost => lost(),
+            LedgerFault::AnswerLost => state.answer(request).and(lost()),
+            LedgerFault::None => state.answer(request),
+        }
+    }
+}
+
+impl State {
+    fn answer(&mut self, request: Request) -> Result<Reply, Unanswered> {
+        Ok(match request {
+            Request::ReadCluster => Reply::Cluster(self.cluster.clone()),
+            Request::MakeCluster(record) => {
+                let is_new = self.cluster.is_none();
+                self.cluster.get_or_insert(record);
+                Reply::Swapped(is_new)
+            }
+            Request::ReadNodes => Reply::Nodes(self.nodes.values().cloned().collect()),
+            Request::ReadShard { shard } | Request::ReadShardSerial { shard } => {
+                Reply::Shard(self.shards.get(&shard).cloned())
+            }
+            Request::Enter { node, .. }
+            | Request::Beat { node, .. }
+            | Request::Fence { node, .. } => {
+                let next = next_node(self.nodes.get(&node), &request);
+                let is_done = next.is_some();
+                self.nodes.extend(next.map(|next| (node, next)));
+                Reply::Swapped(is_done)
+            }
+            Request::MakeShard { shard }
+            | Request::Claim { shard, .. }
+            | Request::Confirm { shard, .. }
+            | Request::Open { shard, .. }
+            | Request::Release { shard, .. } => {
+                let next = next_shard(self.shards.get(&shard), &request);
+                let is_done = next.is_some();
+                self.shards.extend(next.map(|next| (shard, next)));
+                Reply::Swapped(is_done)
+            }
+            Request::Append { shard, epoch, segment, parts } => {
+                for EntryPart { n, part, body } in parts {
+                    self.parts.insert((shard, epoch, segment, n, part), body);
+                }
+                Reply::Written
+            }
+            Request::ReadEntries { shard, epoch, segment, after, limit } => {
+                let from = (shard, epoch, segment, after.saturating_add(1), 0);
+                let to = (shard, epoch, segment, u64::MAX, u32::MAX);
+                let parts = self
+                    .parts
+                    .range(from..=to)
+                    .map(|(&(_, _, _, n, part), body)| EntryPart { n, part, body: body.clone() });
+                Reply::Parts(whole_entries(parts, limit))
+            }
+        })
+    }
+}
+
+/// Whole entries of about so many bytes, at least one where there is one.
+fn whole_entries(parts: impl Iterator<Item = EntryPart>, limit: usize) -> Vec<EntryPart> {
+    let mut bytes = 0;
+    let mut kept: Vec<EntryPart> = Vec::new();
+    for part in parts {
+        if limit <= bytes && kept.last().is_some_and(|last| last.n != part.n) {
+            break;
+        }
+        bytes += part.body.len();
+        kept.push(part);
+    }
+    kept
+}

@@ -1,0 +1,95 @@
+//! Entries in parts: a large entry is written as several, each with a byte before it that says
+//! whether another follows (1) or it is the last (0). An entry of which a part is missing is missing.
+
+use bytes::Bytes;
+
+use crate::request::EntryPart;
+
+/// Another part follows.
+const MORE: u8 = 1;
+/// The last part.
+const LAST: u8 = 0;
+
+/// The parts of an entry, none with more than `size` of its bytes.
+pub fn split(n: u64, bytes: &Bytes, size: usize) -> Vec<EntryPart> {
+    let size = size.max(1);
+    let count = bytes.len().div_ceil(size).max(1);
+    let part = |at: usize| {
+        let slice = bytes.get(at * size..bytes.len().min((at + 1) * size)).unwrap_or_default();
+        let mut body = Vec::with_capacity(1 + slice.len());
+        body.push(if at + 1 == count { LAST } else { MORE });
+        body.extend_from_slice(slice);
+        EntryPart { n, part: u32::try_from(at).unwrap_or(u32::MAX), body: Bytes::from(body) }
+    };
+    (0..count).map(part).collect()
+}
+
+/// The entries that are whole among these parts, which are in order of numbers and parts.
+pub fn join(parts: &[EntryPart]) -> Vec<(u64, Bytes)> {
+    let entries = parts.chunk_by(|a, b| a.n == b.n);
+    entries.filter_map(|parts| Some((parts.first()?.n, join_one(parts)?))).collect()
+}
+
+/// The bytes of one entry, if all of its parts are here.
+fn join_one(parts: &[EntryPart]) -> Option<Bytes> {
+    let mut whole = Vec::with_capacity(parts.iter().map(|part| part.body.len()).sum());
+    for (at, part) in parts.iter().enumerate() {
+        let mark = if at + 1 == parts.len() { LAST } else { MORE };
+        let (first, rest) = part.body.split_first()?;
+        if usize::try_from(part.part).ok()? != at || *first != mark {
+            return None;
+        }
+        if parts.len() == 1 {
+            return Some(part.body.slice(1..));
+        }
+        whole.extend_from_slice(rest);
+    }
+    Some(Bytes::from(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_put_together_as_they_were() {
+        for length in 0..20u8 {
+            let bytes = Bytes::from_iter(0..length);
+            for size in 0..22 {
+                let parts = split(5, &bytes, size);
+                assert!(parts.iter().all(|part| part.body.len() <= size.max(1) + 1));
+                assert_eq!(join(&parts), [(5, bytes.clone())], "{length} in {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_without_one_of_its_parts_is_missing() {
+        let of = |n| split(n, &Bytes::from_static(b"0123456789"), 3);
+        for lost in 0..4 {
+            let mut middle = of(2);
+            middle.remove(lost);
+            let parts = [of(1), middle, of(3)].concat();
+            let found: Vec<u64> = join(&parts).iter().map(|(n, _)| *n).collect();
+            assert_eq!(found, [1, 3], "part {lost}");
+        }
+    }
+
+    /// No bytes make it panic, whatever they are.
+    #[test]
+    fn a_mark_that_is_wrong_makes_an_entry_missing() {
+        for at in 0..4 {
+            for mark in 0..=255 {
+                let mut parts = split(2, &Bytes::from_static(b"0123456789"), 3);
+                let right = parts[at].body[0];
+                let mut body = parts[at].body.to_vec();
+                body[0] = mark;
+                parts[at].body = Bytes::from(body);
+                assert_eq!(join(&parts).len(), usize::from(mark == right));
+            }
+            let mut parts = split(2, &Bytes::from_static(b"0123456789"), 3);
+            parts[at].body = Bytes::new();
+            assert_eq!(join(&parts), []);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Places in a journal: behind which entry a tree stands, where the next one lies, and the reading of
+//! what a ledger answered.
+
+use bytes::Bytes;
+use store::{Error, Kind};
+
+use crate::{
+    entry::Entry, parts::join, records::ShardRecord, request::EntryPart, settings::Settings,
+};
+
+/// Behind which entry a tree stands. It is kept with the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The epoch of the entry.
+    pub epoch: u64,
+    /// Where the next entry of that epoch lies.
+    pub segment: u64,
+    /// The number of the entry, 0 before the first.
+    pub n: u64,
+    /// Its checksum.
+    pub checksum: u32,
+}
+
+impl Place {
+    /// Behind an entry of this segment.
+    pub(crate) fn behind(found: &Found) -> Self {
+        let entry = &found.entry;
+        let segment = found.segment + u64::from(entry.closes);
+        Self { epoch: entry.epoch, segment, n: entry.n, checksum: found.checksum }
+    }
+
+    /// Epoch and segment of the entry behind this place.
+    pub(crate) fn next(&self, epochs: &Epochs) -> (u64, u64) {
+        let (epoch, _) = epochs.of_next(self.n);
+        (epoch, if epoch == self.epoch { self.segment } else { 0 })
+    }
+}
+
+/// Which entries belong to which epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Epochs {
+    /// The last that was opened; 0: none.
+    pub(crate) opened: u64,
+    /// The last entry of each closed one.
+    pub(crate) ends: Vec<(u64, u64)>,
+}
+
+impl Epochs {
+    /// As a shard's record has them.
+    pub(crate) fn of(record: &ShardRecord) -> Self {
+        Self { opened: record.opened, ends: record.ends.clone() }
+    }
+
+    /// The epoch of the entry behind number `n`, and its end if it is closed.
+    pub(crate) fn of_next(&self, n: u64) -> (u64, Option<u64>) {
+        let closed = self.ends.iter().find(|(_, end)| n < *end);
+        closed.map_or((self.opened, None), |(epoch, end)| (*epoch, Some(*end)))
+    }
+
+    /// Whether an entry of this epoch and number can be one that counts.
+    pub(crate) fn holds(&self, epoch: u64, n: u64) -> bool {
+        n.checked_sub(1).is_some_and(|before| self.of_next(before).0 == epoch)
+    }
+}
+
+/// An entry that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// Where it was.
+    pub(crate) segment: u64,
+    /// What it says.
+    pub(crate) entry: Entry,
+    /// Its bytes, as they were written.
+    pub(crate) bytes: Bytes,
+    /// Their checksum.
+    pub(crate) checksum: u32,
+}
+
+/// The whole entries among the parts of a segment. An error when one is damaged or not of this
+/// cluster, shard and epoch.
+pub(crate) fn found(
+    settings: &Settings,
+    epoch: u64,
+    segment: u64,
+    parts: &[EntryPart],
+) -> Result<Vec<Found>, Error> {
+    let one = |(n, bytes): (u64, Bytes)| {
+        let (entry, checksum) = Entry::decode(&bytes)?;
+        let here = (settings.cluster, settings.shard, epoch, n);
+        if (entry.cluster, entry.shard, entry.epoch, entry.n) != here {
+            let text = format!("entry {n} of epoch {epoch} in the ledger is another's");
+            return Err(Error::new(Kind::Corrupt, text));
+        }
+        Ok(Found { segment, entry, bytes, checksum })
+    };
+    join(parts).into_iter().map(one).collect()
+}
+
+/// The error of an entry that does not follow the one before it.
+pub(crate) fn broken_chain(entry: &Entry) -> Error {
+    let text = format!("entry {} of epoch {} does not follow the one before", entry.n, entry.epoch);
+    Error::new(Kind::Corrupt, text)
+}

@@ -1,0 +1,177 @@
+//! The reading of a taker: all there is behind its tree, up to the end of the last opened epoch, which
+//! is before the first missing entry. It looks further than that, for marks which say that something
+//! committed is missing.
+
+use store::Error;
+
+use crate::{
+    place::{Epochs, Found, Place, broken_chain, found},
+    request::{EntryPart, Request},
+    settings::Settings,
+};
+
+/// Empty segments in a row behind which nothing is looked for: with two entries under way the first of
+/// a segment may be there without the one that closes the segment before.
+const EMPTY_MAX: u32 = 2;
+
+/// A committed entry is missing in the journal; only a person may accept that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingEntry {
+    /// The epoch it was in.
+    pub epoch: u64,
+    /// Up to where the epoch can be read.
+    pub end: u64,
+    /// Up to where it was committed.
+    pub committed: u64,
+}
+
+/// How the reading stands after an answer.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// There is more to be read.
+    More,
+    /// All is read.
+    Done,
+    /// A committed entry is missing.
+    Missing(MissingEntry),
+    /// The journal is damaged, or the tree is of something else.
+    Damaged(Error),
+}
+
+/// A reading that goes on.
+#[derive(Debug)]
+pub(crate) struct Sealing {
+    settings: Settings,
+    epochs: Epochs,
+    /// Behind which entry all is read without a gap.
+    cursor: Place,
+    /// What was read without a gap.
+    entries: Vec<Found>,
+    epoch: u64,
+    segment: u64,
+    after: u64,
+    empty: u32,
+    is_empty_so_far: bool,
+    gap: bool,
+    committed: u64,
+}
+
+impl Sealing {
+    /// Behind this tree; `committed` is what else is known to be committed in the last opened epoch.
+    pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Place, committed: u64) -> Self {
+        let (epoch, segment) = tree.next(&epochs);
+        Self {
+            settings,
+            epochs,
+            cursor: tree,
+            entries: Vec::new(),
+            epoch,
+            segment,
+            after: tree.n,
+            empty: 0,
+            is_empty_so_far: true,
+            gap: false,
+            committed: committed.max(tree.n),
+        }
+    }
+
+    /// Whether no epoch was opened yet, so that there is nothing to read.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.epochs.opened == 0
+    }
+
+    /// The next question.
+    pub(crate) fn request(&self) -> Request {
+        Request::ReadEntries {
+            shard: self.settings.shard,
+            epoch: self.epoch,
+            segment: self.segment,
+            after: self.after,
+            limit: self.settings.read_bytes,
+        }
+    }
+
+    /// Takes what was read.
+    pub(crate) fn read(&mut self, parts: &[EntryPart]) -> Reading {
+        let entries = match found(&self.settings, self.epoch, self.segment, parts) {
+            Ok(entries) => entries,
+            Err(error) => return Reading::Damaged(error),
+        };
+        for found in entries {
+            if let Err(error) = self.take(found) {
+                return Reading::Damaged(error);
+            }
+        }
+        let (epoch, end) = self.epochs.of_next(self.cursor.n);
+        if epoch != self.epoch {
+            // A closed epoch was read to its end.
+            (self.epoch, self.segment, self.after) = (epoch, 0, self.cursor.n);
+            (self.empty, self.is_empty_so_far) = (0, true);
+            return Reading::More;
+        }
+        if let Some(last) = parts.last() {
+            self.after = last.n;
+            self.is_empty_so_far = false;
+            return Reading::More;
+        }
+        self.empty = if self.is_empty_so_far { self.empty + 1 } else { 0 };
+        if self.empty < EMPTY_MAX {
+            self.segment += 1;
+            self.is_empty_so_far = true;
+            return Reading::More;
+        }
+        let committed = end.unwrap_or(self.committed);
+        if self.cursor.n < committed {
+            return Reading::Missing(MissingEntry { epoch, end: self.cursor.n, committed });
+        }
+        Reading::Done
+    }
+
+    /// Takes an entry.
+    fn take(&mut self, found: Found) -> Result<(), Error> {
+        if self.epoch == self.epochs.opened {
+            self.committed = self.committed.max(found.entry.committed);
+        }
+        if found.entry.n <= self.cursor.n || !self.epochs.holds(self.epoch, found.entry.n) {
+            return Ok(());
+        }
+        let rules = self.settings.rules;
+        if rules.cut_at_gap() {
+            self.gap |= found.entry.n != self.cursor.n + 1;
+            if self.gap {
+                return Ok(());
+            }
+            if found.entry.before != self.cursor.checksum {
+                return Err(broken_chain(&found.entry));
+            }
+        }
+        self.cursor = Place::behind(&found);
+        self.entries.push(found);
+        Ok(())
+    }
+
+    /// Where the last opened epoch ends, and which of the entries behind the tree may not be on a
+    /// quorum.
+    pub(crate) fn end(&self) -> (Place, impl Iterator<Item = &Found>) {
+        let (opened, committed) = (self.epochs.opened, self.committed);
+        let tail = self
+            .entries
+            .iter()
+            .filter(move |found| found.entry.epoch == opened && committed < found.entry.n);
+        (self.cursor, tail)
+    }
+
+    /// All ends, once that of the last opened epoch is known.
+    pub(crate) fn ends(&self) -> Vec<(u64, u64)> {
+        let mut ends = self.epochs.ends.clone();
+        if 0 < self.epochs.opened {
+            ends.push((self.epochs.opened, self.cursor.n));
+        }
+        ends
+    }
+
+    /// What is to be applied.
+    pub(crate) fn into_entries(self) -> Vec<Found> {
+        self.entries
+    }
+}

@@ -1,0 +1,80 @@
+//! What a node's machines are told once: who they are, and their times and sizes.
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::rules::Rules;
+
+/// A millisecond of the boot clock.
+const MS: u64 = 1_000_000;
+
+/// Who a node is, and its times (nanoseconds of the boot clock) and sizes (bytes). All nodes of a
+/// cluster have the same `lease` and `margin`.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The cluster's id.
+    pub cluster: Uuid,
+    /// The shard that it follows or owns.
+    pub shard: u32,
+    /// The node's id, made with its data directory.
+    pub node: Uuid,
+    /// What others should know of it: addresses, version, boot id.
+    pub about: Bytes,
+    /// Whether its record shows the same boot as now: as it holds its data directory's lock, no
+    /// former incarnation of it is running then.
+    pub same_boot: bool,
+    /// How long a beat lets an owner serve reads.
+    pub lease: u64,
+    /// How much longer others wait.
+    pub margin: u64,
+    /// From one beat to the next.
+    pub beat: u64,
+    /// From one look at the other nodes and the shard to the next.
+    pub watch: u64,
+    /// From one reading of the journal to the next while entries come.
+    pub read: u64,
+    /// The same while none come.
+    pub idle: u64,
+    /// The pause before something unanswered is asked again.
+    pub again: u64,
+    /// How long it lets others go first where a shard is free; those that are furthest wait least.
+    pub patience: u64,
+    /// The largest part of an entry.
+    pub part_bytes: usize,
+    /// Where a segment closes.
+    pub segment_bytes: usize,
+    /// How much is read of a journal at once.
+    pub read_bytes: usize,
+    /// Rules that tests leave out.
+    pub(crate) rules: Rules,
+}
+
+impl Settings {
+    /// With the usual times and sizes.
+    pub fn new(cluster: Uuid, shard: u32, node: Uuid, about: Bytes, same_boot: bool) -> Self {
+        Self {
+            cluster,
+            shard,
+            node,
+            about,
+            same_boot,
+            lease: 3_000 * MS,
+            margin: 500 * MS,
+            beat: 750 * MS,
+            watch: 250 * MS,
+            read: 50 * MS,
+            idle: 250 * MS,
+            again: 50 * MS,
+            patience: 0,
+            part_bytes: 256 << 10,
+            segment_bytes: 16 << 20,
+            read_bytes: 4 << 20,
+            rules: Rules::default(),
+        }
+    }
+
+    /// How long a beat has to stand still before its lease is over for everybody.
+    pub(crate) fn silence(&self) -> u64 {
+        self.lease + if self.rules.margin() { self.margin } else { 0 }
+    }
+}

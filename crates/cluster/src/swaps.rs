@@ -1,0 +1,73 @@
+//! What swaps do, as functions from a record and a request to the next record: for ledgers that keep
+//! their records in memory, and as the text that the others are held to.
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::{
+    records::{NodeRecord, NodeState, Phase, ShardRecord},
+    request::Request,
+};
+
+/// What a swap makes of a node's record, if its condition holds.
+pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Option<NodeRecord> {
+    let is = |record: &&NodeRecord, i: u64, b: u64| {
+        record.incarnation == i && record.beat == b && record.state == NodeState::Up
+    };
+    match request {
+        Request::Enter { node, before, about } => {
+            let terms = match record {
+                Some(record) if record.incarnation == *before => record.terms.clone(),
+                None if *before == 0 => Vec::new(),
+                _ => return None,
+            };
+            let (node, about, state) = (*node, about.clone(), NodeState::Up);
+            Some(NodeRecord { node, incarnation: before + 1, beat: 0, state, about, terms })
+        }
+        Request::Beat { incarnation, beat, terms, .. } => {
+            let record = record.filter(|record| is(record, *incarnation, *beat))?;
+            Some(NodeRecord { beat: beat + 1, terms: terms.clone(), ..record.clone() })
+        }
+        Request::Fence { incarnation, beat, .. } => {
+            let record = record.filter(|record| is(record, *incarnation, *beat))?;
+            Some(NodeRecord { state: NodeState::Fenced, ..record.clone() })
+        }
+        _ => None,
+    }
+}
+
+/// What a swap makes of the shard's record, if its condition holds.
+pub(crate) fn next_shard(record: Option<&ShardRecord>, request: &Request) -> Option<ShardRecord> {
+    let mine = |id: &Uuid, phase: Phase| {
+        record.filter(|record| record.claim == *id && record.phase == phase).cloned()
+    };
+    match request {
+        Request::MakeShard { shard } if record.is_none() => Some(ShardRecord {
+            shard: *shard,
+            epoch: 0,
+            claim: Uuid::nil(),
+            node: Uuid::nil(),
+            incarnation: 0,
+            phase: Phase::Released,
+            opened: 0,
+            ends: Vec::new(),
+            clock: Bytes::new(),
+        }),
+        Request::Claim { before, claim, node, incarnation, clock, .. } => {
+            let record = record.filter(|record| record.epoch == *before)?.clone();
+            let (claim, node, incarnation) = (*claim, *node, *incarnation);
+            let (epoch, phase, clock) = (before + 1, Phase::Sealing, clock.clone());
+            Some(ShardRecord { epoch, claim, node, incarnation, phase, clock, ..record })
+        }
+        Request::Confirm { claim, .. } => mine(claim, Phase::Sealing),
+        Request::Open { claim, epoch, ends, .. } => {
+            let record = mine(claim, Phase::Sealing)?;
+            Some(ShardRecord { opened: *epoch, ends: ends.clone(), phase: Phase::Open, ..record })
+        }
+        Request::Release { claim, clock, .. } => {
+            let record = mine(claim, Phase::Open)?;
+            Some(ShardRecord { phase: Phase::Released, clock: clock.clone(), ..record })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,350 @@
+//! A taking over: the lease of the owner before is ended, the shard claimed, the epoch before read to
+//! its end, what may not be on a quorum written again, and the new epoch opened. Each step is a swap
+//! or a read that may be repeated; whoever finds another's claim gives up.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+
+use bytes::Bytes;
+use store::Error;
+use uuid::Uuid;
+
+use crate::{
+    ask::{Answer, Ask, Asks, Token},
+    entry::Entry,
+    host::{Heritage, Host},
+    parts::split,
+    place::{Epochs, Found, Place},
+    records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
+    request::{EntryPart, Reply, Request},
+    sealing::{MissingEntry, Reading, Sealing},
+    settings::Settings,
+    watch::Free,
+};
+
+/// How a taking over ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TakerFact {
+    /// The epoch is open: the entries are to be applied, then its owner begins.
+    Opened {
+        /// The epoch.
+        epoch: u64,
+        /// Its claim.
+        claim: Uuid,
+        /// What is committed behind the tree, and where the tree stands then.
+        entries: Vec<(Entry, Place)>,
+        /// What the clock goes on with.
+        heritage: Heritage,
+    },
+    /// The owner lives, or another was first.
+    GaveUp,
+    /// The shard stays closed until a person says otherwise.
+    Missing(MissingEntry),
+    /// The journal is damaged, or the tree is of something else.
+    Damaged(Error),
+}
+
+/// What is asked next, or was asked last.
+#[derive(Debug)]
+enum Step {
+    Fence,
+    FenceOutcome,
+    ReadBefore,
+    Claim { clock: Bytes },
+    ClaimOutcome { clock: Bytes },
+    Confirm { clock: Bytes },
+    ReadEnds,
+    Read(Sealing),
+    WriteAgain { sealing: Sealing, tail: Vec<Found> },
+    Open(Sealing),
+    OpenOutcome(Sealing),
+    Over,
+}
+
+/// What was seen before a shard is claimed.
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    /// The shard.
+    pub(crate) shard: ShardRecord,
+    /// Why it may be claimed.
+    pub(crate) free: Free,
+    /// The last beat of its owner.
+    pub(crate) beat: Option<(TermRecord, u64)>,
+    /// The terms of all nodes.
+    pub(crate) terms: Vec<TermRecord>,
+    /// The incarnation of this node.
+    pub(crate) incarnation: u64,
+    /// Where its tree stands.
+    pub(crate) tree: Place,
+}
+
+/// The machine.
+#[derive(Debug)]
+pub(crate) struct Taker {
+    settings: Settings,
+    asks: Asks,
+    before: Before,
+    claim: Uuid,
+    heritage: Heritage,
+    step: Step,
+    pending: Option<Token>,
+    due: u64,
+}
+
+impl Taker {
+    pub(crate) fn new(settings: Settings, machine: u64, before: Before, claim: Uuid) -> Self {
+        let fence = before.free != Free::Now && settings.rules.fence_first();
+        let heritage = Heritage { beat: None, least: Bytes::new() };
+        Self {
+            settings,
+            asks: Asks::new(machine),
+            before,
+            claim,
+            heritage,
+            step: if fence { Step::Fence } else { Step::ReadBefore },
+            pending: None,
+            due: 0,
+        }
+    }
+
+    /// The machine's number.
+    pub(crate) fn machine(&self) -> u64 {
+        self.asks.machine()
+    }
+
+    /// Behind which entry its tree stands.
+    pub(crate) fn tree(&self) -> Place {
+        self.before.tree
+    }
+
+    /// Questions to be carried away.
+    pub(crate) fn asks(&mut self) -> Vec<Ask> {
+        self.asks.take()
+    }
+
+    /// Asks what is due.
+    pub(crate) fn tick(&mut self, now: u64) {
+        if self.pending.is_none()
+            && self.due <= now
+            && let Some(request) = self.request()
+        {
+            self.pending = Some(self.asks.ask(request));
+        }
+    }
+
+    fn request(&self) -> Option<Request> {
+        let (shard, claim) = (self.settings.shard, self.claim);
+        Some(match &self.step {
+            Step::Fence => {
+                let Free::Silent { node, incarnation, beat } = self.before.free else {
+                    return None;
+                };
+                Request::Fence { node, incarnation, beat }
+            }
+            Step::FenceOutcome => Request::ReadNodes,
+            Step::ReadBefore | Step::OpenOutcome(_) => Request::ReadShardSerial { shard },
+            Step::ClaimOutcome { .. } if self.settings.rules.confirm_claim() => {
+                Request::ReadShardSerial { shard }
+            }
+            Step::ClaimOutcome { .. } | Step::ReadEnds => Request::ReadShard { shard },
+            Step::Claim { clock } => Request::Claim {
+                shard,
+                before: self.before.shard.epoch,
+                claim,
+                node: self.settings.node,
+                incarnation: self.before.incarnation,
+                clock: clock.clone(),
+            },
+            Step::Confirm { .. } => Request::Confirm { shard, claim },
+            Step::Read(sealing) => sealing.request(),
+            Step::WriteAgain { tail, .. } => {
+                let found = tail.last()?;
+                let parts = split(found.entry.n, &found.bytes, self.settings.part_bytes);
+                let (epoch, segment) = (found.entry.epoch, found.segment);
+                Request::Append { shard, epoch, segment, parts }
+            }
+            Step::Open(sealing) => {
+                Request::Open { shard, claim, epoch: self.epoch(), ends: sealing.ends() }
+            }
+            Step::Over => return None,
+        })
+    }
+
+    /// The epoch that is claimed.
+    fn epoch(&self) -> u64 {
+        self.before.shard.epoch + 1
+    }
+
+    /// Takes an answer.
+    pub(crate) fn answer(
+        &mut self,
+        token: Token,
+        answer: Answer,
+        now: u64,
+        host: &mut dyn Host,
+    ) -> Option<TakerFact> {
+        if self.pending != Some(token) {
+            return None;
+        }
+        self.pending = None;
+        self.due = now;
+        let step = std::mem::replace(&mut self.step, Step::Over);
+        let next = match (step, answer) {
+            (Step::Read(sealing), Ok(Reply::Parts(parts))) => self.read(sealing, &parts),
+            (Step::WriteAgain { sealing, mut tail }, Ok(Reply::Written)) => {
+                tail.pop();
+                Continue(write_again(sealing, tail))
+            }
+            (step @ (Step::Open(_) | Step::OpenOutcome(_)), answer) => {
+                self.opened(step, answer, now)
+            }
+            (step, Err(_)) => {
+                self.due = now + self.settings.again;
+                Continue(unanswered(step, self.settings.rules.confirm_claim()))
+            }
+            (step, Ok(reply)) => match self.claimed(step, reply, now, host) {
+                Some(step) => Continue(step),
+                None => Break(TakerFact::GaveUp),
+            },
+        };
+        match next {
+            Continue(step) => self.step = step,
+            Break(fact) => return Some(fact),
+        }
+        self.tick(now);
+        None
+    }
+
+    /// The steps up to the reading; nothing where another was first.
+    fn claimed(&mut self, step: Step, reply: Reply, now: u64, host: &mut dyn Host) -> Option<Step> {
+        match (step, reply) {
+            (Step::Fence, Reply::Swapped(true)) => Some(Step::ReadBefore),
+            (Step::Fence, Reply::Swapped(false)) => Some(Step::FenceOutcome),
+            (Step::FenceOutcome, Reply::Nodes(nodes)) => self.fenced(&nodes),
+            (Step::ReadBefore, Reply::Shard(Some(shard))) => {
+                let seen = &self.before.shard;
+                let owner = |shard: &ShardRecord| (shard.epoch, shard.node, shard.incarnation);
+                if owner(&shard) != owner(seen) {
+                    return None;
+                }
+                // What was released has its last instant in the record.
+                let of_beat = shard.phase != Phase::Released && self.settings.rules.clock_of_beat();
+                let beat = self.before.beat.clone().filter(|_| of_beat);
+                self.heritage = Heritage { beat, least: shard.clock };
+                Some(Step::Claim { clock: host.begin(&self.heritage, now) })
+            }
+            // A quorum has it, as it was answered.
+            (Step::Claim { .. } | Step::Confirm { .. }, Reply::Swapped(true)) => {
+                Some(Step::ReadEnds)
+            }
+            (Step::Claim { clock } | Step::Confirm { clock }, Reply::Swapped(false)) => {
+                Some(Step::ClaimOutcome { clock })
+            }
+            (Step::ClaimOutcome { clock }, Reply::Shard(Some(shard))) => {
+                if self.is_mine(&shard) {
+                    let confirm = self.settings.rules.confirm_claim();
+                    Some(if confirm { Step::Confirm { clock } } else { Step::ReadEnds })
+                } else {
+                    let not_yet = shard.epoch == self.before.shard.epoch;
+                    not_yet.then_some(Step::Claim { clock })
+                }
+            }
+            (Step::ReadEnds, Reply::Shard(Some(shard))) if self.is_mine(&shard) => {
+                let opened = shard.opened;
+                let of_opened =
+                    |term: &&TermRecord| (term.shard, term.epoch) == (self.settings.shard, opened);
+                let terms = self.before.terms.iter().filter(of_opened);
+                let committed = terms.map(|term| term.committed).max().unwrap_or(0);
+                let epochs = Epochs::of(&shard);
+                let tree = self.before.tree;
+                let sealing = Sealing::new(self.settings.clone(), epochs, tree, committed);
+                let nothing = sealing.is_nothing();
+                Some(if nothing { Step::Open(sealing) } else { Step::Read(sealing) })
+            }
+            _ => None,
+        }
+    }
+
+    /// What became of a fence that was refused or got no answer.
+    fn fenced(&self, nodes: &[NodeRecord]) -> Option<Step> {
+        let Free::Silent { node, incarnation, beat } = self.before.free else { return None };
+        let record = nodes.iter().find(|record| record.node == node)?;
+        if record.incarnation != incarnation || record.beat != beat {
+            return None;
+        }
+        Some(match record.state {
+            NodeState::Fenced => Step::ReadBefore,
+            NodeState::Up => Step::Fence,
+        })
+    }
+
+    /// Whether the claim is in force and its epoch not open.
+    fn is_mine(&self, shard: &ShardRecord) -> bool {
+        (shard.epoch, shard.claim) == (self.epoch(), self.claim) && shard.phase == Phase::Sealing
+    }
+
+    fn read(&self, mut sealing: Sealing, parts: &[EntryPart]) -> ControlFlow<TakerFact, Step> {
+        match sealing.read(parts) {
+            Reading::More => Continue(Step::Read(sealing)),
+            Reading::Missing(missing) => Break(TakerFact::Missing(missing)),
+            Reading::Damaged(error) => Break(TakerFact::Damaged(error)),
+            Reading::Done => {
+                let mut tail: Vec<Found> = sealing.end().1.cloned().collect();
+                tail.reverse();
+                if !self.settings.rules.write_tail_again() {
+                    tail.clear();
+                }
+                Continue(write_again(sealing, tail))
+            }
+        }
+    }
+
+    /// The answer to the opening, or to the question what became of it.
+    fn opened(&mut self, step: Step, answer: Answer, now: u64) -> ControlFlow<TakerFact, Step> {
+        let (Step::Open(sealing) | Step::OpenOutcome(sealing)) = step else {
+            return Break(TakerFact::GaveUp);
+        };
+        if !self.settings.rules.end_by_swap() {
+            return Break(self.open(sealing));
+        }
+        match answer {
+            Ok(Reply::Swapped(true)) => Break(self.open(sealing)),
+            Ok(Reply::Swapped(false)) => Continue(Step::OpenOutcome(sealing)),
+            Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => Continue(Step::Open(sealing)),
+            Ok(Reply::Shard(Some(shard))) if shard.claim == self.claim => Break(self.open(sealing)),
+            Ok(_) => Break(TakerFact::GaveUp),
+            Err(_) => {
+                self.due = now + self.settings.again;
+                Continue(Step::Open(sealing))
+            }
+        }
+    }
+
+    fn open(&self, sealing: Sealing) -> TakerFact {
+        let entries = sealing.into_entries().into_iter();
+        let applied = entries.map(|found| {
+            let place = Place::behind(&found);
+            (found.entry, place)
+        });
+        TakerFact::Opened {
+            epoch: self.epoch(),
+            claim: self.claim,
+            entries: applied.collect(),
+            heritage: self.heritage.clone(),
+        }
+    }
+}
+
+/// What comes after a question that got no answer. Most are asked again.
+fn unanswered(step: Step, confirm: bool) -> Step {
+    match step {
+        Step::Fence => Step::FenceOutcome,
+        Step::Claim { clock } if confirm => Step::Confirm { clock },
+        Step::Claim { clock } => Step::ClaimOutcome { clock },
+        step => step,
+    }
+}
+
+/// The step that writes the last of these entries, or the one after it.
+fn write_again(sealing: Sealing, tail: Vec<Found>) -> Step {
+    if tail.is_empty() { Step::Open(sealing) } else { Step::WriteAgain { sealing, tail } }
+}

@@ -1,0 +1,153 @@
+//! What a node sees of the others: their records, and since when, by its own boot clock, each beat
+//! stands still. No wall clock of any node takes part.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::{
+    ask::{Answer, Ask, Asks, Token},
+    records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
+    request::{Reply, Request},
+    settings::Settings,
+};
+
+/// A node as it was last seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// Its record.
+    pub(crate) record: NodeRecord,
+    /// When this incarnation and beat were first seen.
+    pub(crate) beat_at: u64,
+    /// When this incarnation was first seen.
+    pub(crate) incarnation_at: u64,
+}
+
+/// Why a shard may be claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Free {
+    /// Nothing of its owner's lease can be left: it was released, fenced, or is this node.
+    Now,
+    /// Its owner has been silent for so long that its lease may be ended.
+    Silent {
+        /// Whose lease.
+        node: Uuid,
+        /// Its incarnation.
+        incarnation: u64,
+        /// The beat that stands still.
+        beat: u64,
+    },
+}
+
+/// The machine.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    settings: Settings,
+    asks: Asks,
+    pending: Option<Token>,
+    due: u64,
+    nodes: BTreeMap<Uuid, Seen>,
+}
+
+impl Watch {
+    pub(crate) fn new(settings: Settings, machine: u64) -> Self {
+        let asks = Asks::new(machine);
+        Self { settings, asks, pending: None, due: 0, nodes: BTreeMap::new() }
+    }
+
+    pub(crate) fn asks(&mut self) -> Vec<Ask> {
+        self.asks.take()
+    }
+
+    /// Looks again when it is time.
+    pub(crate) fn tick(&mut self, now: u64) {
+        if self.pending.is_none() && self.due <= now {
+            self.due = now + self.settings.watch;
+            self.pending = Some(self.asks.ask(Request::ReadNodes));
+        }
+    }
+
+    /// Takes an answer; true when there is something new.
+    pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> bool {
+        if self.pending != Some(token) {
+            return false;
+        }
+        self.pending = None;
+        let Ok(Reply::Nodes(records)) = answer else { return false };
+        let mut new = false;
+        for record in records {
+            new |= self.note(record, now);
+        }
+        new
+    }
+
+    /// Notes a record, unless it is older than what was seen.
+    fn note(&mut self, record: NodeRecord, now: u64) -> bool {
+        let Some(seen) = self.nodes.get_mut(&record.node) else {
+            let seen = Seen { beat_at: now, incarnation_at: now, record };
+            self.nodes.insert(seen.record.node, seen);
+            return true;
+        };
+        let age = |record: &NodeRecord| {
+            (record.incarnation, record.beat, record.state == NodeState::Fenced)
+        };
+        let (before, after) = (age(&seen.record), age(&record));
+        if after <= before {
+            return false;
+        }
+        if before.0 < after.0 {
+            seen.incarnation_at = now;
+        }
+        if (before.0, before.1) < (after.0, after.1) {
+            seen.beat_at = now;
+        }
+        seen.record = record;
+        true
+    }
+
+    /// The terms of all nodes.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &TermRecord> {
+        self.nodes.values().flat_map(|seen| &seen.record.terms)
+    }
+
+    /// The checkpoint of the shard's owner, and when it was first seen.
+    pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64)> {
+        let seen = self.nodes.get(&shard.node)?;
+        let of_term = |term: &&TermRecord| (term.shard, term.epoch) == (shard.shard, shard.epoch);
+        let term = seen.record.terms.iter().find(of_term)?;
+        Some((term.clone(), seen.beat_at))
+    }
+
+    /// Whether a node that does not own the shard, with this incarnation, may claim it now.
+    pub(crate) fn free(&self, shard: &ShardRecord, incarnation: u64, now: u64) -> Option<Free> {
+        if shard.phase == Phase::Released {
+            return Some(Free::Now);
+        }
+        let seen = self.nodes.get(&shard.node);
+        if shard.node == self.settings.node {
+            // Only a record of its new incarnation has the last checkpoint of the former.
+            let former = shard.incarnation < incarnation && self.settings.same_boot;
+            let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
+            // A claim of its own that came late, when it had gone on to something else.
+            let present = shard.incarnation == incarnation;
+            if former && after || present {
+                return Some(Free::Now);
+            }
+        }
+        let silence = self.settings.silence();
+        let seen = seen?;
+        let record = &seen.record;
+        if shard.incarnation < record.incarnation {
+            return (seen.incarnation_at + silence <= now).then_some(Free::Now);
+        }
+        if record.incarnation < shard.incarnation {
+            return None;
+        }
+        if record.state == NodeState::Fenced {
+            return Some(Free::Now);
+        }
+        let (node, incarnation, beat) = (record.node, record.incarnation, record.beat);
+        let silent = Free::Silent { node, incarnation, beat };
+        (seen.beat_at + silence <= now).then_some(silent)
+    }
+}

@@ -1,0 +1,127 @@
+//! The thread that runs a node's part in the protocol: it carries questions to the ledger and answers
+//! back, lets time pass, and says what has come to be.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use cluster::{Answer, Fact, Host, Ledger, Member, Token, Unanswered};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use crate::{
+    feeder::Step,
+    replicator::{Command, Committed, moved},
+};
+
+/// Between two looks at the time.
+const TICK: Duration = Duration::from_millis(5);
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Looks between two notes of the place.
+const LOOKS_BETWEEN_NOTES: u32 = 200;
+
+/// A reading of the boot clock, nanoseconds.
+pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The thread's own state.
+pub(crate) struct Driver<L> {
+    pub(crate) member: Member,
+    pub(crate) ledger: Arc<L>,
+    pub(crate) host: Box<dyn Host + Send>,
+    pub(crate) boot_clock: BootClock,
+    pub(crate) commands: UnboundedReceiver<Command>,
+    pub(crate) steps: UnboundedSender<Step>,
+    /// Bodies that wait for room.
+    pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
+    /// Who waits for which entry.
+    pub(crate) waiting: HashMap<u64, mpsc::Sender<Committed>>,
+}
+
+impl<L: Ledger> Driver<L> {
+    /// Runs until it is told to stop, or nobody has a way to it any more.
+    pub(crate) async fn run(mut self) {
+        let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut looks = 0_u32;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {
+                    looks += 1;
+                    if looks.is_multiple_of(LOOKS_BETWEEN_NOTES) {
+                        let _ = self.steps.send(Step::Note);
+                    }
+                }
+                command = self.commands.recv() => match command {
+                    Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
+                    Some(Command::HandOver) => self.member.hand_over(),
+                    Some(Command::Stop) | None => return self.end_waiting(),
+                },
+                Some((token, answer)) = answered.recv() => {
+                    let now = (self.boot_clock)();
+                    self.member.answer(token, answer, now, &mut *self.host);
+                }
+            }
+            self.append_queued();
+            self.member.tick((self.boot_clock)(), &mut *self.host);
+            for ask in self.member.asks() {
+                let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
+                tokio::spawn(async move {
+                    let asked = tokio::time::timeout(PATIENCE, ledger.execute(ask.request)).await;
+                    let answer = asked
+                        .unwrap_or_else(|_| Err(Unanswered("no answer came in time".to_owned())));
+                    let _ = answers.send((ask.token, answer));
+                });
+            }
+            for fact in self.member.facts() {
+                self.act(fact);
+            }
+        }
+    }
+
+    /// Appends what waits, as far as there is room; none of it where this node is not the owner.
+    fn append_queued(&mut self) {
+        if self.member.owner().is_none() {
+            return self.queue.clear();
+        }
+        while self.member.owner().is_some_and(cluster::Owner::has_room)
+            && let Some((body, done)) = self.queue.pop_front()
+        {
+            if let Some(n) = self.member.append(body, (self.boot_clock)()) {
+                self.waiting.insert(n, done);
+            }
+        }
+    }
+
+    fn act(&mut self, fact: Fact) {
+        let step = match fact {
+            Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {
+                Some(done) => {
+                    let _ = done.send(Ok(place));
+                    return;
+                }
+                None => Step::Apply(entry, place),
+            },
+            Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
+            Fact::Serving { .. } => Step::Serving,
+            Fact::TermEnded { .. } => {
+                self.end_waiting();
+                Step::Ended
+            }
+            Fact::Missing(missing) => Step::Failed(format!("{missing:?}")),
+            Fact::Damaged(error) => Step::Failed(error.to_string()),
+        };
+        let _ = self.steps.send(step);
+    }
+
+    /// Tells all who wait that another may be the owner.
+    fn end_waiting(&mut self) {
+        self.queue.clear();
+        for (_, done) in self.waiting.drain() {
+            let _ = done.send(Err(moved()));
+        }
+    }
+}

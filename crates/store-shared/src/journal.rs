@@ -1,0 +1,115 @@
+//! The journal of a node: its own copy on disk, and in front of it, while the node is the owner, the
+//! cluster's.
+
+use std::sync::Arc;
+
+use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, OpenJournal};
+use parking_lot::Mutex;
+use store::{Error, Kind};
+
+use crate::{place_file::Noted, replicator::Replicator};
+
+/// Up to where the own copy goes, as whoever writes it has seen.
+#[derive(Debug, Default)]
+pub(crate) struct PlaceBook(Mutex<Noted>);
+
+impl PlaceBook {
+    pub(crate) fn new(noted: Noted) -> Self {
+        Self(Mutex::new(noted))
+    }
+
+    /// Notes a place; one that lies before what was noted is old news. `n` is the last entry of the
+    /// own journal before it, where it is known.
+    pub(crate) fn note(&self, noted: Noted) {
+        let mut newest = self.0.lock();
+        if newest.place.n < noted.place.n {
+            *newest = Noted { n: newest.n.max(noted.n), ..noted };
+        }
+    }
+
+    /// What was noted last.
+    pub(crate) fn newest(&self) -> Noted {
+        *self.0.lock()
+    }
+}
+
+/// Opens the journal of a node: again and again, around one way to the driver.
+pub(crate) struct NodeJournal {
+    /// The own copy.
+    pub(crate) own: Arc<dyn OpenJournal>,
+    pub(crate) replicator: Arc<Replicator>,
+    pub(crate) book: Arc<PlaceBook>,
+}
+
+impl OpenJournal for NodeJournal {
+    fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error> {
+        Ok(Arc::new(SharedJournal {
+            own: self.own.open(known_durable, accept_loss)?,
+            replicator: Arc::clone(&self.replicator),
+            book: Arc::clone(&self.book),
+        }))
+    }
+}
+
+/// The journal of a node.
+struct SharedJournal {
+    own: Arc<dyn Journal>,
+    replicator: Arc<Replicator>,
+    book: Arc<PlaceBook>,
+}
+
+impl Journal for SharedJournal {
+    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        // The first entry of a store makes its first spaces, the same everywhere: it is nobody's news.
+        if self.own.end() == 0 {
+            return self.own.append(group);
+        }
+        let place = self.replicator.append(group).map_err(AppendFailure::Refused)?;
+        // From here on the group is committed, whatever becomes of it here.
+        let unknown = |failure: AppendFailure| match failure {
+            AppendFailure::Unknown(error) | AppendFailure::Refused(error) => {
+                AppendFailure::Unknown(Error::new(Kind::Unavailable, error.message))
+            }
+        };
+        let n = self.own.append(group).map_err(unknown)?;
+        self.book.note(Noted { n, place });
+        Ok(n)
+    }
+
+    fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.own.append(group)
+    }
+
+    fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
+        self.own.read(after, limit_bytes)
+    }
+
+    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.own.cut(before, floors)
+    }
+
+    fn end(&self) -> u64 {
+        self.own.end()
+    }
+
+    fn floors(&self) -> Vec<u8> {
+        self.own.floors()
+    }
+
+    fn held(&self) -> Held {
+        self.own.held()
+    }
+
+    fn bytes_after(&self, after: u64) -> u64 {
+        self.own.bytes_after(after)
+    }
+
+    fn group_bytes_max(&self) -> usize {
+        self.own.group_bytes_max()
+    }
+
+    /// Other nodes have what this one drops.
+    fn has_one_user(&self) -> bool {
+        false
+    }
+}

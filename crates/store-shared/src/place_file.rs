@@ -1,0 +1,136 @@
+//! Up to which place of the cluster's journal a directory has its own copy: two slots of a file,
+//! written in turn, so that a torn write leaves the older one. It may lag: entries are told apart by
+//! their numbers, and what the copy has already is left out.
+//!
+//! ```text
+//! byte 0              512             1024
+//!      | record, CRC-32C | record, CRC-32C |
+//!
+//! record: count u64 · n u64 · epoch u64 · segment u64 · number u64 · checksum u32
+//! ```
+//!
+//! `n` is the last entry of the own journal then; the rest is the place behind it. Numbers are
+//! little-endian.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+use cluster::Place;
+
+/// Bytes of a slot: a sector of a disk.
+const SLOT: u64 = 512;
+/// Bytes of a record.
+const RECORD: usize = 5 * 8 + 4;
+
+/// A place, and the last entry of the own journal before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Noted {
+    /// The number of the last entry of the own journal.
+    pub(crate) n: u64,
+    /// The place in the cluster's.
+    pub(crate) place: Place,
+}
+
+/// The file.
+#[derive(Debug)]
+pub(crate) struct PlaceFile {
+    file: File,
+    /// Counts records.
+    count: u64,
+    /// What was written last.
+    pub(crate) noted: Noted,
+}
+
+impl PlaceFile {
+    /// Opens or makes the file; without a whole record nothing was followed yet.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let options = OpenOptions::new().read(true).write(true).create(true).clone();
+        let file = options.clone().truncate(false).open(path)?;
+        let mut newest = (0, Noted::default());
+        for slot in 0..2 {
+            let mut bytes = [0; RECORD + 4];
+            match file.read_exact_at(&mut bytes, slot * SLOT) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
+                read => read?,
+            }
+            if let Some((count, noted)) = decode(&bytes)
+                && newest.0 < count
+            {
+                newest = (count, noted);
+            }
+        }
+        let (count, noted) = newest;
+        Ok(Self { file, count, noted })
+    }
+
+    /// Writes a place; durable when this returns.
+    pub(crate) fn write(&mut self, noted: Noted) -> io::Result<()> {
+        if noted == self.noted {
+            return Ok(());
+        }
+        let count = self.count + 1;
+        self.file.write_all_at(&encode(count, noted), count % 2 * SLOT)?;
+        self.file.sync_data()?;
+        (self.count, self.noted) = (count, noted);
+        Ok(())
+    }
+}
+
+fn encode(count: u64, noted: Noted) -> Vec<u8> {
+    let Noted { n, place } = noted;
+    let mut bytes = Vec::with_capacity(RECORD + 4);
+    for number in [count, n, place.epoch, place.segment, place.n] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(place.checksum.to_le_bytes());
+    bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<(u64, Noted)> {
+    let (record, checksum) = bytes.split_at_checked(RECORD)?;
+    if checksum != crc32c::crc32c(record).to_le_bytes() {
+        return None;
+    }
+    let number = |at: usize| -> Option<u64> {
+        Some(u64::from_le_bytes(record.get(at * 8..at * 8 + 8)?.try_into().ok()?))
+    };
+    let checksum = u32::from_le_bytes(record.get(40..44)?.try_into().ok()?);
+    let place = Place { epoch: number(2)?, segment: number(3)?, n: number(4)?, checksum };
+    Some((number(0)?, Noted { n: number(1)?, place }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(n: u64) -> Noted {
+        Noted { n, place: Place { epoch: 2, segment: 3, n: n + 1, checksum: 7 } }
+    }
+
+    #[test]
+    fn the_newest_whole_record_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("place");
+        assert_eq!(PlaceFile::open(&path).unwrap().noted, Noted::default());
+        let mut file = PlaceFile::open(&path).unwrap();
+        for n in 1..6 {
+            file.write(noted(n)).unwrap();
+            assert_eq!(PlaceFile::open(&path).unwrap().noted, noted(n));
+        }
+        let whole = std::fs::read(&path).unwrap();
+        // The fifth record is in the second slot.
+        for at in 0..RECORD + 4 {
+            let mut torn = whole.clone();
+            torn[512 + at] ^= 1;
+            std::fs::write(&path, torn).unwrap();
+            assert_eq!(PlaceFile::open(&path).unwrap().noted, noted(4), "{at}");
+        }
+        std::fs::write(&path, &whole[..100]).unwrap();
+        assert_eq!(PlaceFile::open(&path).unwrap().noted, noted(4));
+    }
+}

@@ -1,0 +1,65 @@
+//! How an owner's appender reaches the driver: a group goes there as the body of one entry, and the
+//! answer comes when that is committed or when the node's time as the owner has ended.
+
+use std::sync::mpsc;
+
+use bytes::{Bytes, BytesMut};
+use cluster::Place;
+use journal::EncodedEntry;
+use parking_lot::Mutex;
+use store::{Error, Kind};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Where the tree stands behind a committed entry, or why it is not known to be committed.
+pub(crate) type Committed = Result<Place, Error>;
+
+/// What the driver is asked.
+pub(crate) enum Command {
+    /// Append this as the owner.
+    Append {
+        /// The entry's body.
+        body: Bytes,
+        /// Who waits.
+        done: mpsc::Sender<Committed>,
+    },
+    /// Give the shard up, once all is committed.
+    HandOver,
+    /// End without a word to anybody, as a killed process does.
+    Stop,
+}
+
+/// A way to the driver.
+#[derive(Debug)]
+pub(crate) struct Replicator {
+    commands: Mutex<UnboundedSender<Command>>,
+}
+
+impl Replicator {
+    pub(crate) fn new(commands: UnboundedSender<Command>) -> Self {
+        Self { commands: Mutex::new(commands) }
+    }
+
+    /// Has a group committed as one entry, all or nothing; waits for it.
+    pub(crate) fn append(&self, group: &[EncodedEntry]) -> Committed {
+        let (done, committed) = mpsc::channel();
+        let command = Command::Append { body: body_of(group), done };
+        self.commands.lock().send(command).map_err(|_| moved())?;
+        committed.recv().map_err(|_| moved())?
+    }
+}
+
+/// The error of whoever is not the owner any more. What waits may have been committed: the new owner
+/// knows.
+pub(crate) fn moved() -> Error {
+    Error::new(Kind::Moved, "this node is not the owner of the data any more")
+}
+
+/// The bytes of entries, one after the other: each begins with its length.
+fn body_of(group: &[EncodedEntry]) -> Bytes {
+    if let [entry] = group {
+        return entry.bytes().clone();
+    }
+    let mut body = BytesMut::with_capacity(group.iter().map(|entry| entry.bytes().len()).sum());
+    group.iter().for_each(|entry| body.extend_from_slice(entry.bytes()));
+    body.freeze()
+}

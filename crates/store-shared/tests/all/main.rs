@@ -1,0 +1,6 @@
+//! Stores of a cluster from outside, on a ledger in memory: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+mod laws;
+mod nodes;
+mod take_over;

@@ -1,0 +1,146 @@
+//! Owners are killed, hand over, lose answers and find others in their place, while commits go on:
+//! what was acknowledged is there at the end, on every node.
+
+use std::collections::BTreeMap;
+
+use cluster::{LedgerFault, Request};
+use store::{Commit, Kind, Mutation, Outcome, Snapshot as _, Space, Store as _, laws::ManualTime};
+use store_shared::{Role, SharedNode};
+
+use crate::nodes::{Machine, Nodes, serves, wait_for, wait_until_level};
+
+fn put(key: &str, value: u64) -> Commit {
+    let key = key.to_owned();
+    Commit::new(vec![], move |_| {
+        let (space, value) = (Space::Catalog, value.to_be_bytes().to_vec().into());
+        vec![Mutation::Put { space, key: key.into(), value }]
+    })
+}
+
+async fn value_of(node: &SharedNode, key: &str) -> Option<u64> {
+    let held = node.tree().snapshot().get(Space::Catalog, key.as_bytes()).await.unwrap();
+    held.map(|value| u64::from_be_bytes(value[..].try_into().unwrap()))
+}
+
+/// Commits to whoever serves; what was acknowledged is noted.
+async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTreeMap<String, u64>) {
+    for number in from..from + 20 {
+        let key = format!("key {}", number % 7);
+        match owner.tree().commit(vec![put(&key, number)]).await {
+            Ok(outcomes) => {
+                assert!(matches!(outcomes[..], [Outcome::Committed(_)]), "{outcomes:?}");
+                acknowledged.insert(key, number);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+async fn assert_has(node: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
+    for (key, number) in acknowledged {
+        assert_eq!(value_of(node, key).await, Some(*number), "{key} at {node:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_over_many_owners() {
+    let nodes = Nodes::new(ManualTime::default());
+    let mut owner = (nodes.start(&Machine::new()), Machine::new());
+    wait_for(&owner.0, serves).await;
+    let mut acknowledged = BTreeMap::new();
+    for round in 0..12_u64 {
+        let machine = Machine::new();
+        let next = nodes.start(&machine);
+        write(&owner.0, round * 100, &mut acknowledged).await;
+        match round % 3 {
+            // A killed owner.
+            0 => owner.0.stop(),
+            // One that hands over, and follows from then on.
+            1 => {
+                owner.0.hand_over();
+                wait_for(&owner.0, |role| *role == Role::Following).await;
+                let refused = owner.0.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
+                assert_eq!(refused.kind, Kind::Moved);
+            }
+            // One that was killed while the other had not begun to follow.
+            _ => {
+                owner.0.stop();
+                write_nothing(&owner.0).await;
+            }
+        }
+        if round % 3 == 1 {
+            // The former owner may be first.
+            let former = owner.0.role();
+            tokio::select! {
+                () = wait_for(&next, serves) => owner = (next, machine),
+                () = wait_for(&owner.0, serves) => drop((former, next)),
+            }
+        } else {
+            wait_for(&next, serves).await;
+            owner = (next, machine);
+        }
+        assert_has(&owner.0, &acknowledged).await;
+        assert_eq!(value_of(&owner.0, "refused").await, None);
+    }
+    let late = nodes.start(&Machine::new());
+    wait_until_level(&late, &owner.0);
+    assert_has(&late, &acknowledged).await;
+}
+
+/// A node whose driver has gone takes nothing.
+async fn write_nothing(node: &SharedNode) {
+    let refused = node.tree().commit(vec![put("refused", 2)]).await.unwrap_err();
+    assert_eq!(refused.kind, Kind::Moved);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lost_requests_and_answers_cost_time_and_nothing_else() {
+    let nodes = Nodes::new(ManualTime::default());
+    let mut rng = fastrand::Rng::with_seed(7);
+    nodes.ledger.set_faults(move |_| match rng.u8(..20) {
+        0 => LedgerFault::RequestLost,
+        1 => LedgerFault::AnswerLost,
+        _ => LedgerFault::None,
+    });
+    let owner = nodes.start(&Machine::new());
+    wait_for(&owner, serves).await;
+    let follower = nodes.start(&Machine::new());
+    let mut acknowledged = BTreeMap::new();
+    for round in 0..10 {
+        write(&owner, round * 100, &mut acknowledged).await;
+    }
+    owner.stop();
+    wait_for(&follower, serves).await;
+    assert_has(&follower, &acknowledged).await;
+}
+
+/// An owner that is cut off from the ledger hears that it was superseded once it is back, and what it
+/// had under way is answered as not known.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
+    let nodes = Nodes::new(ManualTime::default());
+    let (machine, other) = (Machine::new(), Machine::new());
+    let owner = nodes.start(&machine);
+    wait_for(&owner, serves).await;
+    let follower = nodes.start(&other);
+    let mut acknowledged = BTreeMap::new();
+    write(&owner, 0, &mut acknowledged).await;
+    wait_until_level(&follower, &owner);
+    let cut = machine.id;
+    // Nothing of the owner comes through: its appends neither, which are those of the first epoch.
+    nodes.ledger.set_faults(move |request| match request {
+        Request::Beat { node, .. } | Request::Enter { node, .. } if *node == cut => {
+            LedgerFault::RequestLost
+        }
+        Request::Append { epoch: 1, .. } => LedgerFault::RequestLost,
+        _ => LedgerFault::None,
+    });
+    let unknown = owner.tree().commit(vec![put("key 0", 999)]);
+    let (unknown, ()) = tokio::join!(unknown, wait_for(&follower, serves));
+    assert_eq!(unknown.unwrap_err().kind, Kind::Moved);
+    write(&follower, 100, &mut acknowledged).await;
+    wait_for(&owner, |role| *role == Role::Following).await;
+    wait_until_level(&owner, &follower);
+    assert_has(&owner, &acknowledged).await;
+    assert_has(&follower, &acknowledged).await;
+}
