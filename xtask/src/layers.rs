@@ -19,7 +19,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("journal", &["store"]),
     ("cluster", &["store"]),
     ("store-tree", &["journal", "metrics", "store"]),
-    ("store-shared", &["cluster", "journal", "store", "store-tree"]),
+    ("store-shared", &["clock", "cluster", "journal", "store", "store-tree"]),
     (
         "engine",
         &["clock", "document", "expiry", "memory", "evaluation", "pipeline", "select", "store"],

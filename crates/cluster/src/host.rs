@@ -22,8 +22,10 @@ pub struct Heritage {
 pub trait Host {
     /// Where a clock with this heritage would begin now, as a checkpoint.
     fn begin(&mut self, heritage: &Heritage, now: u64) -> Bytes;
-    /// A checkpoint of the clock that runs, for a beat or a release.
+    /// A checkpoint of the clock that runs, for a beat.
     fn checkpoint(&mut self, now: u64) -> Bytes;
+    /// The last instant that was used, for a release: from here on none is.
+    fn finish(&mut self, now: u64) -> Bytes;
     /// A name that no other claim has.
     fn claim(&mut self) -> Uuid;
 }

@@ -166,7 +166,7 @@ impl Member {
             Seat::Taking(taker) => taker.tick(now),
             Seat::Owning(owner) => {
                 if owner.is_drained() {
-                    owner.release(host.checkpoint(now), now);
+                    owner.release(host.finish(now), now);
                 }
                 owner.tick(now);
             }
@@ -202,7 +202,7 @@ impl Member {
             }
             Seat::Owning(owner) if owner.machine() == machine => {
                 let facts = owner.answer(token, answer, now);
-                self.owner_facts(facts);
+                self.owner_facts(facts, now);
             }
             // Of a machine that is gone.
             _ => {}
@@ -321,7 +321,7 @@ impl Member {
         }
     }
 
-    fn owner_facts(&mut self, facts: Vec<OwnerFact>) {
+    fn owner_facts(&mut self, facts: Vec<OwnerFact>, now: u64) {
         let Seat::Owning(owner) = &self.seat else { return };
         let (epoch, place) = (owner.epoch(), owner.place());
         for fact in facts {
@@ -334,6 +334,10 @@ impl Member {
                 OwnerFact::Released => true,
             };
             self.facts.push(Fact::TermEnded { epoch, released });
+            if released {
+                // Whoever gives a shard up lets others have it, as long as there are some.
+                self.stand_due = now + self.settings.silence();
+            }
             return self.follow(place);
         }
     }

@@ -8,11 +8,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use cluster::{Answer, Fact, Host, Ledger, Member, Token, Unanswered};
+use cluster::{Answer, Fact, Ledger, Member, Token, Unanswered};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::{
     feeder::Step,
+    node_clock::{NodeClock, NodeHost},
     replicator::{Command, Committed, moved},
 };
 
@@ -30,7 +31,9 @@ pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 pub(crate) struct Driver<L> {
     pub(crate) member: Member,
     pub(crate) ledger: Arc<L>,
-    pub(crate) host: Box<dyn Host + Send>,
+    pub(crate) clock: Arc<dyn NodeClock>,
+    /// Until when the lease went at the last look.
+    pub(crate) until: u64,
     pub(crate) boot_clock: BootClock,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) steps: UnboundedSender<Step>,
@@ -43,6 +46,7 @@ pub(crate) struct Driver<L> {
 impl<L: Ledger> Driver<L> {
     /// Runs until it is told to stop, or nobody has a way to it any more.
     pub(crate) async fn run(mut self) {
+        let mut host = NodeHost(Arc::clone(&self.clock));
         let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -62,11 +66,12 @@ impl<L: Ledger> Driver<L> {
                 },
                 Some((token, answer)) = answered.recv() => {
                     let now = (self.boot_clock)();
-                    self.member.answer(token, answer, now, &mut *self.host);
+                    self.member.answer(token, answer, now, &mut host);
+                    self.note_renewed();
                 }
             }
             self.append_queued();
-            self.member.tick((self.boot_clock)(), &mut *self.host);
+            self.member.tick((self.boot_clock)(), &mut host);
             for ask in self.member.asks() {
                 let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
                 tokio::spawn(async move {
@@ -108,6 +113,8 @@ impl<L: Ledger> Driver<L> {
             Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
             Fact::Serving { .. } => Step::Serving,
             Fact::TermEnded { .. } => {
+                // At once: the feeder may be busy with entries.
+                self.clock.end();
                 self.end_waiting();
                 Step::Ended
             }
@@ -115,6 +122,15 @@ impl<L: Ledger> Driver<L> {
             Fact::Damaged(error) => Step::Failed(error.to_string()),
         };
         let _ = self.steps.send(step);
+    }
+
+    /// A beat that was applied makes the lease longer, and its checkpoint durable.
+    fn note_renewed(&mut self) {
+        let until = self.member.lease().until();
+        if self.until < until {
+            self.clock.note_renewed();
+        }
+        self.until = until;
     }
 
     /// Tells all who wait that another may be the owner.

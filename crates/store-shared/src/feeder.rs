@@ -12,6 +12,7 @@ use tokio::sync::{mpsc::UnboundedReceiver, watch};
 
 use crate::{
     journal::PlaceBook,
+    node_clock::NodeClock,
     place_file::{Noted, PlaceFile},
     role::Role,
 };
@@ -39,6 +40,7 @@ pub(crate) enum Step {
 /// The thread's own state.
 pub(crate) struct Feeder {
     pub(crate) tree: Arc<TreeStore>,
+    pub(crate) clock: Arc<dyn NodeClock>,
     pub(crate) book: Arc<PlaceBook>,
     pub(crate) place_file: PlaceFile,
     pub(crate) path: PathBuf,
@@ -85,6 +87,7 @@ impl Feeder {
             // Given by the caller.
             Step::Apply(..) => {}
             Step::Opened(epoch, heritage) => {
+                self.clock.open(&heritage)?;
                 self.tree.lead()?;
                 self.role.send_replace(Role::Opened { epoch, heritage: Arc::new(heritage) });
             }
@@ -98,6 +101,7 @@ impl Feeder {
             Step::Ended => {
                 // Whoever serves hears of it before anything of the next owner is seen.
                 self.role.send_replace(Role::Following);
+                self.clock.end();
                 self.tree.leave()?;
             }
             Step::Failed(why) => {

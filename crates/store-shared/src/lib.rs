@@ -18,9 +18,13 @@ mod driver;
 mod feeder;
 mod journal;
 mod node;
+mod node_clock;
 mod place_file;
 mod replicator;
 mod role;
+mod shard_clock;
 
 pub use node::{NodeOptions, SharedNode};
+pub use node_clock::NodeClock;
 pub use role::Role;
+pub use shard_clock::{ClockSources, ShardClock, ShardClockOptions};

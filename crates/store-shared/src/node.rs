@@ -7,7 +7,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use cluster::{Host, Ledger, Member, Settings};
+use cluster::{Ledger, Member, Settings};
 use parking_lot::Mutex;
 use store::{Error, Kind, Timepiece};
 use store_tree::{TreeOptions, TreeStore};
@@ -20,6 +20,7 @@ use crate::{
     driver::{BootClock, Driver},
     feeder::Feeder,
     journal::{NodeJournal, PlaceBook},
+    node_clock::NodeClock,
     place_file::PlaceFile,
     replicator::{Command, Replicator},
     role::Role,
@@ -34,7 +35,7 @@ pub struct NodeOptions {
     /// Nanoseconds of the boot clock.
     pub boot_clock: BootClock,
     /// The shard's clock, while this node owns it.
-    pub host: Box<dyn Host + Send>,
+    pub clock: Arc<dyn NodeClock>,
     /// Database time, for stamps.
     pub time: Arc<dyn Timepiece>,
 }
@@ -83,14 +84,16 @@ impl SharedNode {
         let driver = Driver {
             member: Member::new(options.settings, noted.place),
             ledger,
-            host: options.host,
+            clock: Arc::clone(&options.clock),
+            until: 0,
             boot_clock: options.boot_clock,
             commands: commanded,
             steps,
             queue: VecDeque::new(),
             waiting: HashMap::new(),
         };
-        let feeder = Feeder { tree: Arc::clone(&tree), book, place_file, path, role };
+        let feeder =
+            Feeder { tree: Arc::clone(&tree), clock: options.clock, book, place_file, path, role };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()

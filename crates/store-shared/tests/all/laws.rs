@@ -1,8 +1,6 @@
 //! A store of a cluster keeps the laws of stores, where a crash is that of its owner and another node
 //! takes over: one that followed, one whose directory is lost, or the same again.
 
-use std::sync::Arc;
-
 use store::{
     Store, delegate_store,
     laws::{self, Bench, ManualTime},
@@ -10,7 +8,7 @@ use store::{
 use store_shared::SharedNode;
 use store_tree::{TreeSnapshot, TreeStore};
 
-use crate::nodes::{Machine, Nodes, serves, wait_for};
+use crate::nodes::{Machine, Nodes};
 
 /// Who is the owner after a crash.
 #[derive(Clone, Copy)]
@@ -78,9 +76,9 @@ impl Bench for Cluster {
 
     async fn open(&mut self) -> Owned {
         self.follower = None;
-        self.nodes = Nodes { ledger: Arc::default(), time: self.nodes.time.clone() };
+        self.nodes = Nodes::new(self.nodes.time.clone());
         let owned = self.start(Machine::new());
-        wait_for(&owned.node, serves).await;
+        self.nodes.take_over(&owned.node);
         self.add_follower();
         owned
     }
@@ -94,7 +92,7 @@ impl Bench for Cluster {
             Next::Stranger => self.start(Machine::new()),
             Next::Follower => self.follower.take().unwrap(),
         };
-        wait_for(&next.node, serves).await;
+        self.nodes.take_over(&next.node);
         self.add_follower();
         next
     }

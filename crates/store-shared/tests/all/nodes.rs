@@ -1,43 +1,79 @@
 //! Nodes for tests: several in one process, on one ledger in memory, with short leases.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
-use cluster::{Heritage, Host, MemoryLedger, Settings};
-use store::laws::ManualTime;
-use store_shared::{NodeOptions, Role, SharedNode};
+use cluster::{Heritage, MemoryLedger, Settings};
+use store::{Error, Timepiece, laws::ManualTime};
+use store_shared::{NodeClock, NodeOptions, Role, SharedNode};
 use store_tree::TreeOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
 
 const MS: u64 = 1_000_000;
+/// How long a beat lets an owner serve, milliseconds.
+pub(crate) const LEASE_MS: i64 = 3_000;
+/// What a wait for another owner skips for each look, milliseconds.
+const SKIP_MS: u64 = 20;
 /// How long a role is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A clock that says nothing: time comes from the test.
 struct Still;
 
-impl Host for Still {
-    fn begin(&mut self, _: &Heritage, _: u64) -> Bytes {
+impl NodeClock for Still {
+    fn begin(&self, _: &Heritage) -> Bytes {
         Bytes::new()
     }
 
-    fn checkpoint(&mut self, _: u64) -> Bytes {
+    fn open(&self, _: &Heritage) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn checkpoint(&self) -> Bytes {
         Bytes::new()
     }
 
-    fn claim(&mut self) -> Uuid {
-        Uuid::from_u128(fastrand::u128(..))
+    fn note_renewed(&self) {}
+
+    fn finish(&self) -> Bytes {
+        Bytes::new()
     }
+
+    fn end(&self) {}
 }
 
-/// The boot clock of this machine.
-fn boot_ns() -> u64 {
-    u64::try_from(clock::ClockSource::boot_ns(&clock::Machine)).unwrap()
+/// The time of all nodes of a test: this machine's boot clock, and ahead of it by what the test has
+/// skipped. A lease is three seconds long, so that no busy machine loses one, and a test skips them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BootTime {
+    skipped_ns: Arc<AtomicU64>,
+}
+
+impl BootTime {
+    pub(crate) fn now_ns(&self) -> u64 {
+        let machine = u64::try_from(clock::ClockSource::boot_ns(&clock::Machine)).unwrap();
+        machine + self.skipped_ns.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn skipped_ms(&self) -> i64 {
+        i64::try_from(self.skipped_ns.load(Ordering::SeqCst) / MS).unwrap()
+    }
+
+    fn skip(&self, ms: u64) {
+        self.skipped_ns.fetch_add(ms * MS, Ordering::SeqCst);
+    }
 }
 
 /// A cluster of nodes that come and go.
 pub(crate) struct Nodes {
+    pub(crate) boot: BootTime,
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) time: ManualTime,
 }
@@ -56,28 +92,33 @@ impl Machine {
 
 impl Nodes {
     pub(crate) fn new(time: ManualTime) -> Self {
-        Self { ledger: Arc::new(MemoryLedger::new()), time }
+        Self { boot: BootTime::default(), ledger: Arc::default(), time }
     }
 
-    /// Starts a node on a machine.
+    /// Starts a node on a machine, whose time is the test's.
     pub(crate) fn start(&self, machine: &Machine) -> SharedNode {
+        self.start_with(machine, Arc::new(Still), self.time.timepiece())
+    }
+
+    /// Starts a node with this clock.
+    pub(crate) fn start_with(
+        &self,
+        machine: &Machine,
+        clock: Arc<dyn NodeClock>,
+        time: Arc<dyn Timepiece>,
+    ) -> SharedNode {
         let about = Bytes::from_static(b"test");
         let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about, true);
-        (settings.lease, settings.margin) = (120 * MS, 20 * MS);
-        (settings.beat, settings.watch) = (30 * MS, 10 * MS);
-        (settings.read, settings.idle, settings.again) = (5 * MS, 5 * MS, 5 * MS);
+        (settings.watch, settings.read) = (20 * MS, 5 * MS);
+        (settings.idle, settings.again) = (5 * MS, 5 * MS);
         let tree = TreeOptions {
             segment_bytes: 1 << 20,
             spare_segments: 0,
             ..TreeOptions::new(machine.directory.path())
         };
-        let options = NodeOptions {
-            tree,
-            settings,
-            boot_clock: Arc::new(boot_ns),
-            host: Box::new(Still),
-            time: self.time.timepiece(),
-        };
+        let boot = self.boot.clone();
+        let boot_clock = Arc::new(move || boot.now_ns());
+        let options = NodeOptions { tree, settings, boot_clock, clock, time };
         SharedNode::open(options, Arc::clone(&self.ledger)).unwrap()
     }
 }
@@ -88,6 +129,20 @@ pub(crate) async fn wait_for(node: &SharedNode, wanted: impl Fn(&Role) -> bool) 
     let waited = tokio::time::timeout(PATIENCE, role.wait_for(|role| wanted(role))).await;
     let failed = format!("{node:?} is not what was waited for");
     assert!(waited.is_ok_and(|waited| waited.is_ok()), "{failed}");
+}
+
+impl Nodes {
+    /// Waits until a node serves, whatever leases have to run out first.
+    pub(crate) fn take_over(&self, node: &SharedNode) {
+        for _ in 0..60_000 {
+            if serves(&node.role().borrow()) {
+                return;
+            }
+            self.boot.skip(SKIP_MS);
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+        panic!("{node:?} does not serve");
+    }
 }
 
 pub(crate) fn serves(role: &Role) -> bool {

@@ -7,7 +7,7 @@ use cluster::{LedgerFault, Request};
 use store::{Commit, Kind, Mutation, Outcome, Snapshot as _, Space, Store as _, laws::ManualTime};
 use store_shared::{Role, SharedNode};
 
-use crate::nodes::{Machine, Nodes, serves, wait_for, wait_until_level};
+use crate::nodes::{Machine, Nodes, wait_for, wait_until_level};
 
 fn put(key: &str, value: u64) -> Commit {
     let key = key.to_owned();
@@ -46,7 +46,7 @@ async fn assert_has(node: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
 async fn nothing_acknowledged_is_lost_over_many_owners() {
     let nodes = Nodes::new(ManualTime::default());
     let mut owner = (nodes.start(&Machine::new()), Machine::new());
-    wait_for(&owner.0, serves).await;
+    nodes.take_over(&owner.0);
     let mut acknowledged = BTreeMap::new();
     for round in 0..12_u64 {
         let machine = Machine::new();
@@ -68,17 +68,8 @@ async fn nothing_acknowledged_is_lost_over_many_owners() {
                 write_nothing(&owner.0).await;
             }
         }
-        if round % 3 == 1 {
-            // The former owner may be first.
-            let former = owner.0.role();
-            tokio::select! {
-                () = wait_for(&next, serves) => owner = (next, machine),
-                () = wait_for(&owner.0, serves) => drop((former, next)),
-            }
-        } else {
-            wait_for(&next, serves).await;
-            owner = (next, machine);
-        }
+        nodes.take_over(&next);
+        owner = (next, machine);
         assert_has(&owner.0, &acknowledged).await;
         assert_eq!(value_of(&owner.0, "refused").await, None);
     }
@@ -103,14 +94,14 @@ async fn lost_requests_and_answers_cost_time_and_nothing_else() {
         _ => LedgerFault::None,
     });
     let owner = nodes.start(&Machine::new());
-    wait_for(&owner, serves).await;
+    nodes.take_over(&owner);
     let follower = nodes.start(&Machine::new());
     let mut acknowledged = BTreeMap::new();
     for round in 0..10 {
         write(&owner, round * 100, &mut acknowledged).await;
     }
     owner.stop();
-    wait_for(&follower, serves).await;
+    nodes.take_over(&follower);
     assert_has(&follower, &acknowledged).await;
 }
 
@@ -121,7 +112,7 @@ async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
     let nodes = Nodes::new(ManualTime::default());
     let (machine, other) = (Machine::new(), Machine::new());
     let owner = nodes.start(&machine);
-    wait_for(&owner, serves).await;
+    nodes.take_over(&owner);
     let follower = nodes.start(&other);
     let mut acknowledged = BTreeMap::new();
     write(&owner, 0, &mut acknowledged).await;
@@ -135,9 +126,10 @@ async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
         Request::Append { epoch: 1, .. } => LedgerFault::RequestLost,
         _ => LedgerFault::None,
     });
-    let unknown = owner.tree().commit(vec![put("key 0", 999)]);
-    let (unknown, ()) = tokio::join!(unknown, wait_for(&follower, serves));
-    assert_eq!(unknown.unwrap_err().kind, Kind::Moved);
+    let tree = std::sync::Arc::clone(owner.tree());
+    let unknown = tokio::spawn(async move { tree.commit(vec![put("key 0", 999)]).await });
+    nodes.take_over(&follower);
+    assert_eq!(unknown.await.unwrap().unwrap_err().kind, Kind::Moved);
     write(&follower, 100, &mut acknowledged).await;
     wait_for(&owner, |role| *role == Role::Following).await;
     wait_until_level(&owner, &follower);

@@ -1,0 +1,52 @@
+//! What a node's part in the protocol needs of the shard's clock, from the moment before a shard is
+//! claimed to the end of the node's time as its owner.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cluster::{Heritage, Host};
+use store::Error;
+use uuid::Uuid;
+
+/// The shard's clock on one node. Checkpoints are bytes to the protocol.
+pub trait NodeClock: Send + Sync {
+    /// Where a clock with this heritage would begin now.
+    fn begin(&self, heritage: &Heritage) -> Bytes;
+
+    /// The node owns the shard: the clock begins. Nothing may be used before a beat has carried its
+    /// checkpoint.
+    fn open(&self, heritage: &Heritage) -> Result<(), Error>;
+
+    /// A checkpoint for a beat that is sent now.
+    fn checkpoint(&self) -> Bytes;
+
+    /// The last beat that asked for a checkpoint was applied.
+    fn note_renewed(&self);
+
+    /// The node gives the shard up: the last instant that was used, behind which nothing will be.
+    fn finish(&self) -> Bytes;
+
+    /// The node does not own the shard any more.
+    fn end(&self);
+}
+
+/// The node as the protocol sees it.
+pub(crate) struct NodeHost(pub(crate) Arc<dyn NodeClock>);
+
+impl Host for NodeHost {
+    fn begin(&mut self, heritage: &Heritage, _: u64) -> Bytes {
+        self.0.begin(heritage)
+    }
+
+    fn checkpoint(&mut self, _: u64) -> Bytes {
+        self.0.checkpoint()
+    }
+
+    fn finish(&mut self, _: u64) -> Bytes {
+        self.0.finish()
+    }
+
+    fn claim(&mut self) -> Uuid {
+        Uuid::new_v4()
+    }
+}
