@@ -32,14 +32,15 @@ fn wall_ms(boot: &BootTime) -> i64 {
 }
 
 /// A node with a clock of its own.
-struct Timed {
-    node: SharedNode,
-    clock: Arc<ShardClock>,
+pub(crate) struct Timed {
+    pub(crate) node: SharedNode,
+    pub(crate) machine: Machine,
+    pub(crate) clock: Arc<ShardClock>,
 }
 
 /// Starts one whose wall clock is so far ahead of others. Each has a boot id of its own, as another
 /// machine has.
-fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
+pub(crate) fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
     let boot = nodes.boot.clone();
     let clock = ShardClock::new(ShardClockOptions {
         mode,
@@ -47,8 +48,9 @@ fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
         boot_id: fastrand::u128(..).to_le_bytes(),
         lease_ms: LEASE_MS,
     });
-    let node = nodes.start_with(&Machine::new(), clock.clone(), clock.clone());
-    Timed { node, clock }
+    let machine = Machine::new();
+    let node = nodes.start_with(&machine, clock.clone(), clock.clone());
+    Timed { node, machine, clock }
 }
 
 impl Timed {

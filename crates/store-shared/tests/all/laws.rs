@@ -1,14 +1,12 @@
 //! A store of a cluster keeps the laws of stores, where a crash is that of its owner and another node
 //! takes over: one that followed, one whose directory is lost, or the same again.
 
-use store::{
-    Store, delegate_store,
-    laws::{self, Bench, ManualTime},
-};
-use store_shared::SharedNode;
-use store_tree::{TreeSnapshot, TreeStore};
+use store::laws::{self, Bench, ManualTime};
 
-use crate::nodes::{Machine, Nodes};
+use crate::{
+    nodes::{Machine, Nodes},
+    owned::Owned,
+};
 
 /// Who is the owner after a crash.
 #[derive(Clone, Copy)]
@@ -19,33 +17,6 @@ enum Next {
     Stranger,
     /// The same node, started again.
     Same,
-}
-
-/// The store of an owner.
-struct Owned {
-    node: SharedNode,
-    machine: Machine,
-}
-
-macro_rules! tree {
-    ($owned:expr, $tree:ident => $call:expr) => {{
-        let $tree: &TreeStore = $owned.node.tree();
-        $call
-    }};
-}
-
-impl Store for Owned {
-    type Snapshot = TreeSnapshot;
-
-    fn snapshot(&self) -> TreeSnapshot {
-        self.node.tree().snapshot()
-    }
-
-    delegate_store! { self via tree:
-        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
-        set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
-        resume_commits, close
-    }
 }
 
 struct Cluster {
@@ -60,7 +31,7 @@ impl Cluster {
     }
 
     fn start(&self, machine: Machine) -> Owned {
-        Owned { node: self.nodes.start(&machine), machine }
+        Owned::new(self.nodes.start(&machine), machine)
     }
 
     /// Lets a node follow, where one is to take over.
@@ -85,8 +56,7 @@ impl Bench for Cluster {
 
     async fn crash(&mut self, store: Owned) -> Owned {
         store.node.stop();
-        let Owned { node, machine } = store;
-        drop(node);
+        let machine = store.into_machine();
         let next = match self.next {
             Next::Same => self.start(machine),
             Next::Stranger => self.start(Machine::new()),

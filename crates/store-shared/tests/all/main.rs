@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod clocks;
+mod documents;
 mod laws;
 mod nodes;
+mod owned;
 mod take_over;

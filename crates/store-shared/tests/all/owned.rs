@@ -1,0 +1,49 @@
+//! The store of a node, for whoever wants one as a value.
+
+use std::sync::Arc;
+
+use store::{Store, delegate_store};
+use store_shared::SharedNode;
+use store_tree::{TreeSnapshot, TreeStore};
+
+use crate::nodes::Machine;
+
+/// The store of an owner.
+#[derive(Clone)]
+pub(crate) struct Owned {
+    pub(crate) node: Arc<SharedNode>,
+    machine: Arc<Machine>,
+}
+
+impl Owned {
+    pub(crate) fn new(node: SharedNode, machine: Machine) -> Self {
+        Self { node: Arc::new(node), machine: Arc::new(machine) }
+    }
+
+    /// What is left of it when its process has gone.
+    pub(crate) fn into_machine(self) -> Machine {
+        drop(self.node);
+        Arc::into_inner(self.machine).unwrap()
+    }
+}
+
+macro_rules! tree {
+    ($owned:expr, $tree:ident => $call:expr) => {{
+        let $tree: &TreeStore = $owned.node.tree();
+        $call
+    }};
+}
+
+impl Store for Owned {
+    type Snapshot = TreeSnapshot;
+
+    fn snapshot(&self) -> TreeSnapshot {
+        self.node.tree().snapshot()
+    }
+
+    delegate_store! { self via tree:
+        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
+        set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
+        resume_commits, close
+    }
+}
