@@ -9,7 +9,7 @@ use store::Error;
 use crate::{
     ask::{Answer, Ask, Asks, Token},
     entry::Entry,
-    place::{Epochs, Found, Place, broken_chain, found},
+    place::{Epochs, Found, Place, ahead, broken_chain, found},
     records::{ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
@@ -187,6 +187,10 @@ impl Follower {
         let mut facts = Vec::new();
         let Some(record) = &self.shard else { return facts };
         let epochs = Epochs::of(record);
+        // A record older than the tree says nothing of it.
+        if self.place.epoch <= epochs.opened && !epochs.admit(self.place) {
+            return vec![FollowerFact::Damaged(ahead(self.place))];
+        }
         loop {
             let n = self.place.n + 1;
             let (epoch, end) = epochs.of_next(self.place.n);

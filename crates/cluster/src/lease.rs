@@ -2,6 +2,8 @@
 //! while longer, counted from the tick that asked for it. A beat without an answer extends nothing.
 //! A lease that ran out goes on with the next beat that is applied; one that was fenced is over.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use crate::{
@@ -54,8 +56,12 @@ pub struct Lease {
     pending: Option<Token>,
     due: u64,
     incarnation: u64,
+    /// All incarnations that were this node in this boot of this machine.
+    own: BTreeSet<u64>,
     beat: u64,
     until: u64,
+    /// The next beat does not wait for its time.
+    hurries: bool,
 }
 
 impl Lease {
@@ -68,14 +74,21 @@ impl Lease {
             pending: None,
             due: 0,
             incarnation: 0,
+            own: BTreeSet::new(),
             beat: 0,
             until: 0,
+            hurries: false,
         }
     }
 
     /// The incarnation that is in; 0 where none is.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
+    }
+
+    /// Whether this incarnation was this node, so that it is over unless it is the one that is in.
+    pub(crate) fn was(&self, incarnation: u64) -> bool {
+        self.own.contains(&incarnation)
     }
 
     /// Until when an owner may serve, by the boot clock; 0 where it may not.
@@ -86,6 +99,14 @@ impl Lease {
     /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
+    }
+
+    /// There is something new to say: the next beat is asked at once.
+    pub(crate) fn hurry(&mut self, now: u64) {
+        self.hurries = true;
+        if matches!(self.step, Step::Beat { .. }) {
+            self.due = now;
+        }
     }
 
     /// Asks what is due. The terms are those that a beat carries.
@@ -101,6 +122,7 @@ impl Lease {
             }
             Step::Beat { asked_at, terms: written } => {
                 (*asked_at, *written) = (now, terms());
+                self.hurries = false;
                 let (incarnation, beat) = (self.incarnation, self.beat);
                 Request::Beat { node, incarnation, beat, terms: written.clone() }
             }
@@ -118,11 +140,15 @@ impl Lease {
         self.due = now;
         match (step, answer) {
             (Step::Look, Ok(Reply::Nodes(nodes))) => {
-                let before = own(&nodes, self.settings.node).map_or(0, |own| own.incarnation);
+                let record = own(&nodes, self.settings.node);
+                let before = record.map_or(0, |own| own.incarnation);
+                self.own
+                    .extend(record.filter(|own| own.about == self.settings.about).map(|_| before));
                 self.step = Step::Enter { before };
             }
             (Step::Enter { before }, Ok(Reply::Swapped(true))) => {
                 (self.incarnation, self.beat) = (before + 1, 0);
+                self.own.insert(self.incarnation);
                 self.step = Step::Terms;
             }
             (Step::Terms, Ok(Reply::Nodes(nodes))) => return self.terms_found(&nodes, now),
@@ -132,7 +158,9 @@ impl Lease {
                 let from = if by_tick { asked_at } else { now };
                 self.until = self.until.max(from + self.settings.lease);
                 self.step = beat();
-                self.due = asked_at + self.settings.beat;
+                if !self.hurries {
+                    self.due = asked_at + self.settings.beat;
+                }
                 return Some(LeaseFact::Renewed { terms });
             }
             // A beat that came late may be what refused this one: only the record tells.
@@ -200,4 +228,80 @@ fn beat() -> Step {
 /// A node's record.
 fn own(nodes: &[NodeRecord], node: Uuid) -> Option<&NodeRecord> {
     nodes.iter().find(|record| record.node == node)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::request::Unanswered;
+
+    const NODE: Uuid = Uuid::from_u128(1);
+    const LEASE: u64 = 3_000_000_000;
+
+    fn record(incarnation: u64, beat: u64, state: NodeState) -> NodeRecord {
+        let (about, terms) = (Bytes::from_static(b"here"), Vec::new());
+        NodeRecord { node: NODE, incarnation, beat, state, about, terms }
+    }
+
+    /// Asks what is due, and answers it.
+    fn step(lease: &mut Lease, now: u64, answer: Answer) -> (Request, Option<LeaseFact>) {
+        lease.tick(now, Vec::new);
+        let [ask] = <[Ask; 1]>::try_from(lease.asks()).unwrap();
+        let fact = lease.answer(ask.token, answer, now + 1);
+        (ask.request, fact)
+    }
+
+    /// A node that has entered as incarnation 4.
+    fn entered() -> Lease {
+        let about = Bytes::from_static(b"here");
+        let mut lease = Lease::new(Settings::new(Uuid::nil(), 0, NODE, about), 1);
+        let nodes = |incarnation| Ok(Reply::Nodes(vec![record(incarnation, 0, NodeState::Up)]));
+        step(&mut lease, 1, nodes(3));
+        step(&mut lease, 2, Ok(Reply::Swapped(true)));
+        let (_, fact) = step(&mut lease, 3, nodes(4));
+        assert!(matches!(fact, Some(LeaseFact::Entered { incarnation: 4, .. })));
+        assert!(lease.was(3) && lease.was(4) && !lease.was(2));
+        lease
+    }
+
+    #[test]
+    fn a_beat_counts_from_its_tick() {
+        let mut lease = entered();
+        assert_eq!(lease.until(), 0);
+        let (request, fact) = step(&mut lease, 10, Ok(Reply::Swapped(true)));
+        assert!(matches!(request, Request::Beat { incarnation: 4, beat: 0, .. }));
+        assert!(matches!(fact, Some(LeaseFact::Renewed { .. })));
+        assert_eq!(lease.until(), 10 + LEASE);
+    }
+
+    #[test]
+    fn a_beat_without_an_answer_extends_nothing_and_ends_nothing() {
+        let mut lease = entered();
+        step(&mut lease, 10, Err(Unanswered(String::new())));
+        // It came through after all.
+        let nodes = vec![record(4, 1, NodeState::Up)];
+        let (request, fact) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
+        assert_eq!((request, fact, lease.until()), (Request::ReadNodes, None, 0));
+        let (request, _) = step(&mut lease, 30, Ok(Reply::Swapped(true)));
+        assert!(matches!(request, Request::Beat { incarnation: 4, beat: 1, .. }));
+        assert_eq!(lease.until(), 30 + LEASE);
+    }
+
+    #[test]
+    fn only_the_record_says_that_a_lease_is_over() {
+        for (last, is_over) in [
+            (record(4, 1, NodeState::Up), false),
+            (record(4, 0, NodeState::Fenced), true),
+            (record(5, 0, NodeState::Up), true),
+        ] {
+            let mut lease = entered();
+            let (_, fact) = step(&mut lease, 10, Ok(Reply::Swapped(false)));
+            assert_eq!(fact, None);
+            let (_, fact) = step(&mut lease, 20, Ok(Reply::Nodes(vec![last])));
+            assert_eq!(fact, is_over.then_some(LeaseFact::Ended));
+            assert_eq!(lease.incarnation(), if is_over { 0 } else { 4 });
+        }
+    }
 }

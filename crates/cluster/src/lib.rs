@@ -26,6 +26,8 @@ mod request;
 mod rules;
 mod sealing;
 mod settings;
+#[cfg(test)]
+mod simulation;
 mod swaps;
 mod taker;
 mod watch;

@@ -139,6 +139,11 @@ impl Member {
         if let Seat::Owning(owner) = &mut self.seat { owner.append(body, now) } else { None }
     }
 
+    /// The shard's clock has something new to say: a beat carries it at once.
+    pub fn hurry(&mut self, now: u64) {
+        self.lease.hurry(now);
+    }
+
     /// Takes no more entries, and gives the shard up once all are committed.
     pub fn hand_over(&mut self) {
         if let Seat::Owning(owner) = &mut self.seat {
@@ -214,7 +219,7 @@ impl Member {
         let Seat::Following(follower) = &self.seat else { return };
         let Some(shard) = follower.shard() else { return };
         let incarnation = self.lease.incarnation();
-        let free = self.watch.free(shard, incarnation, now);
+        let free = self.watch.free(shard, &self.lease, now);
         let Some(free) = free.filter(|_| now < self.lease.until()) else {
             self.free_since = None;
             return;
@@ -239,13 +244,13 @@ impl Member {
         Before { shard, free, beat, terms, incarnation, tree }
     }
 
-    /// Lets go of the terms of its former incarnation that another node goes on with.
+    /// Lets go of the terms of its former incarnation for which a later epoch was claimed: the clock of
+    /// the claim goes on from them.
     fn drop_former(&mut self) {
         if let Seat::Following(follower) = &self.seat
             && let Some(record) = follower.shard()
         {
-            let (node, shard) = (self.settings.node, record.shard);
-            self.former.retain(|term| term.shard != shard || record.node == node);
+            self.former.retain(|term| term.shard != record.shard || record.epoch <= term.epoch);
         }
     }
 
@@ -300,6 +305,8 @@ impl Member {
         match fact {
             TakerFact::GaveUp => self.follow(place),
             TakerFact::Missing(missing) => {
+                // It may be repaired; nobody is in a hurry then.
+                self.stand_due = now + self.settings.lease;
                 self.facts.push(Fact::Missing(missing));
                 self.follow(place);
             }
@@ -316,6 +323,7 @@ impl Member {
                 self.machines += 1;
                 let settings = self.settings.clone();
                 self.former.clear();
+                self.lease.hurry(now);
                 self.seat = Seat::Owning(Owner::new(settings, self.machines, epoch, claim, place));
             }
         }

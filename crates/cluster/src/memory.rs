@@ -127,7 +127,10 @@ impl State {
 }
 
 /// Whole entries of about so many bytes, at least one where there is one.
-fn whole_entries(parts: impl Iterator<Item = EntryPart>, limit: usize) -> Vec<EntryPart> {
+pub(crate) fn whole_entries(
+    parts: impl Iterator<Item = EntryPart>,
+    limit: usize,
+) -> Vec<EntryPart> {
     let mut bytes = 0;
     let mut kept: Vec<EntryPart> = Vec::new();
     for part in parts {

@@ -57,6 +57,12 @@ impl Epochs {
         closed.map_or((self.opened, None), |(epoch, end)| (*epoch, Some(*end)))
     }
 
+    /// Whether a tree may stand here: nothing counts behind the end of a closed epoch.
+    pub(crate) fn admit(&self, tree: Place) -> bool {
+        let end = self.ends.iter().find(|(epoch, _)| *epoch == tree.epoch);
+        tree.epoch <= self.opened && end.is_none_or(|(_, end)| tree.n <= *end)
+    }
+
     /// Whether an entry of this epoch and number can be one that counts.
     pub(crate) fn holds(&self, epoch: u64, n: u64) -> bool {
         n.checked_sub(1).is_some_and(|before| self.of_next(before).0 == epoch)
@@ -94,6 +100,12 @@ pub(crate) fn found(
         Ok(Found { segment, entry, bytes, checksum })
     };
     join(parts).into_iter().map(one).collect()
+}
+
+/// The error of a tree that is ahead of the journal.
+pub(crate) fn ahead(tree: Place) -> Error {
+    let text = format!("the tree has entry {} of epoch {}, the ledger has not", tree.n, tree.epoch);
+    Error::new(Kind::Corrupt, text)
 }
 
 /// The error of an entry that does not follow the one before it.

@@ -5,7 +5,7 @@
 use store::Error;
 
 use crate::{
-    place::{Epochs, Found, Place, broken_chain, found},
+    place::{Epochs, Found, Place, ahead, broken_chain, found},
     request::{EntryPart, Request},
     settings::Settings,
 };
@@ -75,9 +75,9 @@ impl Sealing {
         }
     }
 
-    /// Whether no epoch was opened yet, so that there is nothing to read.
+    /// Whether no epoch was opened yet and the tree is empty, so that there is nothing to read.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.epochs.opened == 0
+        self.epochs.opened == 0 && self.cursor.n == 0
     }
 
     /// The next question.
@@ -93,6 +93,9 @@ impl Sealing {
 
     /// Takes what was read.
     pub(crate) fn read(&mut self, parts: &[EntryPart]) -> Reading {
+        if self.entries.is_empty() && !self.epochs.admit(self.cursor) {
+            return Reading::Damaged(ahead(self.cursor));
+        }
         let entries = match found(&self.settings, self.epoch, self.segment, parts) {
             Ok(entries) => entries,
             Err(error) => return Reading::Damaged(error),
@@ -173,5 +176,79 @@ impl Sealing {
     /// What is to be applied.
     pub(crate) fn into_entries(self) -> Vec<Found> {
         self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{entry::Entry, parts::split};
+
+    /// The parts of entries of epoch 1, each with its mark.
+    fn parts(entries: &[(u64, u64)]) -> Vec<Vec<EntryPart>> {
+        let mut before = 0;
+        let mut all = Vec::new();
+        for (n, committed) in entries {
+            let (cluster, shard, epoch, n, committed) = (Uuid::nil(), 0, 1, *n, *committed);
+            let body = Bytes::from_static(b"body");
+            let closes = false;
+            let entry = Entry { cluster, shard, epoch, n, before, committed, closes, body };
+            let encoded = entry.encode();
+            before = encoded.checksum;
+            all.push(split(n, &encoded.bytes, 30));
+        }
+        all
+    }
+
+    /// Reads these parts of the first segment, and nothing behind them.
+    fn sealed(parts: &[EntryPart], committed: u64) -> (Sealing, Reading) {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
+        let epochs = Epochs { opened: 1, ends: Vec::new() };
+        let mut sealing = Sealing::new(settings, epochs, Place::default(), committed);
+        let mut reading = sealing.read(parts);
+        while matches!(reading, Reading::More) {
+            reading = sealing.read(&[]);
+        }
+        (sealing, reading)
+    }
+
+    #[test]
+    fn an_epoch_ends_before_the_first_missing_entry() {
+        let all = parts(&[(1, 0), (2, 0), (3, 1)]);
+        let without_2 = [all[0].clone(), all[2].clone()].concat();
+        // A part of the second is there: that is none of it.
+        let without_a_part = [all[0].clone(), all[1][..1].to_vec(), all[2].clone()].concat();
+        for (parts, end, tail) in
+            [(all.concat(), 3, vec![2, 3]), (without_2, 1, vec![]), (without_a_part, 1, vec![])]
+        {
+            let (sealing, reading) = sealed(&parts, 0);
+            assert!(matches!(reading, Reading::Done), "{reading:?}");
+            let (place, again) = sealing.end();
+            let again: Vec<u64> = again.map(|found| found.entry.n).collect();
+            assert_eq!((place.n, again), (end, tail));
+            assert_eq!(sealing.ends(), [(1, end)]);
+        }
+    }
+
+    /// It is told by a mark behind the gap, or by what was known before.
+    #[test]
+    fn a_committed_entry_that_is_missing_is_no_end() {
+        let all = parts(&[(1, 0), (2, 0), (3, 2)]);
+        let without_2 = [all[0].clone(), all[2].clone()].concat();
+        for (parts, known, end, committed) in [(without_2, 0, 1, 2), (all[0].clone(), 3, 1, 3)] {
+            let (_, reading) = sealed(&parts, known);
+            let Reading::Missing(missing) = reading else { panic!("{reading:?}") };
+            assert_eq!(missing, MissingEntry { epoch: 1, end, committed });
+        }
+    }
+
+    #[test]
+    fn an_entry_that_does_not_follow_the_one_before_is_damage() {
+        let other = parts(&[(2, 0)]);
+        let parts = [parts(&[(1, 0)]), other].concat().concat();
+        assert!(matches!(sealed(&parts, 0).1, Reading::Damaged(_)));
     }
 }

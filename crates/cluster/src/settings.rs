@@ -18,11 +18,10 @@ pub struct Settings {
     pub shard: u32,
     /// The node's id, made with its data directory.
     pub node: Uuid,
-    /// What others should know of it: addresses, version, boot id.
+    /// What others should know of it: addresses, version, boot id. An incarnation that said the same
+    /// is its own former one and over, as it holds the lock of its data directory; one that said
+    /// something else may be of a copy that runs elsewhere.
     pub about: Bytes,
-    /// Whether its record shows the same boot as now: as it holds its data directory's lock, no
-    /// former incarnation of it is running then.
-    pub same_boot: bool,
     /// How long a beat lets an owner serve reads.
     pub lease: u64,
     /// How much longer others wait.
@@ -51,13 +50,12 @@ pub struct Settings {
 
 impl Settings {
     /// With the usual times and sizes.
-    pub fn new(cluster: Uuid, shard: u32, node: Uuid, about: Bytes, same_boot: bool) -> Self {
+    pub fn new(cluster: Uuid, shard: u32, node: Uuid, about: Bytes) -> Self {
         Self {
             cluster,
             shard,
             node,
             about,
-            same_boot,
             lease: 3_000 * MS,
             margin: 500 * MS,
             beat: 750 * MS,

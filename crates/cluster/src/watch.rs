@@ -7,10 +7,14 @@ use uuid::Uuid;
 
 use crate::{
     ask::{Answer, Ask, Asks, Token},
+    lease::Lease,
     records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
 };
+
+/// Incarnations of a node of which is known when they were first seen.
+const INCARNATIONS_MAX: usize = 256;
 
 /// A node as it was last seen.
 #[derive(Clone, Debug)]
@@ -19,8 +23,8 @@ pub(crate) struct Seen {
     pub(crate) record: NodeRecord,
     /// When this incarnation and beat were first seen.
     pub(crate) beat_at: u64,
-    /// When this incarnation was first seen.
-    pub(crate) incarnation_at: u64,
+    /// When the last incarnations were first seen.
+    pub(crate) incarnations: BTreeMap<u64, u64>,
 }
 
 /// Why a shard may be claimed.
@@ -84,7 +88,8 @@ impl Watch {
     /// Notes a record, unless it is older than what was seen.
     fn note(&mut self, record: NodeRecord, now: u64) -> bool {
         let Some(seen) = self.nodes.get_mut(&record.node) else {
-            let seen = Seen { beat_at: now, incarnation_at: now, record };
+            let incarnations = BTreeMap::from([(record.incarnation, now)]);
+            let seen = Seen { beat_at: now, incarnations, record };
             self.nodes.insert(seen.record.node, seen);
             return true;
         };
@@ -96,7 +101,10 @@ impl Watch {
             return false;
         }
         if before.0 < after.0 {
-            seen.incarnation_at = now;
+            seen.incarnations.insert(after.0, now);
+            if INCARNATIONS_MAX < seen.incarnations.len() {
+                seen.incarnations.pop_first();
+            }
         }
         if (before.0, before.1) < (after.0, after.1) {
             seen.beat_at = now;
@@ -118,15 +126,16 @@ impl Watch {
         Some((term.clone(), seen.beat_at))
     }
 
-    /// Whether a node that does not own the shard, with this incarnation, may claim it now.
-    pub(crate) fn free(&self, shard: &ShardRecord, incarnation: u64, now: u64) -> Option<Free> {
+    /// Whether a node that does not own the shard, with this lease, may claim it now.
+    pub(crate) fn free(&self, shard: &ShardRecord, lease: &Lease, now: u64) -> Option<Free> {
+        let incarnation = lease.incarnation();
         if shard.phase == Phase::Released {
             return Some(Free::Now);
         }
         let seen = self.nodes.get(&shard.node);
         if shard.node == self.settings.node {
             // Only a record of its new incarnation has the last checkpoint of the former.
-            let former = shard.incarnation < incarnation && self.settings.same_boot;
+            let former = shard.incarnation < incarnation && lease.was(shard.incarnation);
             let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
             // A claim of its own that came late, when it had gone on to something else.
             let present = shard.incarnation == incarnation;
@@ -138,7 +147,9 @@ impl Watch {
         let seen = seen?;
         let record = &seen.record;
         if shard.incarnation < record.incarnation {
-            return (seen.incarnation_at + silence <= now).then_some(Free::Now);
+            let mut later = seen.incarnations.range(shard.incarnation + 1..);
+            let (_, first_seen) = later.next()?;
+            return (first_seen + silence <= now).then_some(Free::Now);
         }
         if record.incarnation < shard.incarnation {
             return None;

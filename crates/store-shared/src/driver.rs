@@ -70,6 +70,9 @@ impl<L: Ledger> Driver<L> {
                     self.note_renewed();
                 }
             }
+            if self.clock.has_news() {
+                self.member.hurry((self.boot_clock)());
+            }
             self.append_queued();
             self.member.tick((self.boot_clock)(), &mut host);
             for ask in self.member.asks() {

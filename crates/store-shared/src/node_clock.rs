@@ -20,6 +20,9 @@ pub trait NodeClock: Send + Sync {
     /// A checkpoint for a beat that is sent now.
     fn checkpoint(&self) -> Bytes;
 
+    /// Whether somebody waits for a checkpoint that no beat was asked to carry yet.
+    fn has_news(&self) -> bool;
+
     /// The last beat that asked for a checkpoint was applied.
     fn note_renewed(&self);
 

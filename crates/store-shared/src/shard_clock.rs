@@ -164,6 +164,11 @@ impl NodeClock for ShardClock {
         checkpoint.encode().into()
     }
 
+    fn has_news(&self) -> bool {
+        let state = self.state.lock();
+        state.moving.as_ref().is_some_and(|(moved, _)| state.asked != Some(*moved))
+    }
+
     fn note_renewed(&self) {
         let mut state = self.state.lock();
         let Some(asked) = state.asked else { return };

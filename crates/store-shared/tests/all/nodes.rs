@@ -40,6 +40,10 @@ impl NodeClock for Still {
         Bytes::new()
     }
 
+    fn has_news(&self) -> bool {
+        false
+    }
+
     fn note_renewed(&self) {}
 
     fn finish(&self) -> Bytes {
@@ -108,7 +112,7 @@ impl Nodes {
         time: Arc<dyn Timepiece>,
     ) -> SharedNode {
         let about = Bytes::from_static(b"test");
-        let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about, true);
+        let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about);
         (settings.watch, settings.read) = (20 * MS, 5 * MS);
         (settings.idle, settings.again) = (5 * MS, 5 * MS);
         let tree = TreeOptions {

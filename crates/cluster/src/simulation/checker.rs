@@ -1,0 +1,103 @@
+//! What has to be true of all nodes together, held against everything that happens.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::{entry::Entry, request::EntryPart};
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Checker {
+    /// The one history.
+    history: Vec<(u64, Bytes)>,
+    /// What was written under each name.
+    bodies: BTreeMap<(u64, u64, u32), Bytes>,
+    /// The last acknowledged entry of each epoch.
+    acknowledged: BTreeMap<u64, u64>,
+    /// Behind which entry each epoch was opened.
+    opened: BTreeMap<u64, u64>,
+    /// The most that a read has seen, and the latest instant of one.
+    read: (u64, u64),
+    pub(super) takeovers: u64,
+    pub(super) acknowledgements: u64,
+    pub(super) reads: u64,
+}
+
+/// What is wrong.
+pub(super) type Checked = Result<(), String>;
+
+fn expect(holds: bool, text: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(text()) }
+}
+
+impl Checker {
+    /// An entry is applied somewhere, behind a tree of `tree` entries.
+    pub(super) fn applied(&mut self, tree: usize, entry: &Entry) -> Checked {
+        let (epoch, n) = (entry.epoch, entry.n);
+        expect(n == tree as u64 + 1, || format!("entry {n} is applied behind {tree} others"))?;
+        if self.history.len() == tree {
+            self.history.push((epoch, entry.body.clone()));
+            return Ok(());
+        }
+        let (of, body) = &self.history[tree];
+        expect((*of, body) == (epoch, &entry.body), || {
+            format!("a fork: entry {n} is of epoch {of} in one tree and of {epoch} in another")
+        })
+    }
+
+    /// An owner acknowledges an entry that it has applied.
+    pub(super) fn acknowledged(&mut self, epoch: u64, n: u64) -> Checked {
+        self.acknowledgements += 1;
+        self.acknowledged.insert(epoch, n);
+        let mut later = self.opened.range(epoch + 1..);
+        match later.find(|(_, end)| **end < n) {
+            Some((later, end)) => Err(format!(
+                "entry {n} of epoch {epoch} is acknowledged, but epoch {later} began behind {end}"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// An owner begins.
+    pub(super) fn opened(&mut self, epoch: u64, tree: usize) -> Checked {
+        let end = tree as u64;
+        self.takeovers += 1;
+        self.opened.insert(epoch, end);
+        let mut earlier = self.acknowledged.range(..epoch);
+        match earlier.find(|(_, n)| end < **n) {
+            Some((earlier, n)) => Err(format!(
+                "epoch {epoch} began behind {end}, but entry {n} of {earlier} was acknowledged"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// A read at the owner sees so many entries, at this instant of the shard's clock.
+    pub(super) fn read(&mut self, epoch: u64, tree: usize, instant: u64) -> Checked {
+        self.reads += 1;
+        let (seen, clock) = self.read;
+        let n = tree as u64;
+        expect(seen <= n, || format!("a read in epoch {epoch} sees {n} entries after {seen}"))?;
+        let acknowledged = self.acknowledged.values().max().copied().unwrap_or(0);
+        expect(acknowledged <= n, || {
+            format!("a read in epoch {epoch} sees {n} entries, {acknowledged} were acknowledged")
+        })?;
+        expect(clock <= instant, || {
+            format!("the clock of epoch {epoch} is {} ns behind", clock.abs_diff(instant))
+        })?;
+        self.read = (n, instant);
+        Ok(())
+    }
+
+    /// A part is written.
+    pub(super) fn written(&mut self, epoch: u64, part: &EntryPart) -> Checked {
+        let body = self.bodies.entry((epoch, part.n, part.part)).or_insert(part.body.clone());
+        expect(*body == part.body, || format!("entry {} of epoch {epoch} has two bodies", part.n))
+    }
+
+    /// How many entries were applied by somebody.
+    pub(super) fn length(&self) -> usize {
+        self.history.len()
+    }
+}

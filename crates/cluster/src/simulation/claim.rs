@@ -1,0 +1,127 @@
+//! One history by hand, which chance hardly ever finds: a claim that only one replica knows of. The
+//! taker sees it, the owner does not, and acknowledges what the taker has no longer read.
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::replicas::{Name, Replicas};
+use crate::{
+    ask::Ask,
+    host::{Heritage, Host},
+    owner::{Owner, OwnerFact},
+    place::Place,
+    records::{Phase, ShardRecord},
+    request::{Reply, Request, Unanswered},
+    rules::Rules,
+    settings::Settings,
+    taker::{Before, Taker},
+    watch::Free,
+};
+
+struct NoClock;
+
+impl Host for NoClock {
+    fn begin(&mut self, _: &Heritage, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn checkpoint(&mut self, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn finish(&mut self, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn claim(&mut self) -> Uuid {
+        Uuid::from_u128(77)
+    }
+}
+
+/// The answer of these two replicas, which alone learn of it.
+fn answer(replicas: &mut Replicas, request: &Request, quorum: [usize; 2]) -> Reply {
+    match request {
+        Request::Append { epoch, segment, parts, .. } => {
+            for (replica, part) in quorum.iter().flat_map(|at| parts.iter().map(|part| (*at, part)))
+            {
+                replicas.put(replica, *epoch, *segment, part.clone());
+            }
+            Reply::Written
+        }
+        Request::ReadShard { .. } | Request::ReadEntries { .. } => {
+            let heard = quorum.map(|replica| replicas.hear(replica, request));
+            replicas.merge(request, quorum, heard, false)
+        }
+        _ => {
+            let (version, reply) = replicas.swap(request, quorum);
+            if let Some((name, version)) = version {
+                quorum.iter().for_each(|replica| replicas.learn(name, *replica, version));
+            }
+            reply
+        }
+    }
+}
+
+fn one(asks: Vec<Ask>) -> Ask {
+    let [ask] = <[Ask; 1]>::try_from(asks).unwrap();
+    ask
+}
+
+/// Whether the owner acknowledges an entry that the taker's epoch begins without.
+fn is_lost(rules: Rules) -> bool {
+    let [old, new] = [1, 2].map(Uuid::from_u128);
+    let mut settings = Settings::new(Uuid::nil(), 0, new, Bytes::new());
+    settings.rules = rules;
+    let mut replicas = Replicas::new(&[old, new]);
+    let claim = Uuid::from_u128(11);
+    let mut swap = |request| answer(&mut replicas, &request, [0, 1]);
+    let (shard, clock) = (0, Bytes::new());
+    swap(Request::MakeShard { shard });
+    swap(Request::Claim { shard, before: 0, claim, node: old, incarnation: 1, clock });
+    swap(Request::Open { shard, claim, epoch: 1, ends: Vec::new() });
+    let record: ShardRecord = replicas.shard.latest().unwrap().clone();
+    assert_eq!((record.epoch, record.phase), (1, Phase::Open));
+    (0..3).for_each(|replica| replicas.learn(Name::Shard, replica, 3));
+
+    let tree = Place::default();
+    let mut owner = Owner::new(settings.clone(), 1, 1, claim, tree);
+    let (free, beat, terms) = (Free::Now, None, Vec::new());
+    let before = Before { shard: record, free, beat, terms, incarnation: 1, tree };
+    let mut taker = Taker::new(settings, 2, before, Uuid::from_u128(12));
+    taker.tick(0);
+    let mut now = 0;
+    loop {
+        let ask = one(taker.asks());
+        if matches!(ask.request, Request::Open { .. }) {
+            break;
+        }
+        let reply = if matches!(ask.request, Request::Claim { .. }) {
+            let (version, _) = replicas.swap(&ask.request, [0, 1]);
+            let (name, version) = version.unwrap();
+            replicas.learn(name, 0, version);
+            Err(Unanswered("only one replica knows of it".into()))
+        } else {
+            Ok(answer(&mut replicas, &ask.request, [0, 1]))
+        };
+        now += 1_000_000_000;
+        assert_eq!(taker.answer(ask.token, reply, now, &mut NoClock), None);
+        taker.tick(now + 1_000_000_000);
+    }
+    // All is read, and the owner, which is alive, writes: no other replica knows of the claim.
+    assert!(owner.begin(now));
+    let append = one(owner.asks());
+    let reply = answer(&mut replicas, &append.request, [1, 2]);
+    assert_eq!(owner.answer(append.token, Ok(reply), now), []);
+    let check = one(owner.asks());
+    let reply = answer(&mut replicas, &check.request, [1, 2]);
+    let facts = owner.answer(check.token, Ok(reply), now);
+    let is_acknowledged = matches!(facts[..], [OwnerFact::Committed { .. }]);
+    assert!(is_acknowledged || facts == [OwnerFact::Superseded]);
+    is_acknowledged
+}
+
+#[test]
+fn a_claim_that_is_not_confirmed_may_not_be_seen() {
+    assert!(is_lost(Rules { confirm_claim: false, ..Rules::default() }));
+    assert!(!is_lost(Rules::default()));
+}

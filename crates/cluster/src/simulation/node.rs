@@ -1,0 +1,199 @@
+//! A node in the simulation: its machine, its tree, of which a crash may lose the last entries, its
+//! boot clock, which nothing stops, and its wall clock, which is wrong.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::checker::{Checked, Checker};
+use crate::{
+    ask::{Answer, Token},
+    host::{Heritage, Host},
+    member::{Fact, Member},
+    place::Place,
+    settings::Settings,
+};
+
+/// The clock of the shard at this node, its wall clock, and names of claims.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// Instant and boot clock where it began.
+    began: Option<(u64, u64)>,
+    /// How far the wall clock is ahead of the boot clock.
+    wall_ahead: u64,
+    lease: u64,
+    node: u64,
+    claims: u64,
+}
+
+fn instant(clock: &Bytes) -> Option<u64> {
+    clock.as_ref().try_into().ok().map(u64::from_le_bytes)
+}
+
+impl Machine {
+    fn begin_at(&self, heritage: &Heritage, now: u64) -> u64 {
+        let least = instant(&heritage.least).unwrap_or(0);
+        let beat = heritage.beat.as_ref();
+        let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
+        let start = match of_beat {
+            Some((at, noted)) => at + (now - noted).max(self.lease),
+            None => now + self.wall_ahead,
+        };
+        start.max(least)
+    }
+
+    fn now(&self, now: u64) -> u64 {
+        self.began.map_or(0, |(start, at)| start + (now - at))
+    }
+}
+
+impl Host for Machine {
+    fn begin(&mut self, heritage: &Heritage, now: u64) -> Bytes {
+        Bytes::copy_from_slice(&self.begin_at(heritage, now).to_le_bytes())
+    }
+
+    fn checkpoint(&mut self, now: u64) -> Bytes {
+        Bytes::copy_from_slice(&self.now(now).to_le_bytes())
+    }
+
+    fn finish(&mut self, now: u64) -> Bytes {
+        self.checkpoint(now)
+    }
+
+    fn claim(&mut self) -> Uuid {
+        self.claims += 1;
+        Uuid::from_u64_pair(self.node, self.claims)
+    }
+}
+
+/// The node.
+#[derive(Debug)]
+pub(super) struct Node {
+    settings: Settings,
+    /// Nothing while the process is down.
+    pub(super) member: Option<Member>,
+    /// Counts its processes.
+    pub(super) life: u64,
+    boots: u64,
+    pub(super) machine: Machine,
+    /// The places behind its entries.
+    pub(super) tree: Vec<Place>,
+    /// Its own entries that clients wait for.
+    waiting: BTreeSet<(u64, u64)>,
+    /// Stopped, with answers that wait.
+    pub(super) paused: bool,
+    pub(super) held: Vec<(Token, Answer)>,
+    /// Nothing comes through to the ledger, or no swaps do.
+    pub(super) cut: bool,
+    pub(super) cut_swaps: bool,
+    /// The boot clock: where it was at the beginning, and its pace in millionths.
+    boot_start: u64,
+    pace: u64,
+}
+
+impl Node {
+    pub(super) fn new(
+        settings: Settings,
+        number: u64,
+        boot_start: u64,
+        pace: u64,
+        wall: u64,
+    ) -> Self {
+        let lease = settings.lease;
+        let machine = Machine { began: None, wall_ahead: wall, lease, node: number, claims: 0 };
+        Self {
+            settings,
+            member: None,
+            life: 0,
+            boots: 0,
+            machine,
+            tree: Vec::new(),
+            waiting: BTreeSet::new(),
+            paused: false,
+            held: Vec::new(),
+            cut: false,
+            cut_swaps: false,
+            boot_start,
+            pace,
+        }
+    }
+
+    /// Its boot clock at this time of the world.
+    pub(super) fn boot(&self, now: u64) -> u64 {
+        self.boot_start + now / 1_000_000 * self.pace + now % 1_000_000 * self.pace / 1_000_000
+    }
+
+    /// A process begins, in the same boot of the machine or another.
+    pub(super) fn start(&mut self, same_boot: bool) {
+        self.life += 1;
+        self.boots += u64::from(!same_boot);
+        self.settings.about = Bytes::from(format!("machine {}, {}", self.machine.node, self.boots));
+        self.member = Some(Member::new(self.settings.clone(), self.place()));
+    }
+
+    fn place(&self) -> Place {
+        self.tree.last().copied().unwrap_or_default()
+    }
+
+    /// The process ends; the last entries of the tree may not be on its disk.
+    pub(super) fn kill(&mut self, kept: usize) {
+        (self.member, self.machine.began) = (None, None);
+        self.tree.truncate(kept);
+        self.waiting.clear();
+        self.held.clear();
+        self.paused = false;
+    }
+
+    /// Appends a value, if it is an owner with room.
+    pub(super) fn append(&mut self, now: u64, body: Bytes) {
+        let boot = self.boot(now);
+        let Some(member) = &mut self.member else { return };
+        if let Some(n) = member.append(body, boot) {
+            let epoch = member.owner().map_or(0, |owner| owner.epoch());
+            self.waiting.insert((epoch, n));
+        }
+    }
+
+    /// Opens a view, if it may.
+    pub(super) fn read(&self, now: u64, checker: &mut Checker) -> Checked {
+        let boot = self.boot(now);
+        let Some(member) = self.member.as_ref().filter(|member| member.may_read(boot)) else {
+            return Ok(());
+        };
+        let epoch = member.owner().map_or(0, |owner| owner.epoch());
+        checker.read(epoch, self.tree.len(), self.machine.now(boot))
+    }
+
+    /// Acts on what has come to be.
+    pub(super) fn act(&mut self, now: u64, checker: &mut Checker) -> Checked {
+        let boot = self.boot(now);
+        let facts = self.member.as_mut().map(Member::facts).unwrap_or_default();
+        for fact in facts {
+            match fact {
+                Fact::Apply { entry, place } => {
+                    checker.applied(self.tree.len(), &entry)?;
+                    self.tree.push(place);
+                    if self.waiting.remove(&(entry.epoch, entry.n)) {
+                        checker.acknowledged(entry.epoch, entry.n)?;
+                    }
+                }
+                Fact::Opened { epoch, heritage } => {
+                    checker.opened(epoch, self.tree.len())?;
+                    self.machine.began = Some((self.machine.begin_at(&heritage, boot), boot));
+                }
+                Fact::Serving { .. } => {}
+                Fact::TermEnded { released, .. } => {
+                    if released && !self.waiting.is_empty() {
+                        return Err("a release before all was committed".into());
+                    }
+                    self.waiting.clear();
+                    self.machine.began = None;
+                }
+                Fact::Missing(missing) => return Err(format!("{missing:?}")),
+                Fact::Damaged(error) => return Err(format!("damaged: {error}")),
+            }
+        }
+        Ok(())
+    }
+}
