@@ -18,6 +18,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("journal", &["store"]),
     ("cluster", &["store"]),
+    ("journal-cassandra", &["cluster", "store"]),
     ("store-tree", &["journal", "metrics", "store"]),
     ("store-shared", &["clock", "cluster", "journal", "store", "store-tree"]),
     (

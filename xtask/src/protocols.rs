@@ -30,6 +30,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("cluster", Speech::Nothing),
+    ("journal-cassandra", Speech::Nothing),
     ("store", Speech::Nothing),
     ("store-tree", Speech::Nothing),
     ("store-shared", Speech::Nothing),

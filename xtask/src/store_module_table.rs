@@ -23,6 +23,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "rules", "records", "request", "settings", "ask", "host", "entry", "parts", "place",
             "lease", "watch", "follower", "sealing", "taker", "owner", "member", "swaps", "memory",
+            "laws",
         ],
     ),
     (
@@ -48,6 +49,23 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "folder_opener",
             "memory",
             "laws",
+        ],
+    ),
+    (
+        "journal-cassandra",
+        &[
+            "options",
+            "schema",
+            "settings",
+            "repeat",
+            "failure",
+            "statements",
+            "survey",
+            "records",
+            "connection",
+            "entries",
+            "swaps",
+            "ledger",
         ],
     ),
     (

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     ask::{Answer, Ask, Asks, Token},
     records::{NodeRecord, NodeState, TermRecord},
-    request::{Reply, Request},
+    request::{Reply, Request, Swapped},
     settings::Settings,
 };
 
@@ -146,13 +146,13 @@ impl Lease {
                     .extend(record.filter(|own| own.about == self.settings.about).map(|_| before));
                 self.step = Step::Enter { before };
             }
-            (Step::Enter { before }, Ok(Reply::Swapped(true))) => {
+            (Step::Enter { before }, Ok(Reply::Swapped(Swapped::Done))) => {
                 (self.incarnation, self.beat) = (before + 1, 0);
                 self.own.insert(self.incarnation);
                 self.step = Step::Terms;
             }
             (Step::Terms, Ok(Reply::Nodes(nodes))) => return self.terms_found(&nodes, now),
-            (Step::Beat { asked_at, terms }, Ok(Reply::Swapped(true))) => {
+            (Step::Beat { asked_at, terms }, Ok(Reply::Swapped(Swapped::Done))) => {
                 self.beat += 1;
                 let by_tick = self.settings.rules.until_by_tick();
                 let from = if by_tick { asked_at } else { now };
@@ -164,7 +164,9 @@ impl Lease {
                 return Some(LeaseFact::Renewed { terms });
             }
             // A beat that came late may be what refused this one: only the record tells.
-            (Step::Beat { .. }, Ok(Reply::Swapped(false)) | Err(_)) => self.step = Step::Outcome,
+            (Step::Beat { .. }, Ok(Reply::Swapped(Swapped::Refused(_))) | Err(_)) => {
+                self.step = Step::Outcome
+            }
             (Step::Outcome, Ok(Reply::Nodes(nodes))) => return self.outcome(&nodes, now),
             // Whether an unanswered attempt to enter was its own or another's does not matter: only
             // an answer makes an incarnation its own.
@@ -259,7 +261,7 @@ mod tests {
         let mut lease = Lease::new(Settings::new(Uuid::nil(), 0, NODE, about), 1);
         let nodes = |incarnation| Ok(Reply::Nodes(vec![record(incarnation, 0, NodeState::Up)]));
         step(&mut lease, 1, nodes(3));
-        step(&mut lease, 2, Ok(Reply::Swapped(true)));
+        step(&mut lease, 2, Ok(Reply::Swapped(Swapped::Done)));
         let (_, fact) = step(&mut lease, 3, nodes(4));
         assert!(matches!(fact, Some(LeaseFact::Entered { incarnation: 4, .. })));
         assert!(lease.was(3) && lease.was(4) && !lease.was(2));
@@ -270,7 +272,7 @@ mod tests {
     fn a_beat_counts_from_its_tick() {
         let mut lease = entered();
         assert_eq!(lease.until(), 0);
-        let (request, fact) = step(&mut lease, 10, Ok(Reply::Swapped(true)));
+        let (request, fact) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Done)));
         assert!(matches!(request, Request::Beat { incarnation: 4, beat: 0, .. }));
         assert!(matches!(fact, Some(LeaseFact::Renewed { .. })));
         assert_eq!(lease.until(), 10 + LEASE);
@@ -284,7 +286,7 @@ mod tests {
         let nodes = vec![record(4, 1, NodeState::Up)];
         let (request, fact) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
         assert_eq!((request, fact, lease.until()), (Request::ReadNodes, None, 0));
-        let (request, _) = step(&mut lease, 30, Ok(Reply::Swapped(true)));
+        let (request, _) = step(&mut lease, 30, Ok(Reply::Swapped(Swapped::Done)));
         assert!(matches!(request, Request::Beat { incarnation: 4, beat: 1, .. }));
         assert_eq!(lease.until(), 30 + LEASE);
     }
@@ -297,7 +299,7 @@ mod tests {
             (record(5, 0, NodeState::Up), true),
         ] {
             let mut lease = entered();
-            let (_, fact) = step(&mut lease, 10, Ok(Reply::Swapped(false)));
+            let (_, fact) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Refused(None))));
             assert_eq!(fact, None);
             let (_, fact) = step(&mut lease, 20, Ok(Reply::Nodes(vec![last])));
             assert_eq!(fact, is_over.then_some(LeaseFact::Ended));

@@ -15,6 +15,7 @@ mod ask;
 mod entry;
 mod follower;
 mod host;
+pub mod laws;
 mod lease;
 mod member;
 mod memory;
@@ -45,6 +46,6 @@ pub use records::{
     ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_ends,
     decode_terms, encode_ends, encode_terms,
 };
-pub use request::{EntryPart, Ledger, Reply, Request, Unanswered};
+pub use request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered};
 pub use sealing::MissingEntry;
 pub use settings::Settings;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     records::{ClusterRecord, NodeRecord, ShardRecord},
-    request::{EntryPart, Ledger, Reply, Request, Unanswered},
+    request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered},
     swaps::{next_node, next_shard},
 };
 
@@ -81,9 +81,10 @@ impl State {
         Ok(match request {
             Request::ReadCluster => Reply::Cluster(self.cluster.clone()),
             Request::MakeCluster(record) => {
-                let is_new = self.cluster.is_none();
+                let held = self.cluster.clone().map(Record::Cluster);
+                let done = held.is_none();
                 self.cluster.get_or_insert(record);
-                Reply::Swapped(is_new)
+                swapped(done, held)
             }
             Request::ReadNodes => Reply::Nodes(self.nodes.values().cloned().collect()),
             Request::ReadShard { shard } | Request::ReadShardSerial { shard } => {
@@ -92,20 +93,24 @@ impl State {
             Request::Enter { node, .. }
             | Request::Beat { node, .. }
             | Request::Fence { node, .. } => {
-                let next = next_node(self.nodes.get(&node), &request);
-                let is_done = next.is_some();
+                let held = self.nodes.get(&node);
+                let (next, shown) = (next_node(held, &request), held.cloned().map(Record::Node));
+                let done = next.is_some();
                 self.nodes.extend(next.map(|next| (node, next)));
-                Reply::Swapped(is_done)
+                swapped(done, shown)
             }
             Request::MakeShard { shard }
             | Request::Claim { shard, .. }
             | Request::Confirm { shard, .. }
             | Request::Open { shard, .. }
             | Request::Release { shard, .. } => {
-                let next = next_shard(self.shards.get(&shard), &request);
-                let is_done = next.is_some();
+                let held = self.shards.get(&shard);
+                let (next, shown) = (next_shard(held, &request), held.cloned().map(Record::Shard));
+                // An earlier asking of the same, whose answer was lost.
+                let before = shown.as_ref().is_some_and(|shown| request.is_done_in(shown));
+                let done = next.is_some() || before;
                 self.shards.extend(next.map(|next| (shard, next)));
-                Reply::Swapped(is_done)
+                swapped(done, shown)
             }
             Request::Append { shard, epoch, segment, parts } => {
                 for EntryPart { n, part, body } in parts {
@@ -126,6 +131,11 @@ impl State {
     }
 }
 
+/// The answer to a swap.
+fn swapped(is_done: bool, shown: Option<Record>) -> Reply {
+    Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(shown) })
+}
+
 /// Whole entries of about so many bytes, at least one where there is one.
 pub(crate) fn whole_entries(
     parts: impl Iterator<Item = EntryPart>,
@@ -141,4 +151,41 @@ pub(crate) fn whole_entries(
         kept.push(part);
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+
+    #[test]
+    fn it_keeps_the_laws() {
+        let ledger = MemoryLedger::new();
+        let checked = pin!(crate::laws::check(&ledger));
+        // It never waits for anything.
+        assert!(matches!(checked.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(())));
+    }
+
+    #[test]
+    fn what_is_lost_is_done_or_not_as_it_was_said() {
+        for (fault, done) in [(LedgerFault::RequestLost, false), (LedgerFault::AnswerLost, true)] {
+            let ledger = MemoryLedger::new();
+            let mut first = Some(fault);
+            ledger.set_faults(move |_| first.take().unwrap_or(LedgerFault::None));
+            let ask = |request| {
+                let asked = pin!(ledger.execute(request));
+                match asked.poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(answer) => answer,
+                    Poll::Pending => panic!("it waits"),
+                }
+            };
+            ask(Request::MakeShard { shard: 1 }).unwrap_err();
+            let read = ask(Request::ReadShard { shard: 1 }).unwrap();
+            assert_eq!(matches!(read, Reply::Shard(Some(_))), done, "{fault:?}");
+        }
+    }
 }

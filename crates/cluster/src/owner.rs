@@ -13,7 +13,7 @@ use crate::{
     parts::split,
     place::{Found, Place},
     records::{Phase, ShardRecord},
-    request::{Reply, Request},
+    request::{Reply, Request, Swapped},
     settings::Settings,
 };
 
@@ -298,8 +298,8 @@ impl Owner {
         *pending = None;
         *due = now + self.settings.again;
         match answer {
-            Ok(Reply::Swapped(true)) => self.end(OwnerFact::Released, facts),
-            Ok(Reply::Swapped(false)) => (*look, *due) = (true, now),
+            Ok(Reply::Swapped(Swapped::Done)) => self.end(OwnerFact::Released, facts),
+            Ok(Reply::Swapped(Swapped::Refused(_))) => (*look, *due) = (true, now),
             Ok(Reply::Shard(Some(shard))) if (shard.epoch, shard.claim) == (epoch, claim) => {
                 *look = false;
                 if shard.phase == Phase::Released {

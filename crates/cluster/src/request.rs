@@ -12,7 +12,7 @@ use std::future::Future;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::records::{ClusterRecord, NodeRecord, ShardRecord, TermRecord};
+use crate::records::{ClusterRecord, NodeRecord, Phase, ShardRecord, TermRecord};
 
 /// A piece of an entry's bytes: large entries are stored in several, which together are the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,12 +164,53 @@ pub enum Reply {
     Nodes(Vec<NodeRecord>),
     /// The record of a shard, if there is one.
     Shard(Option<ShardRecord>),
-    /// Whether the condition of a swap held, so that it was done.
-    Swapped(bool),
+    /// What came of a swap.
+    Swapped(Swapped),
     /// A quorum has what was written.
     Written,
     /// Parts of entries in the order of their numbers.
     Parts(Vec<EntryPart>),
+}
+
+/// What came of a swap that was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Swapped {
+    /// Its condition held and it was done; or, of a request that names a claim, an earlier asking of the
+    /// same had done it ([`Request::is_done_in`]).
+    Done,
+    /// Its condition did not hold. With what the record showed then or later, where there is one: a
+    /// beat, a fence or an entering that got no answer may have been done all the same, and whoever asks
+    /// again sees it here.
+    Refused(Option<Record>),
+}
+
+/// A record of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// The cluster's.
+    Cluster(ClusterRecord),
+    /// A node's.
+    Node(NodeRecord),
+    /// A shard's.
+    Shard(ShardRecord),
+}
+
+impl Request {
+    /// Whether a record shows that this very request was done, although its condition no longer holds:
+    /// only of requests that name a claim, which nobody else makes. Of a beat the record would show it
+    /// too, but it must not be answered as done: its lease counts from the asking that did it.
+    pub fn is_done_in(&self, record: &Record) -> bool {
+        let Record::Shard(shown) = record else { return false };
+        match self {
+            Self::Claim { before, claim, .. } => {
+                shown.claim == *claim && Some(shown.epoch) == before.checked_add(1)
+            }
+            Self::Confirm { claim, .. } => shown.claim == *claim && shown.phase != Phase::Released,
+            Self::Open { claim, epoch, .. } => shown.claim == *claim && shown.opened == *epoch,
+            Self::Release { claim, .. } => shown.claim == *claim && shown.phase == Phase::Released,
+            _ => false,
+        }
+    }
 }
 
 /// No answer came in time, or one that says as much: what was asked may be done, may never be, or may
@@ -192,4 +233,54 @@ impl std::error::Error for Unanswered {}
 pub trait Ledger: Send + Sync + 'static {
     /// Does what is asked. It may be dropped while it waits: then nobody knows whether it is done.
     fn execute(&self, request: Request) -> impl Future<Output = Result<Reply, Unanswered>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_shows_what_its_claim_did_and_nothing_else() {
+        let (mine, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let clock = Bytes::new();
+        let shown = |claim, epoch, opened, phase| {
+            Record::Shard(ShardRecord {
+                shard: 0,
+                epoch,
+                claim,
+                node: mine,
+                incarnation: 1,
+                phase,
+                opened,
+                ends: Vec::new(),
+                clock: Bytes::new(),
+            })
+        };
+        let (shard, claim, epoch) = (0, mine, 5);
+        let requests = [
+            Request::Claim {
+                shard,
+                before: 4,
+                claim,
+                node: mine,
+                incarnation: 1,
+                clock: clock.clone(),
+            },
+            Request::Confirm { shard, claim },
+            Request::Open { shard, claim, epoch, ends: Vec::new() },
+            Request::Release { shard, claim, clock },
+            Request::MakeShard { shard },
+            Request::Beat { node: mine, incarnation: 1, beat: 0, terms: Vec::new() },
+        ];
+        let rows = [
+            (shown(mine, 5, 3, Phase::Sealing), [true, true, false, false, false, false]),
+            (shown(mine, 5, 5, Phase::Open), [true, true, true, false, false, false]),
+            (shown(mine, 5, 5, Phase::Released), [true, false, true, true, false, false]),
+            (shown(other, 5, 5, Phase::Released), [false; 6]),
+        ];
+        for (record, expected) in rows {
+            let found = requests.each_ref().map(|request| request.is_done_in(&record));
+            assert_eq!(found, expected, "{record:?}");
+        }
+    }
 }

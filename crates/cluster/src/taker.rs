@@ -15,7 +15,7 @@ use crate::{
     parts::split,
     place::{Epochs, Found, Place},
     records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
-    request::{EntryPart, Reply, Request},
+    request::{EntryPart, Reply, Request, Swapped},
     sealing::{MissingEntry, Reading, Sealing},
     settings::Settings,
     watch::Free,
@@ -217,8 +217,8 @@ impl Taker {
     /// The steps up to the reading; nothing where another was first.
     fn claimed(&mut self, step: Step, reply: Reply, now: u64, host: &mut dyn Host) -> Option<Step> {
         match (step, reply) {
-            (Step::Fence, Reply::Swapped(true)) => Some(Step::ReadBefore),
-            (Step::Fence, Reply::Swapped(false)) => Some(Step::FenceOutcome),
+            (Step::Fence, Reply::Swapped(Swapped::Done)) => Some(Step::ReadBefore),
+            (Step::Fence, Reply::Swapped(Swapped::Refused(_))) => Some(Step::FenceOutcome),
             (Step::FenceOutcome, Reply::Nodes(nodes)) => self.fenced(&nodes),
             (Step::ReadBefore, Reply::Shard(Some(shard))) => {
                 let seen = &self.before.shard;
@@ -233,12 +233,13 @@ impl Taker {
                 Some(Step::Claim { clock: host.begin(&self.heritage, now) })
             }
             // A quorum has it, as it was answered.
-            (Step::Claim { .. } | Step::Confirm { .. }, Reply::Swapped(true)) => {
+            (Step::Claim { .. } | Step::Confirm { .. }, Reply::Swapped(Swapped::Done)) => {
                 Some(Step::ReadEnds)
             }
-            (Step::Claim { clock } | Step::Confirm { clock }, Reply::Swapped(false)) => {
-                Some(Step::ClaimOutcome { clock })
-            }
+            (
+                Step::Claim { clock } | Step::Confirm { clock },
+                Reply::Swapped(Swapped::Refused(_)),
+            ) => Some(Step::ClaimOutcome { clock }),
             (Step::ClaimOutcome { clock }, Reply::Shard(Some(shard))) => {
                 if self.is_mine(&shard) {
                     let confirm = self.settings.rules.confirm_claim();
@@ -307,8 +308,8 @@ impl Taker {
             return Break(self.open(sealing));
         }
         match answer {
-            Ok(Reply::Swapped(true)) => Break(self.open(sealing)),
-            Ok(Reply::Swapped(false)) => Continue(Step::OpenOutcome(sealing)),
+            Ok(Reply::Swapped(Swapped::Done)) => Break(self.open(sealing)),
+            Ok(Reply::Swapped(Swapped::Refused(_))) => Continue(Step::OpenOutcome(sealing)),
             Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => Continue(Step::Open(sealing)),
             Ok(Reply::Shard(Some(shard))) if shard.claim == self.claim => Break(self.open(sealing)),
             Ok(_) => Break(TakerFact::GaveUp),

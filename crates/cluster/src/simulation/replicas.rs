@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     memory::whole_entries,
     records::{NodeRecord, ShardRecord},
-    request::{EntryPart, Reply, Request},
+    request::{EntryPart, Reply, Request, Swapped},
     swaps::{next_node, next_shard},
 };
 
@@ -179,12 +179,12 @@ impl Replicas {
     ) -> (Option<(Name, usize)>, Reply) {
         if let Some(node) = node_of(request) {
             let Some(register) = self.nodes.get_mut(&node) else {
-                return (None, Reply::Swapped(false));
+                return (None, swapped(false));
             };
             register.finish(quorum);
             let next = next_node(register.latest(), request);
             let version = next.map(|next| (Name::Node(node), register.decide(next)));
-            return (version, Reply::Swapped(version.is_some()));
+            return (version, swapped(version.is_some()));
         }
         self.shard.finish(quorum);
         if matches!(request, Request::ReadShardSerial { .. }) {
@@ -192,7 +192,7 @@ impl Replicas {
         }
         let next = next_shard(self.shard.latest(), request);
         let version = next.map(|next| (Name::Shard, self.shard.decide(next)));
-        (version, Reply::Swapped(version.is_some()))
+        (version, swapped(version.is_some()))
     }
 
     /// A replica learns a version.
@@ -206,6 +206,11 @@ impl Replicas {
             }
         }
     }
+}
+
+/// The answer to a swap. What a record showed is left out: nobody may have to rely on it.
+fn swapped(is_done: bool) -> Reply {
+    Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(None) })
 }
 
 /// Whose record a swap is about, if it is about a node's.

@@ -1,0 +1,65 @@
+//! The laws every ledger has to pass, as one function that a ledger's own tests call. They ask one
+//! thing after the other; what holds when answers are lost is shown by the simulation.
+
+mod entries;
+mod nodes;
+mod shards;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::{
+    records::ClusterRecord,
+    request::{Ledger, Record, Reply, Request, Swapped},
+};
+
+/// Checks all laws on an empty ledger; panics on the first that does not hold.
+pub async fn check(ledger: &impl Ledger) {
+    the_cluster_is_made_once(ledger).await;
+    nodes::check(ledger).await;
+    shards::check(ledger).await;
+    entries::check(ledger).await;
+}
+
+async fn the_cluster_is_made_once(ledger: &impl Ledger) {
+    let read = async || reply(ledger, Request::ReadCluster).await;
+    assert_eq!(read().await, Reply::Cluster(None), "an empty ledger has no cluster");
+    let cluster = |shards| ClusterRecord {
+        format: 1,
+        id: Uuid::new_v4(),
+        shards,
+        clock: "manual".to_owned(),
+        secret: Bytes::from_static(b"\0secret\xff"),
+    };
+    let first = cluster(1);
+    assert_eq!(swap(ledger, Request::MakeCluster(first.clone())).await, Swapped::Done);
+    for other in [first.clone(), cluster(2)] {
+        let refused = swap(ledger, Request::MakeCluster(other)).await;
+        assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(first.clone()))));
+    }
+    assert_eq!(read().await, Reply::Cluster(Some(first)));
+}
+
+/// The answer to a request. No answer is a reason to ask again, as nodes do; these laws ask nothing for
+/// which a second time is not the same as the first, but for swaps, which `swap` does not repeat.
+async fn reply(ledger: &impl Ledger, request: Request) -> Reply {
+    for _ in 0..20 {
+        if let Ok(reply) = ledger.execute(request.clone()).await {
+            return reply;
+        }
+    }
+    panic!("no answer to {request:?}")
+}
+
+/// What came of a swap that is asked once.
+async fn swap(ledger: &impl Ledger, request: Request) -> Swapped {
+    match ledger.execute(request.clone()).await {
+        Ok(Reply::Swapped(swapped)) => swapped,
+        other => panic!("{other:?} answers {request:?}"),
+    }
+}
+
+/// Bytes that are like no others.
+fn noise(length: usize, seed: usize) -> Bytes {
+    (0..length).map(|at| (at.wrapping_mul(31) ^ (at >> 8) ^ seed).to_le_bytes()[0]).collect()
+}

@@ -1,0 +1,147 @@
+//! Entries: their parts are rows of a segment's partition, in order. A part is written at a fixed
+//! timestamp, so that writing it again, with the same bytes, changes nothing.
+
+use bytes::Bytes;
+use cluster::{EntryPart, Unanswered};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use scylla::response::{PagingState, PagingStateResponse};
+
+use crate::{
+    connection::Connection,
+    failure::unanswered,
+    records::{count, number},
+};
+
+/// How many parts are under way at once.
+const TOGETHER: usize = 8;
+/// Rows of a first page: parts are up to some 256 KiB.
+const FIRST_ROWS: usize = 16;
+/// Rows of a page at the most.
+const MOST_ROWS: usize = 4_096;
+
+/// A partition of the journal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    shard: i32,
+    epoch: i64,
+    segment: i64,
+}
+
+impl Segment {
+    pub(crate) fn new(shard: u32, epoch: u64, segment: u64) -> Self {
+        Self { shard: shard.cast_signed(), epoch: number(epoch), segment: number(segment) }
+    }
+}
+
+/// Writes parts, some at the same time. When one was not written the others may be.
+pub(crate) async fn append(
+    connection: &Connection,
+    segment: Segment,
+    parts: Vec<EntryPart>,
+) -> Result<(), Unanswered> {
+    let Segment { shard, epoch, segment } = segment;
+    let writes = parts.into_iter().map(|EntryPart { n, part, body }| async move {
+        let part = i32::try_from(part).map_err(unanswered)?;
+        let values = (shard, epoch, segment, number(n), part, body);
+        connection.run(&connection.statements.append, values).await.map(drop)
+    });
+    stream::iter(writes).buffer_unordered(TOGETHER).try_collect().await
+}
+
+/// Reads the parts after an entry, until there are enough and the last entry has all of its own.
+pub(crate) async fn read(
+    connection: &Connection,
+    segment: Segment,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<EntryPart>, Unanswered> {
+    let Segment { shard, epoch, segment } = segment;
+    let mut statement = connection.statements.read_entries.clone();
+    let values = (shard, epoch, segment, number(after));
+    let mut page = Page::new(limit);
+    let mut from = PagingState::start();
+    loop {
+        statement.set_page_size(i32::try_from(page.next_rows()).unwrap_or(1));
+        let answer = connection.session.execute_single_page(&statement, &values, from).await;
+        let (answer, rest) = answer.map_err(unanswered)?;
+        let rows = answer.into_rows_result().map_err(unanswered)?;
+        for row in rows.rows::<(i64, i32, Bytes)>().map_err(unanswered)? {
+            let (n, part, body) = row.map_err(unanswered)?;
+            let part = EntryPart { n: count(n), part: part.cast_unsigned(), body };
+            if !page.takes(part) {
+                return Ok(page.parts);
+            }
+        }
+        match rest {
+            PagingStateResponse::HasMorePages { state } => from = state,
+            PagingStateResponse::NoMorePages => return Ok(page.parts),
+        }
+    }
+}
+
+/// What was read so far.
+struct Page {
+    parts: Vec<EntryPart>,
+    bytes: usize,
+    limit: usize,
+}
+
+impl Page {
+    fn new(limit: usize) -> Self {
+        Self { parts: Vec::new(), bytes: 0, limit }
+    }
+
+    /// Takes a part, but none of a further entry once there are enough bytes.
+    fn takes(&mut self, part: EntryPart) -> bool {
+        let another = self.parts.last().is_none_or(|last| last.n != part.n);
+        if another && !self.parts.is_empty() && self.bytes >= self.limit {
+            return false;
+        }
+        self.bytes += part.body.len();
+        // Not as a slice of all that was read with it, which would stay with it.
+        self.parts.push(EntryPart { body: Bytes::copy_from_slice(&part.body), ..part });
+        true
+    }
+
+    /// How many rows to ask for: what is left, by the size of those that came.
+    fn next_rows(&self) -> usize {
+        if self.parts.is_empty() {
+            return FIRST_ROWS;
+        }
+        let average = (self.bytes / self.parts.len()).max(1);
+        (self.limit.saturating_sub(self.bytes) / average + 1).clamp(2, MOST_ROWS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(limit: usize, parts: &[(u64, u32, usize)]) -> (usize, usize) {
+        let mut page = Page::new(limit);
+        let mut parts = parts.iter().map(|(n, part, length)| EntryPart {
+            n: *n,
+            part: *part,
+            body: Bytes::from(vec![0; *length]),
+        });
+        while parts.next().is_some_and(|part| page.takes(part)) {}
+        (page.parts.len(), page.next_rows())
+    }
+
+    #[test]
+    fn a_page_ends_between_entries() {
+        let parts = [(1, 0, 10), (2, 0, 10), (2, 1, 10), (3, 0, 10), (3, 1, 10)];
+        for (limit, expected) in [(0, 1), (1, 1), (10, 1), (11, 3), (30, 3), (31, 5), (99, 5)] {
+            assert_eq!(taken(limit, &parts).0, expected, "limit {limit}");
+        }
+    }
+
+    #[test]
+    fn as_many_rows_are_asked_for_as_are_wanted() {
+        assert_eq!(taken(1_000, &[]).1, FIRST_ROWS);
+        assert_eq!(taken(1_000, &[(1, 0, 100)]).1, 10);
+        assert_eq!(taken(1 << 30, &[(1, 0, 100)]).1, MOST_ROWS);
+        assert_eq!(taken(50, &[(1, 0, 100)]).1, 2);
+        assert_eq!(taken(1 << 30, &[(1, 0, 0)]).1, MOST_ROWS);
+    }
+}

@@ -1,0 +1,118 @@
+//! What went wrong, as the caller has to hear it: no answer, or a cluster that cannot be used.
+
+use cluster::Unanswered;
+use scylla::errors::{
+    ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, ExecutionError,
+    MetadataError, NewSessionError, PrepareError, RequestAttemptError,
+};
+use store::{Error, Kind};
+
+/// A failed request: whatever it was, it may have been done.
+pub(crate) fn unanswered(error: impl std::fmt::Display) -> Unanswered {
+    Unanswered(format!("Cassandra: {error}"))
+}
+
+/// A failure while the ledger is opened, and what was being done.
+pub(crate) fn at_connect(doing: &str, failure: impl Into<Failure>) -> Error {
+    let Failure { refused, text } = failure.into();
+    let kind = if refused { Kind::Refused } else { Kind::Unavailable };
+    Error::new(kind, format!("{doing}: {text}"))
+}
+
+/// A failure of the driver, and whether Cassandra refused: then trying again is of no use.
+pub(crate) struct Failure {
+    refused: bool,
+    text: String,
+}
+
+impl From<NewSessionError> for Failure {
+    fn from(error: NewSessionError) -> Self {
+        let refused = match &error {
+            NewSessionError::MetadataError(MetadataError::ConnectionPoolError(pool)) => {
+                is_refused_by_pool(pool)
+            }
+            NewSessionError::EmptyKnownNodesList | NewSessionError::IllegalConfig(_) => true,
+            _ => false,
+        };
+        Self { refused, text: error.to_string() }
+    }
+}
+
+impl From<PrepareError> for Failure {
+    fn from(error: PrepareError) -> Self {
+        let refused = match &error {
+            PrepareError::ConnectionPoolError(pool) => is_refused_by_pool(pool),
+            PrepareError::AllAttemptsFailed { first_attempt } => is_refused_attempt(first_attempt),
+            _ => false,
+        };
+        Self { refused, text: error.to_string() }
+    }
+}
+
+impl From<ExecutionError> for Failure {
+    fn from(error: ExecutionError) -> Self {
+        let text = error.to_string();
+        match error {
+            ExecutionError::PrepareError(error) => error.into(),
+            ExecutionError::LastAttemptError(error) => {
+                Self { refused: is_refused_attempt(&error), text }
+            }
+            ExecutionError::ConnectionPoolError(error) => {
+                Self { refused: is_refused_by_pool(&error), text }
+            }
+            _ => Self { refused: false, text },
+        }
+    }
+}
+
+fn is_refused_by_pool(error: &ConnectionPoolError) -> bool {
+    let ConnectionPoolError::Broken { last_connection_error } = error else { return false };
+    let ConnectionError::ConnectionSetupRequestError(setup) = last_connection_error else {
+        return false;
+    };
+    match setup.get_error() {
+        ConnectionSetupRequestErrorKind::DbError(error, _) => is_refusal(error),
+        ConnectionSetupRequestErrorKind::MissingAuthentication
+        | ConnectionSetupRequestErrorKind::StartAuthSessionError(_)
+        | ConnectionSetupRequestErrorKind::AuthChallengeEvaluationError(_)
+        | ConnectionSetupRequestErrorKind::AuthFinishError(_) => true,
+        _ => false,
+    }
+}
+
+fn is_refused_attempt(error: &RequestAttemptError) -> bool {
+    matches!(error, RequestAttemptError::DbError(error, _) if is_refusal(error))
+}
+
+/// Refusals of the request itself: a wrong name, table or password.
+fn is_refusal(error: &DbError) -> bool {
+    matches!(
+        error,
+        DbError::SyntaxError
+            | DbError::Invalid
+            | DbError::AlreadyExists { .. }
+            | DbError::AuthenticationError
+            | DbError::Unauthorized
+            | DbError::ConfigError
+            | DbError::ProtocolError
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_told_from_outages() {
+        let kind = |error| {
+            let attempt = RequestAttemptError::DbError(error, "why".to_owned());
+            at_connect("asking", PrepareError::AllAttemptsFailed { first_attempt: attempt }).kind
+        };
+        assert_eq!(kind(DbError::Invalid), Kind::Refused);
+        assert_eq!(kind(DbError::AuthenticationError), Kind::Refused);
+        assert_eq!(kind(DbError::Overloaded), Kind::Unavailable);
+        let none = at_connect("connecting", NewSessionError::EmptyKnownNodesList);
+        assert_eq!(none.kind, Kind::Refused);
+        assert!(none.message.starts_with("connecting: "), "{}", none.message);
+    }
+}

@@ -1,0 +1,96 @@
+//! The ledger: what answers each request.
+
+use cluster::{Ledger, Reply, Request, Unanswered};
+use scylla::statement::prepared::PreparedStatement;
+use store::Error;
+
+use crate::{
+    connection::{self, Connection},
+    entries,
+    failure::{self, unanswered},
+    options::{self, Options, Replication},
+    records, schema, settings,
+    statements::Statements,
+    survey, swaps,
+};
+
+/// Records and entries in the tables of a keyspace of Apache Cassandra.
+#[derive(Debug)]
+pub struct CassandraLedger {
+    connection: Connection,
+}
+
+impl CassandraLedger {
+    /// Makes the keyspace and its tables where they are missing; the records in them are made by
+    /// requests.
+    pub async fn create(options: &Options, replication: &Replication) -> Result<(), Error> {
+        options::check_keyspace(&options.keyspace)?;
+        let statements = schema::statements(&options.keyspace, replication)?;
+        let session = connection::session(options).await?;
+        for statement in statements {
+            let made = session.query_unpaged(statement, ()).await;
+            made.map_err(|error| failure::at_connect("the tables cannot be made", error))?;
+        }
+        Ok(())
+    }
+
+    /// Opens a ledger whose tables are there. Refused, with what is wrong, where Cassandra is not
+    /// set up so that what it acknowledges stays, where a table is missing, and without a right to it.
+    pub async fn connect(options: &Options) -> Result<Self, Error> {
+        options::check_keyspace(&options.keyspace)?;
+        let session = connection::session(options).await?;
+        let facts = survey::facts(&session, &options.keyspace).await?;
+        settings::check(&facts, options.accept_unsynced)?;
+        let statements = Statements::prepare(&session, &options.keyspace).await?;
+        Ok(Self { connection: Connection { session, statements } })
+    }
+
+    async fn nodes(&self) -> Result<Reply, Unanswered> {
+        let rows = self.connection.rows(&self.connection.statements.read_nodes, ()).await?;
+        let rows = rows.rows::<records::NodeRow>().map_err(unanswered)?;
+        let nodes = rows.map(|row| records::node(row.map_err(unanswered)?));
+        Ok(Reply::Nodes(nodes.collect::<Result<_, _>>()?))
+    }
+
+    async fn shard(&self, statement: &PreparedStatement, shard: u32) -> Result<Reply, Unanswered> {
+        let row = self.connection.row(statement, (shard.cast_signed(),)).await?;
+        Ok(Reply::Shard(row.map(records::shard).transpose()?))
+    }
+}
+
+impl Ledger for CassandraLedger {
+    async fn execute(&self, request: Request) -> Result<Reply, Unanswered> {
+        let statements = &self.connection.statements;
+        match request {
+            Request::ReadCluster => {
+                let row = self.connection.row(&statements.read_cluster, ()).await?;
+                Ok(Reply::Cluster(row.map(records::cluster)))
+            }
+            Request::ReadNodes => self.nodes().await,
+            Request::ReadShard { shard } => self.shard(&statements.read_shard, shard).await,
+            Request::ReadShardSerial { shard } => {
+                self.shard(&statements.read_shard_serial, shard).await
+            }
+            Request::Append { shard, epoch, segment, parts } => {
+                let segment = entries::Segment::new(shard, epoch, segment);
+                entries::append(&self.connection, segment, parts).await?;
+                Ok(Reply::Written)
+            }
+            Request::ReadEntries { shard, epoch, segment, after, limit } => {
+                let segment = entries::Segment::new(shard, epoch, segment);
+                Ok(Reply::Parts(entries::read(&self.connection, segment, after, limit).await?))
+            }
+            Request::MakeCluster(_)
+            | Request::Enter { .. }
+            | Request::Beat { .. }
+            | Request::Fence { .. }
+            | Request::MakeShard { .. }
+            | Request::Claim { .. }
+            | Request::Confirm { .. }
+            | Request::Open { .. }
+            | Request::Release { .. } => {
+                Ok(Reply::Swapped(swaps::swap(&self.connection, &request).await?))
+            }
+        }
+    }
+}

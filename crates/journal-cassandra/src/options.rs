@@ -1,0 +1,126 @@
+//! Where Cassandra is and what is expected of it.
+
+use std::time::Duration;
+
+use store::{Error, Kind};
+
+/// How a ledger is reached.
+#[derive(Clone)]
+pub struct Options {
+    /// `host:port` of nodes to begin with; the others are learnt from them.
+    pub contact_points: Vec<String>,
+    /// Which keyspace the tables are in.
+    pub keyspace: String,
+    /// The datacenter whose nodes are asked first.
+    pub datacenter: Option<String>,
+    /// User and password, where Cassandra asks for them.
+    pub login: Option<(String, String)>,
+    /// After how long a request counts as unanswered, repeats on other nodes included.
+    pub timeout: Duration,
+    /// Whether Cassandra may acknowledge what it has not synced to its disks.
+    pub accept_unsynced: bool,
+}
+
+impl Options {
+    /// With what is usual.
+    pub fn new(contact_points: Vec<String>, keyspace: impl Into<String>) -> Self {
+        Self {
+            contact_points,
+            keyspace: keyspace.into(),
+            datacenter: None,
+            login: None,
+            timeout: Duration::from_secs(2),
+            accept_unsynced: false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("contact_points", &self.contact_points)
+            .field("keyspace", &self.keyspace)
+            .field("datacenter", &self.datacenter)
+            .field("login", &self.login.as_ref().map(|(user, _)| user))
+            .field("timeout", &self.timeout)
+            .field("accept_unsynced", &self.accept_unsynced)
+            .finish()
+    }
+}
+
+/// On how many nodes everything is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replication {
+    /// On so many, wherever they are.
+    Simple(u32),
+    /// On so many of a datacenter.
+    Datacenter(String, u32),
+}
+
+impl Replication {
+    /// As a statement has it.
+    pub(crate) fn to_cql(&self) -> Result<String, Error> {
+        match self {
+            Self::Simple(copies) => {
+                Ok(format!("{{'class': 'SimpleStrategy', 'replication_factor': {copies}}}"))
+            }
+            Self::Datacenter(name, copies) if is_plain(name, true) => {
+                Ok(format!("{{'class': 'NetworkTopologyStrategy', '{name}': {copies}}}"))
+            }
+            Self::Datacenter(name, _) => Err(invalid(format!("{name:?} names no datacenter"))),
+        }
+    }
+}
+
+/// Refuses names that would have to be quoted.
+pub(crate) fn check_keyspace(name: &str) -> Result<(), Error> {
+    let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
+    if begins && name.len() <= 48 && is_plain(name, false) {
+        return Ok(());
+    }
+    Err(invalid(format!(
+        "{name:?} is not the name of a keyspace: up to 48 lower-case letters, digits and underscores"
+    )))
+}
+
+fn is_plain(name: &str, any_case: bool) -> bool {
+    let is_plain = |c: char| {
+        c.is_ascii_lowercase()
+            || c.is_ascii_digit()
+            || c == '_'
+            || (any_case && (c.is_ascii_uppercase() || c == '-'))
+    };
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Kind::Invalid, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_have_to_be_quoted_are_refused() {
+        for name in ["ebb", "e", "ebb_2"] {
+            check_keyspace(name).unwrap();
+        }
+        for name in ["", "Ebb", "2ebb", "_ebb", "e b", "e;drop", "e\"", "é", &"e".repeat(49)] {
+            assert_eq!(check_keyspace(name).unwrap_err().kind, Kind::Invalid, "{name}");
+        }
+        let quoted = Replication::Datacenter("x': 1, 'y".to_owned(), 3);
+        assert_eq!(quoted.to_cql().unwrap_err().kind, Kind::Invalid);
+        let cql = Replication::Datacenter("DC-1".to_owned(), 3).to_cql().unwrap();
+        assert_eq!(cql, "{'class': 'NetworkTopologyStrategy', 'DC-1': 3}");
+    }
+
+    #[test]
+    fn a_password_is_not_printed() {
+        let mut options = Options::new(vec![], "ebb");
+        options.login = Some(("user".to_owned(), "hush".to_owned()));
+        let text = format!("{options:?}");
+        assert!(text.contains("user") && !text.contains("hush"), "{text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Which requests the driver repeats on another node of Cassandra: those that were certainly not begun,
+//! and those of which a repeat is nothing. A lightweight transaction that may have been done is not
+//! repeated here: its second try could be refused because its first was done.
+
+use scylla::{
+    errors::{DbError, RequestAttemptError},
+    policies::retry::{RequestInfo, RetryDecision, RetryPolicy, RetrySession},
+};
+
+/// How often a request is sent again at the most.
+const REPEATS: u32 = 2;
+
+/// The driver's policy.
+#[derive(Debug)]
+pub(crate) struct Repeat;
+
+impl RetryPolicy for Repeat {
+    fn new_session(&self) -> Box<dyn RetrySession> {
+        Box::new(Tries { left: REPEATS })
+    }
+}
+
+/// One request.
+struct Tries {
+    left: u32,
+}
+
+impl RetrySession for Tries {
+    fn decide_should_retry(&mut self, request: RequestInfo<'_>) -> RetryDecision {
+        self.decide(request.error, request.is_idempotent)
+    }
+
+    fn reset(&mut self) {
+        self.left = REPEATS;
+    }
+}
+
+impl Tries {
+    fn decide(&mut self, error: &RequestAttemptError, is_idempotent: bool) -> RetryDecision {
+        let again = was_not_begun(error) || (is_idempotent && may_do_elsewhere(error));
+        if !again || self.left == 0 {
+            return RetryDecision::DontRetry;
+        }
+        self.left -= 1;
+        RetryDecision::RetryNextTarget(None)
+    }
+}
+
+/// Whether it is certain that nothing was done.
+fn was_not_begun(error: &RequestAttemptError) -> bool {
+    matches!(
+        error,
+        RequestAttemptError::UnableToAllocStreamId
+            | RequestAttemptError::DbError(DbError::IsBootstrapping, _)
+    )
+}
+
+/// Whether another node may do what this one did not, or did without an answer.
+fn may_do_elsewhere(error: &RequestAttemptError) -> bool {
+    match error {
+        RequestAttemptError::BrokenConnectionError(_) => true,
+        RequestAttemptError::DbError(error, _) => matches!(
+            error,
+            DbError::Unavailable { .. }
+                | DbError::Overloaded
+                | DbError::ServerError
+                | DbError::ReadTimeout { .. }
+                | DbError::ReadFailure { .. }
+                | DbError::WriteTimeout { .. }
+                | DbError::WriteFailure { .. }
+        ),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use scylla::{errors::WriteType, statement::Consistency};
+
+    use super::*;
+
+    fn of(error: DbError) -> RequestAttemptError {
+        RequestAttemptError::DbError(error, String::new())
+    }
+
+    fn timeout(write_type: WriteType) -> RequestAttemptError {
+        let consistency = Consistency::Quorum;
+        of(DbError::WriteTimeout { consistency, received: 1, required: 2, write_type })
+    }
+
+    /// An error, whether what is idempotent is sent again, and whether a transaction is.
+    fn rows() -> Vec<(RequestAttemptError, bool, bool)> {
+        let consistency = Consistency::Quorum;
+        vec![
+            (timeout(WriteType::Simple), true, false),
+            (timeout(WriteType::Cas), true, false),
+            (of(DbError::Unavailable { consistency, required: 2, alive: 1 }), true, false),
+            (of(DbError::Overloaded), true, false),
+            (of(DbError::ServerError), true, false),
+            (of(DbError::IsBootstrapping), true, true),
+            (RequestAttemptError::UnableToAllocStreamId, true, true),
+            (of(DbError::Invalid), false, false),
+            (of(DbError::Unauthorized), false, false),
+            (of(DbError::SyntaxError), false, false),
+        ]
+    }
+
+    #[test]
+    fn only_what_a_repeat_cannot_harm_is_sent_again() {
+        for (error, idempotent, transaction) in rows() {
+            for (is_idempotent, expected) in [(true, idempotent), (false, transaction)] {
+                let mut tries = Tries { left: REPEATS };
+                let mut sent_again = 0;
+                while tries.decide(&error, is_idempotent) == RetryDecision::RetryNextTarget(None) {
+                    sent_again += 1;
+                }
+                assert_eq!(sent_again, if expected { REPEATS } else { 0 }, "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The statements, prepared once. What reads or writes entries may be repeated; what changes a record
+//! is a lightweight transaction and may not.
+
+use scylla::{
+    client::session::Session,
+    statement::{Consistency, SerialConsistency, prepared::PreparedStatement},
+};
+use store::Error;
+
+use crate::failure;
+
+/// All statements of a ledger.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    pub(crate) read_cluster: PreparedStatement,
+    pub(crate) make_cluster: PreparedStatement,
+    pub(crate) read_nodes: PreparedStatement,
+    pub(crate) read_node: PreparedStatement,
+    pub(crate) make_node: PreparedStatement,
+    pub(crate) raise_node: PreparedStatement,
+    pub(crate) beat: PreparedStatement,
+    pub(crate) fence: PreparedStatement,
+    pub(crate) read_shard: PreparedStatement,
+    pub(crate) read_shard_serial: PreparedStatement,
+    pub(crate) make_shard: PreparedStatement,
+    pub(crate) claim: PreparedStatement,
+    pub(crate) confirm: PreparedStatement,
+    pub(crate) open: PreparedStatement,
+    pub(crate) release: PreparedStatement,
+    pub(crate) append: PreparedStatement,
+    pub(crate) read_entries: PreparedStatement,
+}
+
+/// Columns of the records in the order in which `records` reads them.
+const CLUSTER: &str = "format, id, shards, clock, secret";
+const NODE: &str = "node, incarnation, beat, state, about, terms";
+const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock";
+
+impl Statements {
+    /// Prepares them; refused where a table is missing or is another.
+    pub(crate) async fn prepare(session: &Session, keyspace: &str) -> Result<Self, Error> {
+        let maker = Maker { session, keyspace };
+        let read_shard = format!("SELECT {SHARD} FROM shards WHERE shard = ?");
+        Ok(Self {
+            read_cluster: maker
+                .serial(&format!("SELECT {CLUSTER} FROM cluster WHERE one = 1"))
+                .await?,
+            make_cluster: maker
+                .swap("INSERT INTO cluster (one, format, id, shards, clock, secret) VALUES (1, ?, ?, ?, ?, ?) IF NOT EXISTS")
+                .await?,
+            read_nodes: maker.quorum(&format!("SELECT {NODE} FROM nodes")).await?,
+            read_node: maker.serial(&format!("SELECT {NODE} FROM nodes WHERE node = ?")).await?,
+            make_node: maker
+                .swap("INSERT INTO nodes (node, incarnation, beat, state, about, terms) VALUES (?, 1, 0, 'up', ?, ?) IF NOT EXISTS")
+                .await?,
+            raise_node: maker
+                .swap("UPDATE nodes SET incarnation = ?, beat = 0, state = 'up', about = ? WHERE node = ? IF incarnation = ?")
+                .await?,
+            beat: maker
+                .swap("UPDATE nodes SET beat = ?, terms = ? WHERE node = ? IF incarnation = ? AND beat = ? AND state = 'up'")
+                .await?,
+            fence: maker
+                .swap("UPDATE nodes SET state = 'fenced' WHERE node = ? IF incarnation = ? AND beat = ? AND state = 'up'")
+                .await?,
+            read_shard: maker.quorum(&read_shard).await?,
+            read_shard_serial: maker.serial(&read_shard).await?,
+            make_shard: maker
+                .swap(&format!("INSERT INTO shards ({SHARD}) VALUES (?, 0, ?, ?, 0, 'released', 0, ?, ?) IF NOT EXISTS"))
+                .await?,
+            claim: maker
+                .swap("UPDATE shards SET epoch = ?, claim = ?, node = ?, incarnation = ?, phase = 'sealing', clock = ? WHERE shard = ? IF epoch = ?")
+                .await?,
+            confirm: maker
+                .swap("UPDATE shards SET claim = ? WHERE shard = ? IF claim = ? AND phase = 'sealing'")
+                .await?,
+            open: maker
+                .swap("UPDATE shards SET ends = ?, opened = ?, phase = 'open' WHERE shard = ? IF claim = ? AND phase = 'sealing'")
+                .await?,
+            release: maker
+                .swap("UPDATE shards SET phase = 'released', clock = ? WHERE shard = ? IF claim = ? AND phase = 'open'")
+                .await?,
+            append: maker
+                .quorum("INSERT INTO journal (shard, epoch, segment, n, part, body) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP 1")
+                .await?,
+            read_entries: maker
+                .quorum("SELECT n, part, body FROM journal WHERE shard = ? AND epoch = ? AND segment = ? AND n > ?")
+                .await?,
+        })
+    }
+}
+
+/// Prepares statements whose table is named without its keyspace.
+struct Maker<'a> {
+    session: &'a Session,
+    keyspace: &'a str,
+}
+
+impl Maker<'_> {
+    async fn prepare(&self, text: &str) -> Result<PreparedStatement, Error> {
+        let whole = qualified(text, self.keyspace);
+        let prepared = self.session.prepare(whole).await;
+        prepared.map_err(|error| {
+            let doing = format!("the tables of keyspace {} cannot be used", self.keyspace);
+            failure::at_connect(&doing, error)
+        })
+    }
+
+    /// At a quorum, and a repeat is nothing.
+    async fn quorum(&self, text: &str) -> Result<PreparedStatement, Error> {
+        let mut prepared = self.prepare(text).await?;
+        prepared.set_consistency(Consistency::Quorum);
+        prepared.set_is_idempotent(true);
+        Ok(prepared)
+    }
+
+    /// A read that sees every swap that was answered before.
+    async fn serial(&self, text: &str) -> Result<PreparedStatement, Error> {
+        let mut prepared = self.prepare(text).await?;
+        prepared.set_consistency(Consistency::Serial);
+        prepared.set_is_idempotent(true);
+        Ok(prepared)
+    }
+
+    /// A lightweight transaction whose result is on a quorum when it is answered.
+    async fn swap(&self, text: &str) -> Result<PreparedStatement, Error> {
+        let mut prepared = self.prepare(text).await?;
+        prepared.set_consistency(Consistency::Quorum);
+        prepared.set_serial_consistency(Some(SerialConsistency::Serial));
+        Ok(prepared)
+    }
+}
+
+/// The text with its keyspace before the table, which follows one of these words.
+fn qualified(text: &str, keyspace: &str) -> String {
+    for word in ["FROM ", "INTO ", "UPDATE "] {
+        if let Some((before, after)) = text.split_once(word) {
+            return format!("{before}{word}{keyspace}.{after}");
+        }
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_get_their_keyspace() {
+        for (text, whole) in [
+            ("SELECT a FROM b WHERE c = ?", "SELECT a FROM k.b WHERE c = ?"),
+            ("INSERT INTO b (a) VALUES (?)", "INSERT INTO k.b (a) VALUES (?)"),
+            ("UPDATE b SET a = ?", "UPDATE k.b SET a = ?"),
+        ] {
+            assert_eq!(qualified(text, "k"), whole);
+        }
+    }
+}

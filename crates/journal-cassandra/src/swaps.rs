@@ -1,0 +1,119 @@
+//! Swaps: lightweight transactions on one record. Each is sent once; what came of it is what Cassandra
+//! says of this one, and where it was refused, what the record shows.
+
+use cluster::{ClusterRecord, Record, Request, Swapped, Unanswered, encode_ends, encode_terms};
+use scylla::{
+    response::query_result::QueryRowsResult, serialize::row::SerializeRow,
+    statement::prepared::PreparedStatement, value::CqlValue, value::Row,
+};
+use uuid::Uuid;
+
+use crate::{
+    connection::Connection,
+    failure::unanswered,
+    records::{self, number},
+};
+
+/// Does a swap. One that was refused although it was done before is done, as far as its record tells.
+pub(crate) async fn swap(
+    connection: &Connection,
+    request: &Request,
+) -> Result<Swapped, Unanswered> {
+    if ask(connection, request).await? {
+        return Ok(Swapped::Done);
+    }
+    let shown = shown(connection, request).await?;
+    if shown.as_ref().is_some_and(|record| request.is_done_in(record)) {
+        return Ok(Swapped::Done);
+    }
+    Ok(Swapped::Refused(shown))
+}
+
+/// Whether this asking changed the record.
+async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswered> {
+    let statements = &connection.statements;
+    match request {
+        Request::MakeCluster(record) => {
+            let ClusterRecord { format, id, shards, clock, secret } = record;
+            let values = (format.cast_signed(), id, shards.cast_signed(), clock, secret);
+            once(connection, &statements.make_cluster, values).await
+        }
+        Request::Enter { node, before: 0, about } => {
+            once(connection, &statements.make_node, (node, about, encode_terms(&[]))).await
+        }
+        Request::Enter { node, before, about } => {
+            let values = (number(*before) + 1, about, node, number(*before));
+            once(connection, &statements.raise_node, values).await
+        }
+        Request::Beat { node, incarnation, beat, terms } => {
+            let (incarnation, beat) = (number(*incarnation), number(*beat));
+            let values = (beat + 1, encode_terms(terms), node, incarnation, beat);
+            once(connection, &statements.beat, values).await
+        }
+        Request::Fence { node, incarnation, beat } => {
+            once(connection, &statements.fence, (node, number(*incarnation), number(*beat))).await
+        }
+        Request::MakeShard { shard } => {
+            let nobody = Uuid::nil();
+            let values = (shard.cast_signed(), nobody, nobody, encode_ends(&[]), b"".as_slice());
+            once(connection, &statements.make_shard, values).await
+        }
+        Request::Claim { shard, before, claim, node, incarnation, clock } => {
+            let (before, incarnation) = (number(*before), number(*incarnation));
+            let values = (before + 1, claim, node, incarnation, clock, shard.cast_signed(), before);
+            once(connection, &statements.claim, values).await
+        }
+        Request::Confirm { shard, claim } => {
+            once(connection, &statements.confirm, (claim, shard.cast_signed(), claim)).await
+        }
+        Request::Open { shard, claim, epoch, ends } => {
+            let values = (encode_ends(ends), number(*epoch), shard.cast_signed(), claim);
+            once(connection, &statements.open, values).await
+        }
+        Request::Release { shard, claim, clock } => {
+            once(connection, &statements.release, (clock, shard.cast_signed(), claim)).await
+        }
+        other => Err(unanswered(format!("{other:?} is no swap"))),
+    }
+}
+
+async fn once(
+    connection: &Connection,
+    statement: &PreparedStatement,
+    values: impl SerializeRow,
+) -> Result<bool, Unanswered> {
+    was_applied(&connection.rows(statement, values).await?)
+}
+
+/// The first column of what a lightweight transaction answers; the others depend on what it was.
+fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
+    let row: Row = answer.first_row().map_err(unanswered)?;
+    match row.columns.first() {
+        Some(Some(CqlValue::Boolean(applied))) => Ok(*applied),
+        other => Err(unanswered(format!("{other:?} says nothing of a transaction"))),
+    }
+}
+
+/// The record that a swap would have changed, as of after its refusal.
+async fn shown(connection: &Connection, request: &Request) -> Result<Option<Record>, Unanswered> {
+    let statements = &connection.statements;
+    match request {
+        Request::MakeCluster(_) => {
+            let row = connection.row(&statements.read_cluster, ()).await?;
+            Ok(row.map(|row| Record::Cluster(records::cluster(row))))
+        }
+        Request::Enter { node, .. } | Request::Beat { node, .. } | Request::Fence { node, .. } => {
+            let row = connection.row(&statements.read_node, (node,)).await?;
+            Ok(row.map(records::node).transpose()?.map(Record::Node))
+        }
+        Request::MakeShard { shard }
+        | Request::Claim { shard, .. }
+        | Request::Confirm { shard, .. }
+        | Request::Open { shard, .. }
+        | Request::Release { shard, .. } => {
+            let row = connection.row(&statements.read_shard_serial, (shard.cast_signed(),)).await?;
+            Ok(row.map(records::shard).transpose()?.map(Record::Shard))
+        }
+        _ => Ok(None),
+    }
+}
