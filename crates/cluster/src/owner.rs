@@ -318,3 +318,49 @@ impl Owner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(asks: Vec<Ask>) -> Ask {
+        let [ask] = <[Ask; 1]>::try_from(asks).unwrap();
+        ask
+    }
+
+    fn shard(claim: u128) -> Answer {
+        Ok(Reply::Shard(Some(ShardRecord {
+            shard: 0,
+            epoch: 1,
+            claim: Uuid::from_u128(claim),
+            node: Uuid::nil(),
+            incarnation: 1,
+            phase: Phase::Open,
+            opened: 1,
+            ends: Vec::new(),
+            clock: Bytes::new(),
+        })))
+    }
+
+    /// A check says nothing of what was written after it began.
+    #[test]
+    fn a_check_covers_what_was_written_before_it() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
+        let mut owner = Owner::new(settings, 1, 1, Uuid::from_u128(5), Place::default());
+        assert_eq!(owner.append(Bytes::new(), 0), None);
+        assert!(owner.begin(0) && !owner.begin(0));
+        let first = one(owner.asks());
+        assert_eq!(owner.answer(first.token, Ok(Reply::Written), 0), []);
+        let first_check = one(owner.asks());
+        assert_eq!(first_check.request, Request::ReadShard { shard: 0 });
+        assert_eq!(owner.append(Bytes::from_static(b"body"), 0), Some(2));
+        let second = one(owner.asks());
+        assert_eq!(owner.answer(second.token, Ok(Reply::Written), 0), []);
+        let second_check = one(owner.asks());
+        let facts = owner.answer(first_check.token, shard(5), 0);
+        assert!(matches!(&facts[..], [OwnerFact::Committed { entry, .. }] if entry.n == 1));
+        let facts = owner.answer(second_check.token, shard(6), 0);
+        assert_eq!(facts, [OwnerFact::Superseded]);
+        assert!(!owner.serves());
+    }
+}

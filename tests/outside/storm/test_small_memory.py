@@ -1,6 +1,6 @@
 """A server with little memory serves many who read everything at once, or write much at once, while
-collections come and go and it is started again: what they read is whole, nobody is sent away, and it
-keeps its bound."""
+collections come and go and it is started again: what they read is whole, nobody is sent away, and
+it keeps its bound."""
 
 import threading
 

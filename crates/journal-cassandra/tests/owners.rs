@@ -1,0 +1,149 @@
+//! Stores of a cluster whose ledger is in a real Cassandra, which tests/cluster/run starts and
+//! EBB_CASSANDRA names: owners are killed and hand over under load, and nothing acknowledged is lost.
+
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use clock::{ClockMode, ClockSource as _, Machine};
+use cluster::Settings;
+use journal_cassandra::{CassandraLedger, Options, Replication};
+use store::{Commit, Mutation, Outcome, Snapshot as _, Space, Store as _};
+use store_shared::{NodeOptions, Role, ShardClock, ShardClockOptions, SharedNode};
+use store_tree::TreeOptions;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// Who write at the same time.
+const WRITERS: u64 = 32;
+/// Owners that follow each other.
+const OWNERS: usize = 6;
+/// How long each is written to, and how long a role is waited for.
+const LOAD: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A node and its directory.
+struct Node {
+    shared: Arc<SharedNode>,
+    _directory: TempDir,
+}
+
+fn start(ledger: &Arc<CassandraLedger>) -> Node {
+    let directory = TempDir::new().unwrap();
+    let clock = ShardClock::new(ShardClockOptions {
+        mode: ClockMode::System,
+        sources: Arc::new(|| Box::new(Machine)),
+        boot_id: fastrand::u128(..).to_le_bytes(),
+        lease_ms: 3_000,
+    });
+    let options = NodeOptions {
+        tree: TreeOptions::new(directory.path()),
+        settings: Settings::new(Uuid::from_u128(1), 0, Uuid::new_v4(), Bytes::new()),
+        boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap()),
+        clock: clock.clone(),
+        time: clock,
+    };
+    let shared = Arc::new(SharedNode::open(options, Arc::clone(ledger)).unwrap());
+    Node { shared, _directory: directory }
+}
+
+async fn wait_until_serving(node: &Node) {
+    let mut role = node.shared.role();
+    let serving = role.wait_for(|role| matches!(role, Role::Serving { .. }));
+    let waited = tokio::time::timeout(PATIENCE, serving).await.map(|waited| waited.is_ok());
+    assert_eq!(waited, Ok(true), "{:?}", node.shared);
+}
+
+/// What was acknowledged, by key.
+type Acknowledged = BTreeMap<String, u64>;
+
+/// One writer puts ever larger numbers under its key until it is told to stop or hears an error.
+async fn write(node: Arc<SharedNode>, writer: u64, from: u64, stop: Arc<AtomicBool>) -> (u64, u64) {
+    let (mut last, mut count) = (0, 0);
+    for number in from.. {
+        let commit = Commit::new(vec![], move |_| {
+            let value = number.to_be_bytes().to_vec().into();
+            let key = format!("writer {writer}").into();
+            vec![Mutation::Put { space: Space::Catalog, key, value }]
+        });
+        match node.tree().commit(vec![commit]).await {
+            Ok(outcomes) => assert!(matches!(outcomes[..], [Outcome::Committed(_)])),
+            Err(_) => break,
+        }
+        (last, count) = (number, count + 1);
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+    }
+    (last, count)
+}
+
+async fn value_of(node: &Node, key: &str) -> u64 {
+    let held = node.shared.tree().snapshot().get(Space::Catalog, key.as_bytes()).await.unwrap();
+    held.map_or(0, |value| u64::from_be_bytes(value[..].try_into().unwrap()))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_over_owners_under_load() {
+    let contact_points = std::env::var("EBB_CASSANDRA").expect("tests/cluster/run sets it");
+    let contact_points = contact_points.split(',').map(str::to_owned).collect();
+    let options = Options::new(contact_points, format!("ebb_owners_{}", std::process::id()));
+    CassandraLedger::create(&options, &Replication::Simple(3)).await.unwrap();
+    let ledger = Arc::new(CassandraLedger::connect(&options).await.unwrap());
+    let mut owner = start(&ledger);
+    wait_until_serving(&owner).await;
+    let mut acknowledged = Acknowledged::new();
+    for round in 0..OWNERS {
+        let next = start(&ledger);
+        let stop = Arc::new(AtomicBool::new(false));
+        let from = u64::try_from(round + 1).unwrap() << 32;
+        let began = clock::monotonic_time();
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (node, stop) = (Arc::clone(&owner.shared), Arc::clone(&stop));
+                tokio::spawn(write(node, writer, from, stop))
+            })
+            .collect();
+        while clock::monotonic_time() - began < LOAD {
+            tokio::task::yield_now().await;
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        let by_word = round % 2 == 1;
+        let ended = clock::monotonic_time();
+        match by_word {
+            true => owner.shared.hand_over(),
+            false => owner.shared.stop(),
+        }
+        let mut count = 0;
+        for (writer, written) in (0..).zip(writers) {
+            let (last, commits) = written.await.unwrap();
+            count += commits;
+            if 0 < commits {
+                acknowledged.insert(format!("writer {writer}"), last);
+            }
+        }
+        stop.store(true, Ordering::SeqCst);
+        wait_until_serving(&next).await;
+        let (load, gap) = (ended - began, clock::monotonic_time() - ended);
+        let rate = f64::from(u32::try_from(count).unwrap()) / load.as_secs_f64();
+        println!(
+            "owner {round}: {rate:.0} commits a second by {WRITERS} writers; {} after {:.2} s",
+            if by_word { "handed over" } else { "taken over" },
+            gap.as_secs_f64()
+        );
+        for (key, number) in &acknowledged {
+            // What was not answered may be there, too.
+            let held = value_of(&next, key).await;
+            assert!(*number <= held, "{key}: {held} instead of {number}");
+        }
+        owner = next;
+    }
+}
