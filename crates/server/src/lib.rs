@@ -16,6 +16,7 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod entrance;
 mod explorer;
 mod failure;
 mod features;
@@ -33,6 +34,8 @@ mod relayed;
 mod sealed;
 mod serve;
 mod shares;
+mod site;
+mod term;
 mod test_wall;
 #[cfg(test)]
 mod testing;

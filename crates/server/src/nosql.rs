@@ -43,16 +43,16 @@ fn not_kept(error: io::Error) -> Failure {
     }
 }
 
-/// Makes the API ready to serve connections: keys, folder, secret, certificate, and changes that an
-/// earlier process left half done. Refuses to serve other machines with the public key. It does not
-/// listen yet.
-pub(crate) async fn open_door(
+/// Reads what the API is opened with: keys, secret and certificate; makes what is missing. Refuses to
+/// serve other machines with the public key. `secret` signs tokens; `None`: one of the data
+/// directory's own.
+pub(crate) async fn read_settings(
     config: &Config,
     address: &str,
-    engine: Engine<AnyStore>,
+    secret: Option<[u8; SECRET_BYTES]>,
     (memory, strangers): (&Account, &Account),
     explorer: &Arc<Explorer>,
-) -> Result<Arc<Door<AnyStore>>, Failure> {
+) -> Result<Settings, Failure> {
     let keys = read_keys(config.key_file.as_deref())?;
     if keys.are_well_known() && !listen::is_loopback(address).await {
         return Err(Failure::Usage(format!(
@@ -65,12 +65,16 @@ pub(crate) async fn open_door(
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
     }
     let hosts = keys.are_well_known().then(|| allowed_hosts(config, address));
-    let settings = Settings {
+    let secret = match secret {
+        Some(secret) => secret,
+        None => read_secret(folder.as_deref()).map_err(not_kept)?,
+    };
+    Ok(Settings {
         hosts,
         account: "localhost".to_owned(),
         endpoint: config.account_endpoint.clone(),
         keys,
-        secret: read_secret(folder.as_deref()).map_err(not_kept)?,
+        secret,
         certificate: Some(read_certificate(config, folder.as_deref())?),
         strangers: strangers.clone(),
         memory: memory.clone(),
@@ -78,7 +82,14 @@ pub(crate) async fn open_door(
         run_apart,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
-    };
+    })
+}
+
+/// Makes the API ready to serve connections; finishes changes that an earlier process left half done.
+pub(crate) async fn open_door(
+    engine: Engine<AnyStore>,
+    settings: Settings,
+) -> Result<Arc<Door<AnyStore>>, Failure> {
     let door =
         Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
     // On a full disk this has to wait for another start; this one serves what there is.

@@ -20,17 +20,17 @@ use crate::{any_store::AnyStore, background};
 /// then still has a second to send the answer (`admin/serve.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 
-/// The APIs that are on; `None`: it is off.
-#[derive(Clone)]
+/// The APIs that are on; `None`: it is off, or its data are not here.
+#[derive(Clone, Default)]
 pub(crate) struct Doors {
     pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
     pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
 }
 
-/// The APIs, and the signal by which calls are given up.
+/// The APIs as they are on now, and the signal by which calls are given up.
 #[derive(Clone)]
 pub(crate) struct Relayed {
-    pub(crate) doors: Doors,
+    pub(crate) doors: watch::Receiver<Doors>,
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -54,7 +54,7 @@ impl Relayed {
 impl portal::Doors for Relayed {
     /// Sends a request to the NoSQL API; `None`: it is off. While the server stops: 503.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
-        let door = self.doors.cosmos.as_ref()?;
+        let door = self.doors.borrow().cosmos.clone()?;
         let answer = self.until_stop(door.relay(right, request)).await;
         let stopping = || StatusCode::SERVICE_UNAVAILABLE.into_response();
         Some(answer.map_or_else(stopping, |answer| answer.map(Body::new)))
@@ -68,7 +68,7 @@ impl portal::Doors for Relayed {
         database: String,
         command: Bytes,
     ) -> Result<Bytes, Refused> {
-        let door = self.doors.mongo.as_ref().ok_or(Refused::DoorClosed)?;
+        let door = self.doors.borrow().mongo.clone().ok_or(Refused::DoorClosed)?;
         let right = match sender.right {
             Right::Write => mongo::Right::Write,
             Right::Read => mongo::Right::Read,

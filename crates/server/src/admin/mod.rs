@@ -27,16 +27,15 @@ use engine::Engine;
 use memory::{Account, Plan};
 use spill::Area;
 use store_tree::TreeMetrics;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::sync::watch;
 
-use pages::Pages;
-pub(crate) use pages::build_portal;
+pub(crate) use pages::{Pages, build_portal};
+pub(crate) use serve::serve_connection;
 
 use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
-    listen,
     relayed::Doors,
 };
 
@@ -61,15 +60,9 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// Serves the admin address until the server stops, then ends its connections.
-pub(crate) async fn serve(listener: TcpListener, pages: Arc<Pages>, shared: Shared) {
-    let stop = shared.stopping.clone();
-    let routes = ::portal::mount(pages, routes(shared));
-    let places = listen::Places::of_admin(listen::descriptor_limit());
-    listen::accept_connections(listener, stop, places, move |stream, peer, stop| {
-        serve::serve_connection(routes.clone(), stream, peer, stop)
-    })
-    .await;
+/// Returns the routes with the portal around them.
+pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
+    ::portal::mount(pages, routes(shared))
 }
 
 /// The table of routes below the portal. `/livez` and `/alive`, `/readyz` and `/ready` are the same

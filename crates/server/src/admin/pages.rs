@@ -41,7 +41,7 @@ pub(crate) fn build_portal(
     config: &Config,
     bound: SocketAddr,
     ready: &Ready,
-    doors: Doors,
+    doors: watch::Receiver<Doors>,
     stop: watch::Receiver<bool>,
 ) -> Result<Arc<Pages>, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));

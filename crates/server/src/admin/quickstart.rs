@@ -3,6 +3,7 @@
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::{
     Shared,
@@ -16,7 +17,8 @@ use crate::{
 /// Makes the sample and tells where it is and when its last session expires (`last_dies_ms`). 409
 /// where no API is on or something else has the sample's name.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
-    let doors = Relayed { doors: shared.doors.clone(), stop: shared.stopping.clone() };
+    let (_, doors) = watch::channel(shared.doors.clone());
+    let doors = Relayed { doors, stop: shared.stopping.clone() };
     let made =
         make(&doors, shared.engine.now().await?).await.map_err(|failure| match &failure {
             Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),

@@ -24,7 +24,7 @@ const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Serves a client until it leaves, is silent for too long, or `stop` changes. `peer` is its address,
 /// which routes read for the log and the throttle of logins.
-pub(super) async fn serve_connection(
+pub(crate) async fn serve_connection(
     routes: Router,
     stream: TcpStream,
     peer: SocketAddr,

@@ -1,0 +1,87 @@
+//! What a process has whichever engine it serves: its settings, memory, temporary files, keys, the
+//! addresses that it listens on, and the portal, which asks whichever doors are open.
+
+use std::sync::Arc;
+
+use memory::{Account, Plan};
+use spill::Area;
+use tokio::sync::watch;
+
+use crate::{
+    admin::{self, Pages},
+    config::Config,
+    data_dir::DataDir,
+    entrance::Bound,
+    explorer::{Explorer, Ports},
+    failure::{Failure, failed},
+    nosql,
+    ready::Ready,
+    relayed::Doors,
+    shares::{open_accounts, temporary_area},
+};
+
+/// What stays while engines come and go.
+pub(crate) struct Site {
+    pub(crate) config: Config,
+    /// How the memory of the process is divided.
+    pub(crate) plan: Plan,
+    /// One account for both APIs: `--memory` bounds the process, not each of them.
+    pub(crate) memory: Account,
+    /// The part of it for clients before their first request.
+    pub(crate) strangers: Account,
+    /// Where sorts and groups put what they cannot hold; `None` without a data directory.
+    pub(crate) files: Option<Area>,
+    pub(crate) explorer: Arc<Explorer>,
+    /// What the NoSQL API is opened with; `None`: it is off.
+    pub(crate) nosql: Option<cosmos::Settings>,
+    /// Where it listens.
+    pub(crate) ready: Ready,
+    /// The portal; `None`: the admin address is off.
+    pub(crate) pages: Option<Arc<Pages>>,
+    /// The doors that are open now. The portal asks them.
+    pub(crate) doors: watch::Sender<Doors>,
+}
+
+impl Site {
+    /// Reads keys and certificates, and binds the addresses. `secret` signs the tokens of the NoSQL API;
+    /// `None`: one of the data directory's own.
+    pub(crate) async fn open(
+        config: &Config,
+        data_dir: Option<&DataDir>,
+        secret: Option<[u8; 32]>,
+        stopped: &watch::Receiver<bool>,
+    ) -> Result<(Self, Bound), Failure> {
+        let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
+        let (plan, memory, strangers) = open_accounts(config);
+        let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
+        let nosql = match &config.cosmos_addr {
+            Some(address) => {
+                let accounts = (&memory, &strangers);
+                Some(nosql::read_settings(config, address, secret, accounts, &explorer).await?)
+            }
+            None => None,
+        };
+        let bound = Bound::bind(config).await?;
+        let mut ready = Ready::starting();
+        ready.mongo = bound.mongo.as_ref().map(|(_, bound)| bound.to_string());
+        ready.cosmos = bound.nosql.as_ref().map(|(_, bound)| bound.to_string());
+        ready.admin = bound.admin.as_ref().map(|(_, bound)| bound.to_string());
+        // Only now are all ports known: a port of 0 is chosen when it is bound.
+        explorer.listens(Ports {
+            admin: bound.admin.as_ref().map(|(_, bound)| bound.port()),
+            nosql: bound.nosql.as_ref().map(|(_, bound)| bound.port()),
+        });
+        let doors = watch::Sender::new(Doors::default());
+        let pages = match &bound.admin {
+            Some((_, address)) => {
+                let doors = doors.subscribe();
+                Some(admin::build_portal(config, *address, &ready, doors, stopped.clone())?)
+            }
+            None => None,
+        };
+        let config = config.clone();
+        let site =
+            Self { config, plan, memory, strangers, files, explorer, nosql, ready, pages, doors };
+        Ok((site, bound))
+    }
+}

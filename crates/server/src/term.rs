@@ -1,0 +1,157 @@
+//! An engine and all that serves it: the doors of the APIs, the routes of the admin address, and the
+//! work that goes on without requests. A server that owns its data has one for as long as it runs; a
+//! node of a cluster has one for each time in which it owns the shard. Sockets are not its business.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::Router;
+use engine::Engine;
+use mongo::Door;
+use parking_lot::Mutex;
+use store_tree::TreeMetrics;
+use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
+
+use crate::{
+    admin::{self, Shared},
+    any_store::AnyStore,
+    background,
+    entrance::Entrance,
+    failure::Failure,
+    features::Features,
+    give_way::{give_way, run_apart},
+    machine, nosql,
+    relayed::Doors,
+    site::Site,
+};
+
+/// An engine that is served.
+pub(crate) struct Term {
+    /// What the routes of the admin address share; the engine and the doors are in it.
+    pub(crate) shared: Shared,
+    /// The admin address, the portal around it.
+    routes: Option<Router>,
+    /// Tells its connections and its tasks to end.
+    stop: watch::Sender<bool>,
+    /// Background work, which ends after `stop`.
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Term {
+    /// Makes the doors and starts the background work. Changes that an earlier process left half done
+    /// are finished when this returns, so no request sees them.
+    pub(crate) async fn begin(
+        site: &Site,
+        engine: Engine<AnyStore>,
+        measured: Option<Arc<TreeMetrics>>,
+        features: Arc<Features>,
+    ) -> Result<Arc<Self>, Failure> {
+        let (stop, stopped) = watch::channel(false);
+        let mongo = site.ready.mongo.as_ref().map(|bound| {
+            let settings = mongo_settings(site, bound.clone(), &features);
+            Door::new(engine.clone(), settings)
+        });
+        let cosmos = match &site.nosql {
+            Some(settings) => Some(nosql::open_door(engine.clone(), settings.clone()).await?),
+            None => None,
+        };
+        let doors = Doors { mongo: mongo.clone(), cosmos };
+        let shared = Shared {
+            engine: engine.clone(),
+            measured,
+            plan: site.plan,
+            memory: site.memory.clone(),
+            temporary: site.files.clone(),
+            doors: doors.clone(),
+            features,
+            explorer: Arc::clone(&site.explorer),
+            index_unused_days: site.config.index_unused_days,
+            stopping: stopped.clone(),
+        };
+        let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
+        site.doors.send_replace(doors);
+        let tasks = background::start(&engine, mongo, site.config.index_unused_days, &stopped);
+        Ok(Arc::new(Self { shared, routes, stop, tasks: Mutex::new(tasks.into()) }))
+    }
+
+    /// Tells connections and background work to end.
+    pub(crate) fn say_end(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Ends the background work; connections end by themselves. Nothing here writes any more when this
+    /// returns, within about nine seconds.
+    pub(crate) async fn end(&self, site: &Site) {
+        self.say_end();
+        site.doors.send_replace(Doors::default());
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        end_tasks(tasks).await;
+    }
+
+    /// Serves a client of the MongoDB API, which is known by this address.
+    pub(crate) async fn serve_mongo(
+        &self,
+        stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
+        peer: String,
+    ) {
+        let Some(door) = self.shared.doors.mongo.clone() else { return };
+        mongo::serve(door, stream, peer, self.stop.subscribe()).await;
+    }
+
+    /// The routes of the admin address; `None`: it is off.
+    pub(crate) fn routes(&self) -> Option<Router> {
+        self.routes.clone()
+    }
+
+    /// Becomes true when the term ends.
+    pub(crate) fn stopped(&self) -> watch::Receiver<bool> {
+        self.stop.subscribe()
+    }
+}
+
+impl Entrance for Term {
+    async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        self.serve_mongo(stream, peer.to_string()).await;
+    }
+
+    async fn nosql(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {
+        let Some(door) = self.shared.doors.cosmos.clone() else { return };
+        cosmos::serve(door, stream, self.stop.subscribe()).await;
+    }
+
+    async fn admin(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        stop: watch::Receiver<bool>,
+    ) {
+        let Some(routes) = self.routes() else { return };
+        admin::serve_connection(routes, stream, peer, stop).await;
+    }
+}
+
+/// Waits for tasks that were told to end.
+pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
+    for mut task in tasks {
+        // A second more than `listen::DRAIN`, after which a listener ends by itself.
+        if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
+            task.abort();
+            let _ = task.await;
+        }
+    }
+}
+
+/// Returns the settings of the MongoDB API. `host` is the address that it tells drivers.
+fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Settings {
+    mongo::Settings {
+        per_document_ttl: features.per_document_ttl(),
+        carry_timestamps: features.carry_timestamps(),
+        host,
+        strangers: site.strangers.clone(),
+        memory: site.memory.clone(),
+        temporary: site.files.clone(),
+        give_way,
+        run_apart,
+        usage: machine::process_usage,
+        ..mongo::Settings::default()
+    }
+}
