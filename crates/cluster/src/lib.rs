@@ -31,6 +31,7 @@ mod settings;
 mod simulation;
 mod swaps;
 mod taker;
+mod view;
 mod watch;
 
 pub use ask::{Answer, Ask, Token};
@@ -49,3 +50,4 @@ pub use records::{
 pub use request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered};
 pub use sealing::MissingEntry;
 pub use settings::Settings;
+pub use view::View;

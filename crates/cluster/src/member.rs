@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 use store::Error;
+use uuid::Uuid;
 
 use crate::{
     ask::{Answer, Ask, Token},
@@ -13,10 +14,11 @@ use crate::{
     lease::{Lease, LeaseFact},
     owner::{Owner, OwnerFact},
     place::Place,
-    records::{ShardRecord, TermRecord},
+    records::{Phase, ShardRecord, TermRecord},
     sealing::MissingEntry,
     settings::Settings,
     taker::{Before, Taker, TakerFact},
+    view::View,
     watch::{Free, Watch},
 };
 
@@ -81,6 +83,10 @@ pub struct Member {
     free_since: Option<(u64, u64)>,
     stand_due: u64,
     facts: Vec<Fact>,
+    /// The shard as a follower saw it last.
+    shard: Option<ShardRecord>,
+    /// When the ledger answered last.
+    heard_at: u64,
 }
 
 impl Member {
@@ -99,6 +105,8 @@ impl Member {
             free_since: None,
             stand_due: 0,
             facts: Vec::new(),
+            shard: None,
+            heard_at: 0,
         }
     }
 
@@ -127,6 +135,45 @@ impl Member {
     /// The owner's part, while the node owns the shard.
     pub fn owner(&self) -> Option<&Owner> {
         if let Seat::Owning(owner) = &self.seat { Some(owner) } else { None }
+    }
+
+    /// The shard's record as it was last seen.
+    fn record(&self) -> Option<&ShardRecord> {
+        let seen = if let Seat::Following(follower) = &self.seat { follower.shard() } else { None };
+        seen.or(self.shard.as_ref())
+    }
+
+    /// Who owns the shard, as far as this node knows, and in which epoch.
+    pub fn shard_owner(&self) -> Option<(Uuid, u64)> {
+        match &self.seat {
+            Seat::Following(_) => {
+                let open = self.record().filter(|shard| shard.phase == Phase::Open);
+                open.map(|shard| (shard.node, shard.epoch))
+            }
+            Seat::Taking(_) => None,
+            Seat::Owning(owner) => Some((self.settings.node, owner.epoch())),
+        }
+    }
+
+    /// What it has seen of the cluster.
+    pub fn view(&self) -> View {
+        let applied = match &self.seat {
+            Seat::Following(follower) => follower.place().n,
+            Seat::Taking(taker) => taker.tree().n,
+            Seat::Owning(owner) => owner.place().n,
+        };
+        let of_shard = |term: &&TermRecord| term.shard == self.settings.shard;
+        let committed = self.watch.terms().filter(of_shard).map(|term| term.committed).max();
+        View {
+            owner: self.shard_owner(),
+            shard: self.record().cloned(),
+            nodes: self.watch.records().cloned().collect(),
+            applied,
+            committed: committed.unwrap_or(0).max(applied),
+            incarnation: self.lease.incarnation(),
+            lease_until: self.lease.until(),
+            heard_at: self.heard_at,
+        }
     }
 
     /// Whether a view may be opened at this moment of the boot clock.
@@ -181,6 +228,9 @@ impl Member {
     /// Takes an answer.
     pub fn answer(&mut self, token: Token, answer: Answer, now: u64, host: &mut dyn Host) {
         let machine = token.machine();
+        if answer.is_ok() {
+            self.heard_at = now;
+        }
         if machine == self.lease_machine {
             let fact = self.lease.answer(token, answer, now);
             self.lease_fact(fact, now);
@@ -234,6 +284,7 @@ impl Member {
         let before = self.before(shard.clone(), free, follower.place(), incarnation);
         self.machines += 1;
         let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());
+        self.shard = follower.shard().cloned();
         self.seat = Seat::Taking(Box::new(taker));
         self.free_since = None;
     }

@@ -113,6 +113,11 @@ impl Watch {
         true
     }
 
+    /// All nodes, as they were last seen.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &NodeRecord> {
+        self.nodes.values().map(|seen| &seen.record)
+    }
+
     /// The terms of all nodes.
     pub(crate) fn terms(&self) -> impl Iterator<Item = &TermRecord> {
         self.nodes.values().flat_map(|seen| &seen.record.terms)

@@ -8,8 +8,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use cluster::{Answer, Fact, Ledger, Member, Token, Unanswered};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use cluster::{Answer, Fact, Ledger, Member, Token, Unanswered, View};
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, UnboundedSender},
+    watch,
+};
 
 use crate::{
     feeder::Step,
@@ -21,6 +24,8 @@ use crate::{
 const TICK: Duration = Duration::from_millis(5);
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Looks between two tellings of what is seen of the cluster, when nothing else makes one.
+const LOOKS_BETWEEN_VIEWS: u32 = 50;
 /// Looks between two notes of the place.
 const LOOKS_BETWEEN_NOTES: u32 = 200;
 
@@ -41,6 +46,8 @@ pub(crate) struct Driver<L> {
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
     /// Who waits for which entry.
     pub(crate) waiting: HashMap<u64, mpsc::Sender<Committed>>,
+    /// What is seen of the cluster.
+    pub(crate) view: watch::Sender<View>,
 }
 
 impl<L: Ledger> Driver<L> {
@@ -57,6 +64,9 @@ impl<L: Ledger> Driver<L> {
                     looks += 1;
                     if looks.is_multiple_of(LOOKS_BETWEEN_NOTES) {
                         let _ = self.steps.send(Step::Note);
+                    }
+                    if looks.is_multiple_of(LOOKS_BETWEEN_VIEWS) {
+                        self.view.send_replace(self.member.view());
                     }
                 }
                 command = self.commands.recv() => match command {
@@ -86,6 +96,10 @@ impl<L: Ledger> Driver<L> {
             }
             for fact in self.member.facts() {
                 self.act(fact);
+            }
+            let owner = self.member.shard_owner();
+            if owner != self.view.borrow().owner {
+                self.view.send_replace(self.member.view());
             }
         }
     }

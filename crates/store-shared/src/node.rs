@@ -7,7 +7,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use cluster::{Ledger, Member, Settings};
+use cluster::{Ledger, Member, Settings, View};
 use parking_lot::Mutex;
 use store::{Error, Kind, Timepiece};
 use store_tree::{TreeOptions, TreeStore};
@@ -50,6 +50,7 @@ impl std::fmt::Debug for NodeOptions {
 pub struct SharedNode {
     tree: Arc<TreeStore>,
     role: watch::Receiver<Role>,
+    view: watch::Receiver<View>,
     commands: UnboundedSender<Command>,
     /// The driver's and the feeder's, in the order in which they end.
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -81,6 +82,7 @@ impl SharedNode {
         let tree = Arc::new(tree);
         let (steps, stepped) = unbounded_channel();
         let (role, shown) = watch::channel(Role::Following);
+        let (view, seen) = watch::channel(View::default());
         let driver = Driver {
             member: Member::new(options.settings, noted.place),
             ledger,
@@ -91,6 +93,7 @@ impl SharedNode {
             steps,
             queue: VecDeque::new(),
             waiting: HashMap::new(),
+            view,
         };
         let feeder =
             Feeder { tree: Arc::clone(&tree), clock: options.clock, book, place_file, path, role };
@@ -106,7 +109,7 @@ impl SharedNode {
             spawn("driver", Box::new(move || runtime.block_on(driver.run())))?,
             spawn("feeder", Box::new(move || feeder.run(stepped)))?,
         ];
-        Ok(Self { tree, role: shown, commands, threads: Mutex::new(threads) })
+        Ok(Self { tree, role: shown, view: seen, commands, threads: Mutex::new(threads) })
     }
 
     /// The store. It takes commits while the node is the owner.
@@ -117,6 +120,11 @@ impl SharedNode {
     /// What it is to the shard, now and from now on.
     pub fn role(&self) -> watch::Receiver<Role> {
         self.role.clone()
+    }
+
+    /// What it sees of the cluster, a few times a second and whenever the owner changes.
+    pub fn view(&self) -> watch::Receiver<View> {
+        self.view.clone()
     }
 
     /// Gives the shard up once all is committed, so that another may own it at once.
