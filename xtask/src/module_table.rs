@@ -166,6 +166,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "term",
             "test_wall",
             "open",
+            "node",
             "serve",
             "process",
             "verify",

@@ -82,6 +82,8 @@ pub struct Member {
     /// The epoch that is free to be claimed, and since when.
     free_since: Option<(u64, u64)>,
     stand_due: u64,
+    /// Until then it lets others claim a shard that is free.
+    holds_until: u64,
     facts: Vec<Fact>,
     /// The shard as a follower saw it last.
     shard: Option<ShardRecord>,
@@ -104,6 +106,7 @@ impl Member {
             former: Vec::new(),
             free_since: None,
             stand_due: 0,
+            holds_until: 0,
             facts: Vec::new(),
             shard: None,
             heard_at: 0,
@@ -189,6 +192,11 @@ impl Member {
     /// The shard's clock has something new to say: a beat carries it at once.
     pub fn hurry(&mut self, now: u64) {
         self.lease.hurry(now);
+    }
+
+    /// Lets others claim the shard until this moment of the boot clock.
+    pub fn hold_back(&mut self, until: u64) {
+        self.holds_until = until;
     }
 
     /// Takes no more entries, and gives the shard up once all are committed.
@@ -278,7 +286,7 @@ impl Member {
         let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
         let is_own = shard.node == self.settings.node;
         let patience = if is_own { 0 } else { self.settings.patience };
-        if now < self.stand_due || now < since + patience {
+        if now < self.stand_due.max(self.holds_until) || now < since + patience {
             return;
         }
         let before = self.before(shard.clone(), free, follower.place(), incarnation);

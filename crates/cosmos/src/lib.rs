@@ -52,6 +52,6 @@ mod tls;
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use door::{Door, Settings};
-pub use http::{Stream, serve};
+pub use http::{Duplex, Stream, open_forwarded, serve, serve_forwarded};
 pub use pages::{PageAnswer, Pages};
 pub use tls::{Certificate, NoCertificate};

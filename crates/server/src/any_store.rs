@@ -6,12 +6,31 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
 use store_tree::{TreeMetrics, TreeSnapshot, TreeStore};
+use tokio::sync::oneshot;
 
-/// A store, chosen once at the start: in memory without a data directory, else on disk.
+/// A store, chosen once at the start: in memory without a data directory, else on disk, or a node's
+/// copy of what a cluster holds.
 #[derive(Debug)]
 pub(crate) enum AnyStore {
     Memory(MemoryStore),
     Tree(TreeStore),
+    Shared(TermTree),
+}
+
+/// A node's tree for one time in which it owns the shard. The tree stays when this goes.
+#[derive(Debug)]
+pub(crate) struct TermTree {
+    tree: Arc<TreeStore>,
+    /// Dropped with the engine, so that the next one is not opened before.
+    _engine_gone: oneshot::Sender<()>,
+}
+
+impl TermTree {
+    /// Returns it, and what ends when nobody uses it any more.
+    pub(crate) fn new(tree: Arc<TreeStore>) -> (Self, oneshot::Receiver<()>) {
+        let (engine_gone, gone) = oneshot::channel();
+        (Self { tree, _engine_gone: engine_gone }, gone)
+    }
 }
 
 /// A snapshot of one of them, of the same kind as its store.
@@ -27,6 +46,10 @@ macro_rules! each {
         match $store {
             Self::Memory($inner) => $call,
             Self::Tree($inner) => $call,
+            Self::Shared(shared) => {
+                let $inner = &*shared.tree;
+                $call
+            }
         }
     };
 }
@@ -37,13 +60,17 @@ impl AnyStore {
         match self {
             Self::Memory(_) => None,
             Self::Tree(store) => Some(store.metrics()),
+            Self::Shared(store) => Some(store.tree.metrics()),
         }
     }
 }
 
 impl Snapshot for AnySnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        each!(self, inner => inner.get(space, key).await)
+        match self {
+            Self::Memory(inner) => inner.get(space, key).await,
+            Self::Tree(inner) => inner.get(space, key).await,
+        }
     }
 
     async fn scan(
@@ -53,7 +80,10 @@ impl Snapshot for AnySnapshot {
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        each!(self, inner => inner.scan(space, range, direction, limit).await)
+        match self {
+            Self::Memory(inner) => inner.scan(space, range, direction, limit).await,
+            Self::Tree(inner) => inner.scan(space, range, direction, limit).await,
+        }
     }
 }
 
@@ -64,6 +94,7 @@ impl Store for AnyStore {
         match self {
             Self::Memory(inner) => AnySnapshot::Memory(inner.snapshot()),
             Self::Tree(inner) => AnySnapshot::Tree(inner.snapshot()),
+            Self::Shared(inner) => AnySnapshot::Tree(inner.tree.snapshot()),
         }
     }
 

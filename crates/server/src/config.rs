@@ -25,6 +25,40 @@ pub enum LogFormat {
     Json,
 }
 
+/// A node's part in a cluster: where the cluster's data are, and how other nodes reach this one.
+#[derive(Clone, Debug)]
+pub struct ClusterConfig {
+    /// `host:port` of nodes of Cassandra to begin with.
+    pub contact_points: Vec<String>,
+    /// In which keyspace the cluster is.
+    pub keyspace: String,
+    /// The datacenter of Cassandra whose nodes are asked; `None`: any.
+    pub datacenter: Option<String>,
+    /// User of Cassandra, and the file with the password; `None`: it asks for none.
+    pub login: Option<(String, PathBuf)>,
+    /// Whether Cassandra may acknowledge what it has not synced to its disks.
+    pub accept_unsynced: bool,
+    /// Address of the link between nodes.
+    pub peer_addr: String,
+    /// Where other nodes reach it; `None`: at that address.
+    pub peer_advertise: Option<String>,
+    /// Certificates of the link; `None`: without TLS, which only nodes of one machine may do.
+    pub peer_tls: Option<PeerCertificates>,
+    /// What people call the node; `None`: as the machine.
+    pub node_name: Option<String>,
+}
+
+/// Files in PEM.
+#[derive(Clone, Debug)]
+pub struct PeerCertificates {
+    /// Of the authority whose certificates other nodes show.
+    pub authority: PathBuf,
+    /// The certificate that this node shows.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -79,6 +113,8 @@ pub struct Config {
     pub test_wall: Option<PathBuf>,
     /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
     pub memory: Option<usize>,
+    /// The cluster of which it is a node; `None`: a server of its own.
+    pub cluster: Option<ClusterConfig>,
 }
 
 impl Config {
@@ -114,6 +150,7 @@ impl Config {
             accept_loss: false,
             test_wall: None,
             memory: None,
+            cluster: None,
         }
     }
 }

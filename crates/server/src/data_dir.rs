@@ -15,6 +15,9 @@ const OWNER_ONLY: u32 = 0o700;
 const FORMAT_FILE: &str = "EBB";
 /// The mark while it is written; left over when a first start ends in the middle.
 const NEW_FORMAT_FILE: &str = "EBB.new";
+/// The file that says which node of which cluster a directory is; see `node/identity.rs`. That of a
+/// server of its own has none.
+pub(crate) const NODE_FILE: &str = "node";
 /// Folder of temporary files. They have no names where the system allows that; those of a system
 /// that needs a name for a moment are here.
 const TEMPORARY: &str = "tmp";

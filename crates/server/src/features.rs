@@ -1,5 +1,5 @@
-//! Switches that people turn while the server runs, kept in a small file of the data directory. A
-//! flag wins over what is stored. What a switch does is decided by the API that reads it.
+//! Switches that people turn while the server runs, kept in a small file of the data directory; those
+//! of a cluster are kept among its data. A flag wins over what is stored. What a switch does is decided by the API that reads it.
 
 use std::{
     fs, io,
@@ -10,10 +10,12 @@ use std::{
     },
 };
 
+use document::{Value, doc};
+use engine::{Engine, Expected};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::{data_dir::Refused, whole_file};
+use crate::{any_store::AnyStore, data_dir::Refused, whole_file};
 
 /// Name of the file in the data directory; JSON, see [`Stored`].
 const FILE: &str = "features.json";
@@ -49,11 +51,33 @@ pub(crate) struct Features {
     carry_timestamps: Arc<AtomicBool>,
     /// Why `per_document_ttl` stands as it does. Its lock also orders writers of the file.
     source: Mutex<Source>,
-    /// The data directory; `None`: nothing is kept.
-    folder: Option<PathBuf>,
+    keeper: Keeper,
 }
 
+/// Where the switches are kept.
+#[derive(Debug)]
+enum Keeper {
+    Nowhere,
+    /// In a file of the data directory.
+    Folder(PathBuf),
+    /// In the cluster's data, so that the next owner has them.
+    Cluster(Engine<AnyStore>),
+}
+
+/// Where the switches are among the small records of an engine. No API begins a path like this.
+const RECORD: [&str; 2] = ["_ebb", "features"];
+
 impl Features {
+    /// Returns the switches of a cluster, as a flag says, else as its data say, else all on.
+    pub(crate) fn of_cluster(engine: &Engine<AnyStore>, flag: Option<bool>) -> Arc<Self> {
+        let stored = engine.resource_at(&RECORD);
+        let stored = stored.and_then(|record| match record.body.get("per_document_ttl") {
+            Some(Value::Bool(on)) => Some(*on),
+            _ => None,
+        });
+        Self::made(flag, stored, Keeper::Cluster(engine.clone()))
+    }
+
     /// Returns the switches as a flag says, else as the file says, else all on. Without a folder nothing
     /// is kept. A file that is damaged is refused also when a flag is given: it would come back at the
     /// next start without the flag.
@@ -62,17 +86,22 @@ impl Features {
             Some(folder) => read_switch(&folder.join(FILE))?,
             None => None,
         };
+        let keeper = folder.map_or(Keeper::Nowhere, |folder| Keeper::Folder(folder.to_owned()));
+        Ok(Self::made(flag, stored, keeper))
+    }
+
+    fn made(flag: Option<bool>, stored: Option<bool>, keeper: Keeper) -> Arc<Self> {
         let (on, source) = match (flag, stored) {
             (Some(on), _) => (on, Source::Flag),
             (None, Some(on)) => (on, Source::Stored),
             (None, None) => (true, Source::Default),
         };
-        Ok(Arc::new(Self {
+        Arc::new(Self {
             per_document_ttl: Arc::new(AtomicBool::new(on)),
             carry_timestamps: Arc::default(),
             source: Mutex::new(source),
-            folder: folder.map(Path::to_owned),
-        }))
+            keeper,
+        })
     }
 
     /// Returns the switch whether a document's own `ttl` is interpreted. All readers share this one.
@@ -110,9 +139,23 @@ impl Features {
     /// work, and to its end even when the client that asked has left. On a failure the switch stays as
     /// it was.
     pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
+        if let Keeper::Cluster(engine) = &self.keeper {
+            return self.turn_in_cluster(engine, on).await;
+        }
         let features = Arc::clone(self);
         let turned = tokio::task::spawn_blocking(move || features.turn_now(on)).await;
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+
+    /// The same in the cluster's data. Of two changes at once the later commit wins, and is turned later.
+    async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
+        let body = doc! { "per_document_ttl": on };
+        let there = engine.resource_at(&RECORD).is_some();
+        let expected = if there { Expected::Present } else { Expected::Absent };
+        engine.put_resource(&RECORD, body, expected).await.map_err(io::Error::other)?;
+        self.per_document_ttl.store(on, Ordering::Relaxed);
+        *self.source.lock() = Source::Stored;
+        Ok(())
     }
 
     /// The same, on this thread. The file is written before the switch turns: what is in force must
@@ -120,7 +163,7 @@ impl Features {
     fn turn_now(&self, on: bool) -> io::Result<()> {
         // Held while the file is written, so that two changes at once end with the same state in both.
         let mut source = self.source.lock();
-        if let Some(folder) = &self.folder {
+        if let Keeper::Folder(folder) = &self.keeper {
             let stored = Stored { version: VERSION, per_document_ttl: on };
             let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
             whole_file::write_whole(folder, FILE, &text)?;

@@ -21,7 +21,7 @@ use crate::{
     background::Timekeeper,
     checkpoint::{CheckpointFile, boot_id},
     config::{ClockMode, Config},
-    data_dir::{DataDir, Refused},
+    data_dir::{DataDir, NODE_FILE, Refused},
     failure::{Failure, failed},
     shares::plan_memory,
     test_wall::TestWall,
@@ -50,6 +50,12 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         None => None,
     };
     let (file, last) = match &data_dir {
+        Some(directory) if directory.path.join(NODE_FILE).exists() => {
+            return Err(Failure::Refused(Refused::Unusable(format!(
+                "{} belongs to a node of a cluster: start it with --store cassandra",
+                directory.path.display()
+            ))));
+        }
         Some(directory) => {
             let (file, last) = open_clock(&directory.path, config.accept_loss)?;
             (Some(file), last)
@@ -92,11 +98,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         None => Arc::new(KeepNothing),
     };
     let measured = store.tree_metrics();
-    let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
-    options.reap_delay = config.reap_delay;
-    options.accept_loss = config.accept_loss;
-    // A store in memory has no blocks to look through.
-    options.row_cache_bytes = if data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
+    let options = engine_options(config, plan, clock, persist);
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
             "the data directory is damaged: {error}; restore a backup, or start with --accept-loss \
@@ -107,8 +109,23 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     Ok(Opened { engine, measured, timekeeper, data_dir })
 }
 
+/// How an engine is opened.
+pub(crate) fn engine_options(
+    config: &Config,
+    plan: Plan,
+    clock: Arc<Clock>,
+    persist: Arc<dyn Persist>,
+) -> Options {
+    let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
+    options.reap_delay = config.reap_delay;
+    options.accept_loss = config.accept_loss;
+    // A store in memory has no blocks to look through.
+    options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
+    options
+}
+
 /// How the store of a data directory is opened.
-fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
+pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
     TreeOptions {
         accept_loss: config.accept_loss,
         cache_bytes: plan.cache_bytes() as u64,

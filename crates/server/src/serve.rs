@@ -9,18 +9,20 @@
 
 use std::{fmt, sync::Arc};
 
+use cluster::Ledger;
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
     addresses,
     background::Timekeeper,
     banner,
-    config::Config,
+    config::{ClusterConfig, Config},
     data_dir::DataDir,
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
     logging,
+    node::{self, Node},
     open::{Opened, open_store},
     ready::{self, Ready},
     site::Site,
@@ -30,12 +32,25 @@ use crate::{
 /// A running server. Dropping it without [`Running::stop`] tells its tasks to end too, but then
 /// nobody waits for them or closes the store.
 pub struct Running {
-    site: Site,
-    term: Arc<Term>,
+    site: Arc<Site>,
     /// Tells the listeners to end.
     stop: watch::Sender<bool>,
     /// The listeners and what else ends after `stop`.
     tasks: Vec<JoinHandle<()>>,
+    data: Data,
+}
+
+/// What is served.
+enum Data {
+    /// A server's own.
+    Own(Own),
+    /// A cluster's.
+    Shared(Node),
+}
+
+/// Data of a server's own.
+struct Own {
+    term: Arc<Term>,
     /// Ends its thread when dropped, so it has to outlive the engine.
     timekeeper: Timekeeper,
     /// The lock of the data directory; goes last, or another process could open it too early.
@@ -65,13 +80,34 @@ impl Running {
     }
 
     /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
-    /// about eight seconds, whatever their clients do (`listen.rs`). Fails when the store could not write what it still held;
-    /// all that was acknowledged is durable even so.
+    /// about eight seconds, whatever their clients do (`listen.rs`). A node of a cluster hands over
+    /// first what it owns. Fails when the store could not write what it still held; all that was
+    /// acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
-        let Self { site, term, stop, tasks, timekeeper, data_dir } = self;
-        stop.send_replace(true);
-        term.say_end();
-        end_tasks(tasks).await;
+        let Self { site, stop, tasks, data } = self;
+        match data {
+            Data::Own(own) => {
+                stop.send_replace(true);
+                own.term.say_end();
+                end_tasks(tasks).await;
+                own.stop(site).await
+            }
+            Data::Shared(node) => {
+                // The connections of its term end with that.
+                node.hand_over().await;
+                stop.send_replace(true);
+                end_tasks(tasks).await;
+                drop(site);
+                node.stop().await
+            }
+        }
+    }
+}
+
+impl Own {
+    /// Ends what goes on without requests, of which there are none any more, and closes the store.
+    async fn stop(self, site: Arc<Site>) -> Result<(), Failure> {
+        let Self { term, timekeeper, data_dir } = self;
         term.end(&site).await;
         // After the tasks: no request is under way that could still write.
         let closed = term.shared.engine.store().close().await;
@@ -90,6 +126,31 @@ impl Running {
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start_logging(config);
     addresses::check_addresses(config).await?;
+    match &config.cluster {
+        Some(cluster) => {
+            let ledger = node::connect(cluster).await?;
+            start_node(config, cluster, Arc::new(ledger)).await
+        }
+        None => start_own(config).await,
+    }
+}
+
+/// Starts a node of a cluster whose ledger this is.
+pub(crate) async fn start_node<L: Ledger>(
+    config: &Config,
+    cluster: &ClusterConfig,
+    ledger: Arc<L>,
+) -> Result<Running, Failure> {
+    let (stop, stopped) = watch::channel(false);
+    let node::Opened { site, node, mut tasks } =
+        node::open(config, cluster, ledger, &stopped).await?;
+    tasks.push(tokio::spawn(return_free_memory(stopped)));
+    announce_ready(&site.config, &site.ready)?;
+    Ok(Running { site, stop, tasks, data: Data::Shared(node) })
+}
+
+/// Starts a server of its own.
+async fn start_own(config: &Config) -> Result<Running, Failure> {
     // Bound to names in this order so that on a failure the engine is dropped first and the
     // directory last.
     let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
@@ -103,7 +164,8 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     tasks.extend(bound.accept(&term, &stopped));
     // Last: whoever reads it may connect at once.
     announce_ready(config, &site.ready)?;
-    Ok(Running { site, term, stop, tasks, timekeeper, data_dir })
+    let data = Data::Own(Own { term, timekeeper, data_dir });
+    Ok(Running { site: Arc::new(site), stop, tasks, data })
 }
 
 /// Says that every listener accepts: by the ready file for scripts, by the banner for people, and

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use memory::{Account, Plan};
+use portal::Login;
 use spill::Area;
 use tokio::sync::watch;
 
@@ -38,6 +39,8 @@ pub(crate) struct Site {
     pub(crate) ready: Ready,
     /// The portal; `None`: the admin address is off.
     pub(crate) pages: Option<Arc<Pages>>,
+    /// Whether the admin address asks who people are.
+    pub(crate) login: Login,
     /// The doors that are open now. The portal asks them.
     pub(crate) doors: watch::Sender<Doors>,
 }
@@ -72,16 +75,28 @@ impl Site {
             nosql: bound.nosql.as_ref().map(|(_, bound)| bound.port()),
         });
         let doors = watch::Sender::new(Doors::default());
-        let pages = match &bound.admin {
+        let (pages, login) = match &bound.admin {
             Some((_, address)) => {
                 let doors = doors.subscribe();
-                Some(admin::build_portal(config, *address, &ready, doors, stopped.clone())?)
+                let made = admin::build_portal(config, *address, &ready, doors, stopped.clone())?;
+                (Some(made.0), made.1)
             }
-            None => None,
+            None => (None, Login::Refused),
         };
         let config = config.clone();
-        let site =
-            Self { config, plan, memory, strangers, files, explorer, nosql, ready, pages, doors };
+        let site = Self {
+            config,
+            plan,
+            memory,
+            strangers,
+            files,
+            explorer,
+            nosql,
+            ready,
+            pages,
+            login,
+            doors,
+        };
         Ok((site, bound))
     }
 }

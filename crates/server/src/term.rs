@@ -97,6 +97,18 @@ impl Term {
         mongo::serve(door, stream, peer, self.stop.subscribe()).await;
     }
 
+    /// Serves a client of the NoSQL API that came to another node, by this scheme.
+    pub(crate) async fn serve_nosql(
+        &self,
+        stream: Box<dyn cosmos::Duplex>,
+        peer: SocketAddr,
+        scheme: &'static str,
+    ) {
+        let Some(door) = self.shared.doors.cosmos.clone() else { return };
+        let (peer, stop) = (Some(peer.ip()), self.stop.subscribe());
+        cosmos::serve_forwarded(door, stream, peer, scheme, stop).await;
+    }
+
     /// The routes of the admin address; `None`: it is off.
     pub(crate) fn routes(&self) -> Option<Router> {
         self.routes.clone()

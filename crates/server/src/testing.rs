@@ -17,6 +17,7 @@ use crate::{
 };
 
 /// A running server, of the configuration that a test gave. It has to be stopped by the test.
+#[derive(Debug)]
 pub(crate) struct Server(pub(crate) Running);
 
 /// What a request was answered with.

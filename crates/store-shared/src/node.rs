@@ -5,6 +5,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
     thread::JoinHandle,
+    time::Duration,
 };
 
 use cluster::{Ledger, Member, Settings, View};
@@ -130,6 +131,11 @@ impl SharedNode {
     /// Gives the shard up once all is committed, so that another may own it at once.
     pub fn hand_over(&self) {
         let _ = self.commands.send(Command::HandOver);
+    }
+
+    /// Lets others claim the shard for so long, where it becomes free.
+    pub fn hold_back(&self, time: Duration) {
+        let _ = self.commands.send(Command::HoldBack(time));
     }
 
     /// Ends its threads without a word to the ledger, as a killed process would.

@@ -1,7 +1,7 @@
 //! How an owner's appender reaches the driver: a group goes there as the body of one entry, and the
 //! answer comes when that is committed or when the node's time as the owner has ended.
 
-use std::sync::mpsc;
+use std::{sync::mpsc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use cluster::Place;
@@ -24,6 +24,8 @@ pub(crate) enum Command {
     },
     /// Give the shard up, once all is committed.
     HandOver,
+    /// Let others claim the shard for so long.
+    HoldBack(Duration),
     /// End without a word to anybody, as a killed process does.
     Stop,
 }

@@ -86,7 +86,7 @@ pub async fn serve<S: Store>(
                 .await;
         }
         (Some(Protocol::Unclear), _) => {
-            Box::pin(serve_slow_start(&door, peer, guard(stream), &first_head, stop)).await
+            Box::pin(serve_slow_start(&door, peer, guard(stream), "http", &first_head, stop)).await
         }
     }
     door.opened.fetch_sub(1, Ordering::Relaxed);
@@ -94,7 +94,7 @@ pub async fn serve<S: Store>(
 
 /// The result of a handshake, if it is finished in time and before the server stops. `None` where
 /// it was not, and then there is nothing to say to the client: it may not speak TLS at all.
-async fn finish_handshake<T, E>(
+pub(super) async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
 ) -> Option<T> {
@@ -124,12 +124,13 @@ async fn serve_tls<S: Store>(
     }
 }
 
-/// Serves a client whose first bytes come one by one. Those that were taken are read again before
-/// the others.
-async fn serve_slow_start<S: Store>(
+/// Serves a client whose first bytes come one by one, or cannot be looked at without being taken. Those
+/// that were taken are read again before the others.
+pub(super) async fn serve_slow_start<S: Store>(
     door: &Arc<Door<S>>,
     peer: Option<IpAddr>,
-    mut stream: Stream<TcpStream>,
+    mut stream: Stream<impl AsyncRead + AsyncWrite + Unpin + Send + 'static>,
+    scheme: &'static str,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -141,8 +142,8 @@ async fn serve_slow_start<S: Store>(
     let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Protocol::Http2 => http2::serve_http2(door, peer, stream, "http", first_head, stop).await,
-        _ => serve_http1(door, peer, stream, "http", first_head, stop).await,
+        Protocol::Http2 => http2::serve_http2(door, peer, stream, scheme, first_head, stop).await,
+        _ => serve_http1(door, peer, stream, scheme, first_head, stop).await,
     }
 }
 

@@ -20,6 +20,7 @@ mod body;
 mod connection;
 mod counted_bytes;
 mod exchange;
+mod forward;
 mod head;
 mod http2;
 mod linger;
@@ -34,4 +35,5 @@ mod stream;
 mod tests;
 
 pub use connection::serve;
+pub use forward::{Duplex, open_forwarded, serve_forwarded};
 pub use stream::Stream;

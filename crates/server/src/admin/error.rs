@@ -33,6 +33,11 @@ impl Error {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
+    /// Nobody can answer now; a later try may be answered.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self(portal::Error::new(StatusCode::SERVICE_UNAVAILABLE, "Unavailable", message))
+    }
+
     /// Returns 404: what it names does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message)

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use clock::ClockMode;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::Health;
 
 use super::Shared;
@@ -30,7 +30,7 @@ pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
 
 /// Returns why some operations would not be served, as a phrase; `None`: all would. The causes are in
 /// the order in which they hide each other: without a clock nobody learns whether writes are taken.
-fn why_unready(shared: &Shared) -> Option<String> {
+pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
     if *shared.stopping.borrow() {
         return Some("stopping".to_owned());
@@ -49,7 +49,7 @@ fn why_unready(shared: &Shared) -> Option<String> {
 }
 
 /// Returns 200 `ok`, or 503 with the reason.
-fn health_answer(good: bool, why: &str) -> Response {
+pub(crate) fn health_answer(good: bool, why: &str) -> Response {
     if good {
         (StatusCode::OK, "ok\n").into_response()
     } else {
@@ -58,14 +58,25 @@ fn health_answer(good: bool, why: &str) -> Response {
 }
 
 /// Handles `/status`: what a person wants to know first, as JSON; 503 while the server is not ready.
-/// Times are milliseconds, memory is bytes.
 pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
+    status_answer(status_body(&shared))
+}
+
+/// Returns the status with the code that goes with it.
+pub(crate) fn status_answer(body: Value) -> Response {
+    let good = body.get("status").and_then(Value::as_str) == Some("ok");
+    let status = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(body)).into_response()
+}
+
+/// Returns the status. Times are milliseconds, memory is bytes.
+pub(crate) fn status_body(shared: &Shared) -> Value {
     let clock = shared.engine.clock().status();
-    let why = why_unready(&shared);
+    let why = why_unready(shared);
     let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
     let (passes, reaped) = shared.engine.reap_statistics();
-    let body = json!({
+    json!({
         "status": if good { "ok" } else { "unavailable" },
         "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
@@ -89,7 +100,5 @@ pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
             "resident_bytes": machine::resident_bytes(),
         },
         "reaper": { "passes": passes, "documents": reaped },
-    });
-    let status = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(body)).into_response()
+    })
 }

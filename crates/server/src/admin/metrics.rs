@@ -11,7 +11,11 @@
 //! ```
 
 use ::metrics::Distribution;
-use axum::{extract::State, http::header, response::IntoResponse};
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
 use mongo::Door;
 use prometheus_client::{
     encoding::{EncodeMetric, MetricEncoder, NoLabelSet, text::encode},
@@ -24,7 +28,21 @@ use super::Shared;
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
 /// Handles `GET /metrics`, in the OpenMetrics text format.
-pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoResponse {
+pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
+    metrics_answer(&registry_of(&shared))
+}
+
+/// Returns the figures of a registry as a response.
+pub(crate) fn metrics_answer(registry: &Registry) -> Response {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = encode(&mut text, registry);
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// Gathers all figures.
+pub(crate) fn registry_of(shared: &Shared) -> Registry {
     let mut registry = Registry::default();
     let clock = shared.engine.clock().status();
     let offset = clock.offset_ms as f64 / 1000.0;
@@ -55,20 +73,16 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> impl IntoRespon
         Unit::Seconds,
         ConstGauge::new(backlog.oldest_expired_seconds),
     );
-    of_store(&shared, &mut registry);
+    of_store(shared, &mut registry);
     if let Some(door) = &shared.doors.mongo {
         of_door(door, &mut registry);
     }
     if let Some(door) = &shared.doors.cosmos {
         of_cosmos(door, &mut registry);
     }
-    register_operations(&shared, &mut registry);
-    of_memory(&shared, &mut registry);
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = encode(&mut text, &registry);
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text)
+    register_operations(shared, &mut registry);
+    of_memory(shared, &mut registry);
+    registry
 }
 
 /// Adds the store's size in bytes with that of temporary files, whether it refuses writes, and, where

@@ -4,13 +4,13 @@
 #[cfg(test)]
 mod access_tests;
 mod clock;
-mod error;
+pub(crate) mod error;
 mod expiry;
 mod explorer;
 mod features;
-mod health;
+pub(crate) mod health;
 mod indexes;
-mod metrics;
+pub(crate) mod metrics;
 mod pages;
 mod quickstart;
 mod serve;
@@ -30,7 +30,7 @@ use store_tree::TreeMetrics;
 use tokio::sync::watch;
 
 pub(crate) use pages::{Pages, build_portal};
-pub(crate) use serve::serve_connection;
+pub(crate) use serve::{serve_connection, serve_stream};
 
 use crate::{
     any_store::AnyStore,

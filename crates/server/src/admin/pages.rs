@@ -36,14 +36,15 @@ fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
 }
 
 /// Returns the portal for the address that was bound, serving until `stop`. `ready` knows where the
-/// APIs listen. Who may log in follows from the address and the keys: see `portal::Login`.
+/// APIs listen. Who may log in follows from the address and the keys: see `portal::Login`, which is
+/// returned too.
 pub(crate) fn build_portal(
     config: &Config,
     bound: SocketAddr,
     ready: &Ready,
     doors: watch::Receiver<Doors>,
     stop: watch::Receiver<bool>,
-) -> Result<Arc<Pages>, Failure> {
+) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
     let keys = nosql::read_keys(config.key_file.as_deref())?;
     // An IPv4 loopback address may come as IPv6.
@@ -77,5 +78,6 @@ pub(crate) fn build_portal(
             }
         })?,
     };
-    Portal::new(settings, Relayed { doors, stop }).map_err(|error| failed(&error))
+    let portal = Portal::new(settings, Relayed { doors, stop });
+    Ok((portal.map_err(|error| failed(&error))?, login))
 }

@@ -11,7 +11,11 @@ use axum::{
 use cosmos::Stream;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{net::TcpStream, sync::watch};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::watch,
+};
 use tower_service::Service;
 
 /// A request's head has to arrive within this long after the answer before it, and the first byte of
@@ -40,6 +44,16 @@ pub(crate) async fn serve_connection(
     if !matches!(begun, Ok(Ok(1..))) {
         return;
     }
+    serve_stream(routes, stream, peer, stop).await;
+}
+
+/// The same for a client whose first byte need not be waited for.
+pub(crate) async fn serve_stream(
+    routes: Router,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: SocketAddr,
+    mut stop: watch::Receiver<bool>,
+) {
     // `Stream` ends a connection whose client does not read what it asked for.
     let stream = Stream::new(stream);
     let service = service_fn(|request: Request<Incoming>| {

@@ -1,0 +1,230 @@
+//! The admin address of a node. Health, figures and the cluster are its own; what is asked of the data
+//! goes to the term that serves, here or at another node.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Json, Router,
+    body::{Body, Bytes},
+    extract::{ConnectInfo, Request, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tower_service::Service;
+use uuid::Uuid;
+
+use super::{
+    facts::{Facts, node_called},
+    gateway::HELD_BACK,
+    link::Purpose,
+    metrics,
+    route::{Route, Way},
+};
+use crate::admin::{
+    Pages,
+    error::{Error, Result},
+    health,
+};
+
+/// Paths that are answered by the node that is asked; all others by the owner.
+const OWN: [&str; 7] =
+    ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
+/// How long a hand-over may take, until the other node serves.
+const HAND_OVER: Duration = Duration::from_secs(10);
+/// How long a node is looked for that is not known.
+const SEEN: Duration = Duration::from_secs(1);
+
+/// The routes of a node: its own, inside the portal's rules, and the way to the owner's.
+pub(super) fn routes(route: Route, pages: Arc<Pages>) -> Router {
+    let own = Router::new()
+        .route("/livez", get(get_liveness))
+        .route("/alive", get(get_liveness))
+        .route("/readyz", get(get_readiness))
+        .route("/ready", get(get_readiness))
+        .route("/status", get(get_status))
+        .route("/metrics", get(metrics::get_metrics))
+        .route("/_ebb/cluster", get(get_cluster))
+        .route("/_ebb/cluster/hand-over", post(hand_over))
+        .with_state(route.clone());
+    let own = portal::mount(pages, own);
+    Router::new().fallback(dispatch).with_state(Dispatch { route, own })
+}
+
+#[derive(Clone)]
+struct Dispatch {
+    route: Route,
+    own: Router,
+}
+
+/// Sends a request where it is answered.
+async fn dispatch(
+    State(Dispatch { route, mut own }): State<Dispatch>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let path = request.uri().path();
+    // A hand-over is the owner's business.
+    if OWN.contains(&path) || (path.starts_with("/_ebb/cluster/") && route.here().is_some()) {
+        return into_response(own.call(request).await);
+    }
+    match route.find(Purpose::Admin, peer, false).await {
+        Some(Way::Here(_)) if path.starts_with("/_ebb/cluster/") => {
+            into_response(own.call(request).await)
+        }
+        Some(Way::Here(term)) => match term.routes() {
+            Some(mut routes) => into_response(routes.call(request).await),
+            None => StatusCode::NOT_FOUND.into_response(),
+        },
+        Some(Way::There(passage)) => pass_on(passage.into_stream(), request).await,
+        None => unserved(),
+    }
+}
+
+fn into_response(response: std::result::Result<Response, std::convert::Infallible>) -> Response {
+    match response {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+fn unserved() -> Response {
+    Error::unavailable("no node that owns the data can be reached").into_response()
+}
+
+/// Has the owner answer a request.
+async fn pass_on(stream: Box<dyn cosmos::Duplex>, request: Request) -> Response {
+    let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else {
+        return unserved();
+    };
+    // It ends with the answer's body, or when nobody wants it any more.
+    tokio::spawn(async move {
+        let _ = connection.await;
+    });
+    match sender.send_request(request).await {
+        Ok(response) => response.map(Body::new),
+        Err(_) => unserved(),
+    }
+}
+
+/// Handles `/livez`: whatever the node is to the data, it runs.
+async fn get_liveness() -> Response {
+    health::health_answer(true, "")
+}
+
+/// Returns why a node is not ready, as a phrase.
+fn why_unready(route: &Route) -> Option<String> {
+    match route.here() {
+        Some(term) => health::why_unready(&term.shared),
+        None => route.facts.why_unready(),
+    }
+}
+
+/// Handles `/readyz`: 200 if the node owns the data and serves them, or follows the owner closely.
+async fn get_readiness(State(route): State<Route>) -> Response {
+    let why = why_unready(&route);
+    health::health_answer(why.is_none(), why.as_deref().unwrap_or_default())
+}
+
+/// Handles `/status`: that of the term, if one serves here, and the cluster.
+async fn get_status(State(route): State<Route>) -> Response {
+    let mut body = match route.here() {
+        Some(term) => health::status_body(&term.shared),
+        None => {
+            let why = route.facts.why_unready();
+            json!({
+                "status": if why.is_none() { "ok" } else { "unavailable" },
+                "reason": why,
+                "version": env!("CARGO_PKG_VERSION"),
+            })
+        }
+    };
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("cluster".to_owned(), route.facts.to_json());
+    }
+    health::status_answer(body)
+}
+
+/// Handles `GET /_ebb/cluster`: the cluster as this node sees it.
+async fn get_cluster(State(route): State<Route>) -> Json<Value> {
+    Json(route.facts.to_json())
+}
+
+/// The body of a hand-over. An unknown name is refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandOver {
+    #[serde(default)]
+    shard: u32,
+    /// Name or id of the node that is to own it; any other node otherwise.
+    to: Option<String>,
+}
+
+/// Handles `POST /_ebb/cluster/hand-over`: gives the data up once all is committed, and answers when
+/// another node owns them.
+async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Value>> {
+    let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
+        Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
+    })?;
+    let facts = &route.facts;
+    if wanted.shard != 0 {
+        return Err(Error::bad_request(format!("there is no shard {}", wanted.shard)));
+    }
+    let others = facts.other_peers();
+    if let Some(name) = &wanted.to {
+        let target = find_node(facts, name).await;
+        let target =
+            target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
+        if target == facts.node {
+            return Err(Error::bad_request(format!("{name} owns the data already")));
+        }
+        order_others(&route, others, target).await;
+    } else if others.is_empty() {
+        return Err(Error::conflict("there is no other node"));
+    }
+    let began = clock::monotonic_time();
+    facts.shared.hand_over();
+    let mut view = facts.view.clone();
+    let node = facts.node;
+    let owned = view.wait_for(|view| view.owner.is_some_and(|(owner, _)| owner != node));
+    let owned = tokio::time::timeout(HAND_OVER, owned).await;
+    let Ok(Ok(_)) = owned else {
+        return Err(Error::failed("no other node has taken over".to_owned()));
+    };
+    let took = clock::monotonic_time().saturating_sub(began);
+    Ok(Json(answer(facts, took)))
+}
+
+/// Finds a node by its name or id. One that has just started may not have been seen yet.
+async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
+    let mut view = facts.view.clone();
+    let is_seen = view.wait_for(|view| node_called(view, name).is_some());
+    let seen = tokio::time::timeout(SEEN, is_seen).await.ok()?.ok()?;
+    node_called(&seen, name)
+}
+
+fn answer(facts: &Facts, took: Duration) -> Value {
+    let mut cluster = facts.to_json();
+    let shards = cluster.get_mut("shards").map(Value::take).unwrap_or_default();
+    json!({ "shards": shards, "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX) })
+}
+
+/// Asks all nodes but one to let that go first. One that does not hear of it may be faster; the answer
+/// says who owns the data then.
+async fn order_others(route: &Route, others: Vec<(Uuid, String)>, first: Uuid) {
+    let mut calls = tokio::task::JoinSet::new();
+    for (node, peer) in others {
+        let purpose = if node == first { Purpose::GoFirst } else { Purpose::HoldBack };
+        let dialer = route.dialer.clone();
+        calls.spawn(async move {
+            let call = dialer.call(&peer, purpose, None, false);
+            // A node that is gone is not waited for.
+            let _ = tokio::time::timeout(HELD_BACK / 6, call).await;
+        });
+    }
+    while calls.join_next().await.is_some() {}
+}

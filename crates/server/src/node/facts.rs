@@ -1,0 +1,183 @@
+//! What a node knows of itself and of the cluster: who it is, what it is to the shard, and what the
+//! others said last. All parts of the node share it; nothing here changes anything.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clock::{ClockSource as _, Machine};
+use cluster::{ClusterRecord, NodeRecord, NodeState, Phase, View};
+use serde_json::{Value, json};
+use store_shared::{Role, SharedNode};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::about::About;
+
+/// A ledger that has not answered for so long is not reached.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// What is counted since the start.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Times in which this node became the owner.
+    pub(super) terms: AtomicU64,
+    /// Connections and requests that were passed on.
+    pub(super) passed: AtomicU64,
+    /// The same that came from other nodes.
+    pub(super) received: AtomicU64,
+}
+
+/// What a node knows.
+#[derive(Clone)]
+pub(super) struct Facts {
+    pub(super) cluster: Arc<ClusterRecord>,
+    pub(super) node: Uuid,
+    pub(super) about: Arc<About>,
+    pub(super) shared: Arc<SharedNode>,
+    pub(super) view: watch::Receiver<View>,
+    pub(super) role: watch::Receiver<Role>,
+    pub(super) counts: Arc<Counts>,
+}
+
+/// The node that owns the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) node: Uuid,
+    pub(super) epoch: u64,
+    /// Where the link to it is.
+    pub(super) peer: String,
+}
+
+impl Facts {
+    /// The owner, if it is another node.
+    pub(super) fn other_owner(&self) -> Option<Owner> {
+        let view = self.view.borrow();
+        let (node, epoch) = view.owner.filter(|(node, _)| *node != self.node)?;
+        let record = view.nodes.iter().find(|record| record.node == node)?;
+        let peer = About::decode(&record.about).peer;
+        (!peer.is_empty()).then_some(Owner { node, epoch, peer })
+    }
+
+    /// How long ago the ledger answered.
+    fn silent_for(&self) -> Duration {
+        let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
+        Duration::from_nanos(now.saturating_sub(self.view.borrow().heard_at))
+    }
+
+    /// Whether the ledger answers.
+    pub(super) fn hears(&self) -> bool {
+        self.silent_for() < SILENCE
+    }
+
+    /// Entries that are committed and not applied here yet.
+    pub(super) fn lag(&self) -> u64 {
+        let view = self.view.borrow();
+        view.committed.saturating_sub(view.applied)
+    }
+
+    /// Why a node that does not serve is not ready to follow, as a phrase; `None`: it is caught up.
+    pub(super) fn why_unready(&self) -> Option<String> {
+        if let Role::Failed(why) = &*self.role.borrow() {
+            return Some(format!("the node cannot follow: {why}"));
+        }
+        if !self.hears() {
+            return Some("Cassandra does not answer".to_owned());
+        }
+        let lag = self.lag();
+        if self.view.borrow().owner.is_none() {
+            return Some("no node owns the data".to_owned());
+        }
+        // An owner goes on committing while this one reads: a little lag is usual.
+        (1_000 < lag).then(|| format!("{lag} entries behind the owner"))
+    }
+
+    /// What the node is to the shard, in a word.
+    pub(super) fn role_word(&self) -> &'static str {
+        match &*self.role.borrow() {
+            Role::Following => "follower",
+            Role::Opened { .. } => "taking over",
+            Role::Serving { .. } => "owner",
+            Role::Failed(_) => "failed",
+        }
+    }
+
+    /// Where the link to all nodes but this one is.
+    pub(super) fn other_peers(&self) -> Vec<(Uuid, String)> {
+        let view = self.view.borrow();
+        let others = view.nodes.iter().filter(|record| record.node != self.node);
+        others.map(|record| (record.node, About::decode(&record.about).peer)).collect()
+    }
+
+    /// The cluster as this node sees it.
+    pub(super) fn to_json(&self) -> Value {
+        let view = self.view.borrow();
+        let shown = |node: Uuid| {
+            let record = view.nodes.iter().find(|record| record.node == node);
+            record.map_or_else(|| node.to_string(), |record| About::decode(&record.about).name)
+        };
+        let nodes: Vec<Value> = view.nodes.iter().map(node_json).collect();
+        let shard = view.shard.as_ref().map(|shard| {
+            json!({
+                "shard": shard.shard,
+                "owner": view.owner.map(|(node, _)| shown(node)),
+                "epoch": view.owner.map_or(shard.epoch, |(_, epoch)| epoch),
+                "phase": match (view.owner, shard.phase) {
+                    (Some(_), _) | (None, Phase::Open) => "open",
+                    (None, Phase::Sealing) => "sealing",
+                    (None, Phase::Released) => "released",
+                },
+                "committed": view.committed,
+            })
+        });
+        json!({
+            "cluster": self.cluster.id.to_string(),
+            "clock": self.cluster.clock,
+            "node": {
+                "name": self.about.name,
+                "id": self.node.to_string(),
+                "role": self.role_word(),
+                "applied": view.applied,
+                "behind": view.committed.saturating_sub(view.applied),
+                "incarnation": view.incarnation,
+                "cassandra_silent_ms": u64::try_from(self.silent_for().as_millis()).unwrap_or(0),
+                "terms": self.counts.terms.load(Ordering::Relaxed),
+                "passed_on": self.counts.passed.load(Ordering::Relaxed),
+                "received": self.counts.received.load(Ordering::Relaxed),
+            },
+            "nodes": nodes,
+            "shards": Vec::from_iter(shard),
+        })
+    }
+}
+
+/// Finds a node by its name or its id.
+pub(super) fn node_called(view: &View, name: &str) -> Option<Uuid> {
+    let is_it = |record: &&NodeRecord| {
+        record.node.to_string() == name || About::decode(&record.about).name == name
+    };
+    view.nodes.iter().find(is_it).map(|record| record.node)
+}
+
+fn node_json(record: &NodeRecord) -> Value {
+    let about = About::decode(&record.about);
+    json!({
+        "name": about.name,
+        "id": record.node.to_string(),
+        "state": match record.state {
+            NodeState::Up => "up",
+            NodeState::Fenced => "fenced",
+        },
+        "incarnation": record.incarnation,
+        "beat": record.beat,
+        "peer": about.peer,
+        "mongo": about.mongo,
+        "cosmos": about.cosmos,
+        "admin": about.admin,
+        "version": about.version,
+    })
+}

@@ -1,0 +1,159 @@
+//! The entrances of a node: each client is served here or passed on, whichever way there is. The link
+//! is an entrance too, for clients that came to another node.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::Router;
+use cosmos::{Certificate, Duplex};
+use tokio::{net::TcpStream, sync::watch};
+
+use super::{
+    link::{Call, Called, LinkTls, Purpose, Verdict, greet},
+    route::{Route, Way},
+};
+use crate::{admin, entrance::Entrance, term::Term};
+
+/// How long a caller may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a node holds back that was asked to: two looks at the shard and what a claim takes.
+pub(super) const HELD_BACK: Duration = Duration::from_secs(3);
+
+/// Everything that comes in.
+pub(super) struct Gateway {
+    pub(super) route: Route,
+    /// Of the admin address; `None`: it is off.
+    pub(super) admin: Option<Router>,
+    /// Of the NoSQL API.
+    pub(super) certificate: Option<Certificate>,
+    /// Of the link.
+    pub(super) tls: Option<LinkTls>,
+    /// Becomes true when the process ends.
+    pub(super) stopped: watch::Receiver<bool>,
+}
+
+impl Entrance for Gateway {
+    async fn mongo(self: Arc<Self>, mut stream: TcpStream, peer: SocketAddr) {
+        match self.find(Purpose::Mongo, peer, false).await {
+            Some(Way::Here(term)) => term.serve_mongo(stream, peer.to_string()).await,
+            Some(Way::There(passage)) => self.until_stop(passage.pass_on(&mut stream)).await,
+            None => {}
+        }
+    }
+
+    async fn nosql(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        if let Some(term) = self.route.here() {
+            return term.nosql(stream, peer).await;
+        }
+        let stop = self.stopped.clone();
+        let opened = cosmos::open_forwarded(stream, self.certificate.as_ref(), stop).await;
+        let Some((mut stream, scheme)) = opened else { return };
+        match self.find(Purpose::Nosql, peer, scheme == "https").await {
+            Some(Way::Here(term)) => term.serve_nosql(stream, peer, scheme).await,
+            Some(Way::There(passage)) => self.until_stop(passage.pass_on(&mut *stream)).await,
+            None => {}
+        }
+    }
+
+    async fn admin(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        stop: watch::Receiver<bool>,
+    ) {
+        let Some(routes) = self.admin.clone() else { return };
+        admin::serve_connection(routes, stream, peer, stop).await;
+    }
+}
+
+impl Gateway {
+    async fn find(&self, purpose: Purpose, client: SocketAddr, secure: bool) -> Option<Way> {
+        let mut stop = self.stopped.clone();
+        tokio::select! {
+            found = self.route.find(purpose, client, secure) => found,
+            _ = stop.wait_for(|stop| *stop) => None,
+        }
+    }
+
+    async fn until_stop(&self, passing: impl Future<Output = ()>) {
+        let mut stop = self.stopped.clone();
+        tokio::select! {
+            () = passing => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+
+    /// Serves another node that calls on the link.
+    pub(super) async fn called(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        let greeted = async {
+            let stream: Box<dyn Duplex> = match &self.tls {
+                Some(tls) => tls.accept(stream).await?,
+                None => Box::new(stream),
+            };
+            greet(stream, self.route.dialer.key.clone()).await
+        };
+        let called = match tokio::time::timeout(PATIENCE, greeted).await {
+            Ok(Ok(called)) => called,
+            Ok(Err(error)) => return tracing::debug!(%error, %peer, "a call on the link"),
+            Err(_) => return tracing::debug!(%peer, "a call on the link that was not finished"),
+        };
+        let held_back = match called.call.purpose {
+            Purpose::HoldBack => Some(HELD_BACK),
+            Purpose::GoFirst => Some(Duration::ZERO),
+            Purpose::Mongo | Purpose::Nosql | Purpose::Admin => None,
+        };
+        if let Some(time) = held_back {
+            self.route.facts.shared.hold_back(time);
+            let _ = called.answer(Verdict::Served).await;
+            return;
+        }
+        match self.accepted(&called.call) {
+            Ok(term) => self.serve(called, term, peer).await,
+            Err(verdict) => {
+                let _ = called.answer(verdict).await;
+            }
+        }
+    }
+
+    /// The term that serves a call, or why none does.
+    fn accepted(&self, call: &Call) -> Result<Arc<Term>, Verdict> {
+        if call.cluster != self.route.dialer.cluster {
+            return Err(Verdict::OtherCluster);
+        }
+        let term = self.route.here().ok_or(Verdict::NotOwner)?;
+        let is_on = match call.purpose {
+            Purpose::Mongo => term.shared.doors.mongo.is_some(),
+            Purpose::Nosql => term.shared.doors.cosmos.is_some(),
+            Purpose::Admin => self.admin.is_some(),
+            Purpose::HoldBack | Purpose::GoFirst => true,
+        };
+        if !is_on {
+            return Err(Verdict::Off);
+        }
+        // Where this address asks nobody who they are, everybody is this machine. Whoever came in by one
+        // that other machines reach is not.
+        if call.purpose == Purpose::Admin && self.route.dialer.open && !call.open {
+            return Err(Verdict::OtherAccess);
+        }
+        Ok(term)
+    }
+
+    async fn serve(&self, called: Called, term: Arc<Term>, peer: SocketAddr) {
+        let counts = &self.route.facts.counts;
+        counts.received.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let Call { purpose, client, secure, .. } = called.call;
+        let client = client.unwrap_or(peer);
+        let Ok(stream) = called.answer(Verdict::Served).await else { return };
+        match purpose {
+            Purpose::Mongo => term.serve_mongo(stream, client.to_string()).await,
+            Purpose::Nosql => {
+                let scheme = if secure { "https" } else { "http" };
+                term.serve_nosql(stream, client, scheme).await;
+            }
+            Purpose::Admin => {
+                let Some(routes) = self.admin.clone() else { return };
+                admin::serve_stream(routes, stream, client, term.stopped()).await;
+            }
+            Purpose::HoldBack | Purpose::GoFirst => {}
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a node says when it calls another, and what it is answered.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What the rest of the connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Purpose {
+    /// A client of the MongoDB API.
+    Mongo,
+    /// A client of the NoSQL API.
+    Nosql,
+    /// A request to the admin address.
+    Admin,
+    /// Nothing: the node is to let others go first when the shard is free.
+    HoldBack,
+    /// Nothing: the node need not let others go first any more.
+    GoFirst,
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Call {
+    /// Which cluster the caller means.
+    pub(crate) cluster: Uuid,
+    /// What the stream is.
+    pub(crate) purpose: Purpose,
+    /// The client's address; `None`: the caller itself.
+    pub(crate) client: Option<SocketAddr>,
+    /// Whether the client speaks TLS to the caller.
+    pub(crate) secure: bool,
+    /// Whether the caller's admin address asks nobody who they are.
+    pub(crate) open: bool,
+    /// Made for this call, in hexadecimal digits.
+    pub(crate) nonce: String,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The stream is served from here on.
+    Served = 0,
+    /// This node does not own the data.
+    NotOwner = 1,
+    /// It is a node of another cluster.
+    OtherCluster = 2,
+    /// This node's admin address asks who people are, or does not, unlike the caller's.
+    OtherAccess = 3,
+    /// That API is off here.
+    Off = 4,
+}
+
+impl Verdict {
+    /// Reads the byte of an answer.
+    pub(crate) fn of(byte: u8) -> Option<Self> {
+        [Self::Served, Self::NotOwner, Self::OtherCluster, Self::OtherAccess, Self::Off]
+            .into_iter()
+            .find(|verdict| *verdict as u8 == byte)
+    }
+}

@@ -1,0 +1,81 @@
+//! Calls another node and hands out the stream to it, if it serves what is asked for.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use auth::Key;
+use cosmos::Duplex;
+use tokio::net::TcpStream;
+use uuid::Uuid;
+
+use super::{
+    call::{Call, Purpose, Verdict},
+    greeting,
+    tls::LinkTls,
+};
+use crate::nosql::random_bytes;
+
+/// How long a node may take to answer a call.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Why a call did not lead to a stream.
+#[derive(Debug)]
+pub(crate) enum Unreached {
+    /// The node does not answer, or not as a node of this cluster.
+    Silent(io::Error),
+    /// It says no.
+    Refused(Verdict),
+}
+
+/// What all calls of a node have in common.
+#[derive(Clone)]
+pub(crate) struct Dialer {
+    pub(crate) cluster: Uuid,
+    pub(crate) key: Key,
+    /// `None`: without TLS, on one machine.
+    pub(crate) tls: Option<LinkTls>,
+    /// Whether this node's admin address asks nobody who they are.
+    pub(crate) open: bool,
+}
+
+impl Dialer {
+    /// Calls the node at this address; the stream that is returned is the client's.
+    pub(crate) async fn call(
+        &self,
+        address: &str,
+        purpose: Purpose,
+        client: Option<SocketAddr>,
+        secure: bool,
+    ) -> Result<Box<dyn Duplex>, Unreached> {
+        let called = self.call_now(address, purpose, client, secure);
+        let late = |_| Unreached::Silent(io::ErrorKind::TimedOut.into());
+        tokio::time::timeout(PATIENCE, called).await.map_err(late)?
+    }
+
+    async fn call_now(
+        &self,
+        address: &str,
+        purpose: Purpose,
+        client: Option<SocketAddr>,
+        secure: bool,
+    ) -> Result<Box<dyn Duplex>, Unreached> {
+        let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
+        // What is passed on comes in whole messages; waiting for more only delays them.
+        let _ = stream.set_nodelay(true);
+        let mut stream: Box<dyn Duplex> = match &self.tls {
+            Some(tls) => {
+                let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+                let host = host.trim_start_matches('[').trim_end_matches(']');
+                tls.connect(host, stream).await.map_err(Unreached::Silent)?
+            }
+            None => Box::new(stream),
+        };
+        let nonce = random_bytes().map_err(Unreached::Silent)?;
+        let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+        let call = Call { cluster: self.cluster, purpose, client, secure, open: self.open, nonce };
+        let verdict = greeting::call(&mut *stream, &call, &self.key).await;
+        match verdict.map_err(Unreached::Silent)? {
+            Verdict::Served => Ok(stream),
+            verdict => Err(Unreached::Refused(verdict)),
+        }
+    }
+}

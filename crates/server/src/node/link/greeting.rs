@@ -1,0 +1,155 @@
+//! The first messages of a link, from both sides.
+
+use std::io;
+
+use auth::Key;
+use cosmos::Duplex;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::call::{Call, Verdict};
+use crate::nosql::random_bytes;
+
+/// What a node says first; the digit is the version of the link.
+const MAGIC: &[u8; 8] = b"ebblink1";
+/// Bytes of a call at the most.
+const CALL_MAX: usize = 4096;
+
+/// What is signed, so that no signature of one message is one of the other.
+const CALL: &[u8] = b"call";
+const ANSWER: &[u8] = b"answer";
+
+/// Somebody called who knows the secret.
+pub(crate) struct Called {
+    pub(crate) call: Call,
+    stream: Box<dyn Duplex>,
+    challenge: [u8; 32],
+    key: Key,
+}
+
+impl Called {
+    /// Answers, and returns the client's stream, if it is served.
+    pub(crate) async fn answer(mut self, verdict: Verdict) -> io::Result<Box<dyn Duplex>> {
+        let byte = [verdict as u8];
+        let nonce = self.call.nonce.as_bytes();
+        let signature = self.key.sign(&[ANSWER, nonce, &self.challenge, &byte]);
+        self.stream.write_all(&[&byte[..], &signature].concat()).await?;
+        self.stream.flush().await?;
+        Ok(self.stream)
+    }
+}
+
+/// Hears what a caller wants; an error where it does not know the secret.
+pub(crate) async fn greet(mut stream: Box<dyn Duplex>, key: Key) -> io::Result<Called> {
+    let challenge = random_bytes()?;
+    stream.write_all(&[&MAGIC[..], &challenge].concat()).await?;
+    stream.flush().await?;
+    let length = usize::from(stream.read_u16().await?);
+    if CALL_MAX < length {
+        return Err(refused("a call that is too long"));
+    }
+    let mut text = vec![0; length];
+    stream.read_exact(&mut text).await?;
+    let mut signature = [0; 32];
+    stream.read_exact(&mut signature).await?;
+    if !bool::from(key.verifies(&[CALL, &challenge, &text], &signature)) {
+        return Err(refused("a call that is not signed with the cluster's secret"));
+    }
+    let call = serde_json::from_slice(&text).map_err(|_| refused("a call of another version"))?;
+    Ok(Called { call, stream, challenge, key })
+}
+
+/// Calls a node, and returns its verdict; an error where it does not know the secret.
+pub(crate) async fn call(
+    stream: &mut (impl Duplex + ?Sized),
+    call: &Call,
+    key: &Key,
+) -> io::Result<Verdict> {
+    let mut first = [0; 40];
+    stream.read_exact(&mut first).await?;
+    let (magic, challenge) = first.split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(refused("no node of this version listens there"));
+    }
+    let text = serde_json::to_vec(call).map_err(io::Error::other)?;
+    let length = u16::try_from(text.len()).map_err(|_| refused("a call that is too long"))?;
+    let signature = key.sign(&[CALL, challenge, &text]);
+    stream.write_all(&[&length.to_be_bytes()[..], &text, &signature].concat()).await?;
+    stream.flush().await?;
+    let mut answer = [0; 33];
+    stream.read_exact(&mut answer).await?;
+    let [byte, signature @ ..] = answer;
+    let nonce = call.nonce.as_bytes();
+    if !bool::from(key.verifies(&[ANSWER, nonce, challenge, &[byte]], &signature)) {
+        return Err(refused("the node called does not know the cluster's secret"));
+    }
+    Verdict::of(byte).ok_or_else(|| refused("an answer of another version"))
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::node::link::Purpose;
+
+    fn example() -> Call {
+        Call {
+            cluster: Uuid::from_u128(1),
+            purpose: Purpose::Mongo,
+            client: Some("10.0.0.1:5".parse().unwrap()),
+            secure: false,
+            open: true,
+            nonce: "n".repeat(32),
+        }
+    }
+
+    #[tokio::test]
+    async fn nodes_that_know_the_secret_understand_each_other() {
+        let key = Key::of(b"secret").unwrap();
+        let (mut near, far) = tokio::io::duplex(10_000);
+        let called = tokio::spawn({
+            let key = key.clone();
+            async move {
+                let called = greet(Box::new(far), key).await.unwrap();
+                assert_eq!(called.call, example());
+                called.answer(Verdict::NotOwner).await.unwrap();
+            }
+        });
+        assert_eq!(call(&mut near, &example(), &key).await.unwrap(), Verdict::NotOwner);
+        called.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nobody_is_believed_who_does_not_know_it() {
+        let (right, wrong) = (Key::of(b"secret").unwrap(), Key::of(b"other").unwrap());
+        let (mut near, far) = tokio::io::duplex(10_000);
+        let called = tokio::spawn(greet(Box::new(far), right.clone()));
+        assert!(call(&mut near, &example(), &wrong).await.is_err());
+        assert!(called.await.unwrap().is_err_and(|error| error.to_string().contains("signed")));
+        // What was heard of one call does not help with another.
+        let (mut near, mut far) = tokio::io::duplex(10_000);
+        let caller = tokio::spawn(async move { call(&mut near, &example(), &right).await });
+        far.write_all(&[&MAGIC[..], &[7; 32]].concat()).await.unwrap();
+        let length = usize::from(far.read_u16().await.unwrap());
+        far.read_exact(&mut vec![0; length + 32]).await.unwrap();
+        far.write_all(&[0; 33]).await.unwrap();
+        let refusal = caller.await.unwrap().unwrap_err();
+        assert!(refusal.to_string().contains("does not know"), "{refusal}");
+    }
+
+    #[tokio::test]
+    async fn noise_is_refused() {
+        let key = Key::of(b"secret").unwrap();
+        for noise in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 80], &[0; 100], b""] {
+            let (mut near, far) = tokio::io::duplex(10_000);
+            let called = tokio::spawn(greet(Box::new(far), key.clone()));
+            near.write_all(noise).await.unwrap();
+            near.shutdown().await.unwrap();
+            assert!(called.await.unwrap().is_err(), "{noise:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! A node of a cluster: the addresses and the link to other nodes, which it has for as long as it
+//! runs, its copy of the data, which follows the cluster's, and, while it owns them, a term that serves
+//! them. Clients of a node that does not own the data are passed on to the one that does.
+//!
+//! ```text
+//! open   data directory → the cluster's record → identity → addresses bound → follower started
+//! run    role "serving" → engine and doors (terms) → clients served here
+//!        any other role → term ended → clients passed on (gateway, link)
+//! stop   shard handed over → term ended → follower stopped → store closed
+//! ```
+//!
+//! Who owns the data is decided by the crates `cluster` and `store-shared`, never here.
+
+mod about;
+mod admin;
+mod facts;
+mod gateway;
+mod identity;
+mod ledger;
+mod link;
+mod metrics;
+mod ownership;
+mod route;
+mod start;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use ledger::connect;
+pub use ledger::{NewCluster, init_cluster};
+pub(crate) use start::{Node, Opened, open};

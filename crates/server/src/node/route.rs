@@ -1,0 +1,133 @@
+//! Where a client's stream goes: to the term that serves here, or to the node that owns the data. A
+//! client that comes while nobody owns them waits for a while.
+
+use std::time::Duration;
+
+use cosmos::Duplex;
+use tokio::sync::watch;
+
+use super::{
+    facts::{Facts, Owner},
+    link::{Dialer, Purpose, Unreached, Verdict},
+};
+use crate::{background, term::Term};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+};
+
+/// How long a client waits for somebody who serves it.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// The pause after a call that led nowhere.
+const AGAIN: Duration = Duration::from_millis(100);
+/// How long the owner before may go on with a stream, once there is another.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Ways to whoever serves.
+#[derive(Clone)]
+pub(super) struct Route {
+    pub(super) facts: Facts,
+    pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
+    pub(super) dialer: Dialer,
+}
+
+/// Who serves a stream.
+pub(super) enum Way {
+    /// This node.
+    Here(Arc<Term>),
+    /// Another: a stream to it.
+    There(Passage),
+}
+
+/// A stream to the owner.
+pub(super) struct Passage {
+    stream: Box<dyn Duplex>,
+    owner: Owner,
+    facts: Facts,
+}
+
+impl Route {
+    /// The term that serves here.
+    pub(super) fn here(&self) -> Option<Arc<Term>> {
+        self.terms.borrow().clone()
+    }
+
+    /// Finds who serves; waits for one for a while. `None`: nobody does, or the owner would not have the
+    /// stream.
+    pub(super) async fn find(
+        &self,
+        purpose: Purpose,
+        client: SocketAddr,
+        secure: bool,
+    ) -> Option<Way> {
+        let found = self.find_at_last(purpose, client, secure);
+        tokio::time::timeout(PATIENCE, found).await.ok().flatten()
+    }
+
+    async fn find_at_last(
+        &self,
+        purpose: Purpose,
+        client: SocketAddr,
+        secure: bool,
+    ) -> Option<Way> {
+        let (mut terms, mut view) = (self.terms.clone(), self.facts.view.clone());
+        loop {
+            if let Some(term) = terms.borrow_and_update().clone() {
+                return Some(Way::Here(term));
+            }
+            view.mark_unchanged();
+            if let Some(owner) = self.facts.other_owner() {
+                match self.dialer.call(&owner.peer, purpose, Some(client), secure).await {
+                    Ok(stream) => {
+                        self.facts.counts.passed.fetch_add(1, Ordering::Relaxed);
+                        return Some(Way::There(Passage {
+                            stream,
+                            owner,
+                            facts: self.facts.clone(),
+                        }));
+                    }
+                    Err(Unreached::Refused(Verdict::NotOwner)) => {}
+                    Err(Unreached::Refused(verdict)) => {
+                        tracing::warn!(?verdict, peer = owner.peer, "the owner refuses a client");
+                        return None;
+                    }
+                    Err(Unreached::Silent(error)) => {
+                        tracing::debug!(%error, peer = owner.peer, "call the owner");
+                    }
+                }
+            }
+            // Neither an owner nor Cassandra is reached: drivers are to leave this node.
+            if !self.facts.hears() {
+                return None;
+            }
+            tokio::select! {
+                changed = terms.changed() => changed.ok()?,
+                changed = view.changed() => changed.ok()?,
+                () = background::wait_for(AGAIN) => {}
+            }
+        }
+    }
+}
+
+impl Passage {
+    /// The stream, for whoever speaks on it.
+    pub(super) fn into_stream(self) -> Box<dyn Duplex> {
+        self.stream
+    }
+
+    /// Passes on what both sides say, until one has left or another node owns the data.
+    pub(super) async fn pass_on(mut self, client: &mut (impl Duplex + ?Sized)) {
+        let mut view = self.facts.view.clone();
+        let (node, epoch) = (self.owner.node, self.owner.epoch);
+        let over = async {
+            // Without a sender the node has stopped.
+            let _ = view.wait_for(|view| view.owner != Some((node, epoch))).await;
+            background::wait_for(LAST_WORDS).await;
+        };
+        tokio::select! {
+            // However it ended, both sides see it.
+            _ = tokio::io::copy_bidirectional(client, &mut self.stream) => {}
+            () = over => {}
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Opens a node and stops it.
+
+use std::{sync::Arc, time::Duration};
+
+use auth::Key;
+use clock::{ClockSource, Machine};
+use cluster::{ClusterRecord, Ledger, Settings};
+use portal::Login;
+use store::Store as _;
+use store_shared::{NodeOptions, Role, ShardClock, ShardClockOptions, SharedNode};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use super::{
+    about::About,
+    admin,
+    facts::{Counts, Facts},
+    gateway::Gateway,
+    identity::open_identity,
+    ledger::read_cluster,
+    link::{Dialer, LinkTls},
+    route::Route,
+    terms::Terms,
+};
+use crate::{
+    addresses, background,
+    checkpoint::boot_id,
+    config::{ClockMode, ClusterConfig, Config, REAP_DELAY},
+    data_dir::{DataDir, Refused},
+    entrance::Bound,
+    failure::{Failure, failed},
+    listen, nosql,
+    open::store_options,
+    shares::plan_memory,
+    site::Site,
+    term::end_tasks,
+    test_wall::TestWall,
+};
+
+/// How long a node may take until it is ready, before its start is reported all the same.
+const READY: Duration = Duration::from_secs(20);
+/// How long a node that stops waits until its data are handed over.
+const HAND_OVER: Duration = Duration::from_secs(2);
+
+/// A node that runs.
+pub(crate) struct Node {
+    facts: Facts,
+    route: Route,
+    /// Ends the terms.
+    stop_terms: watch::Sender<bool>,
+    terms: JoinHandle<()>,
+    /// The lock of the data directory; goes last.
+    data_dir: DataDir,
+}
+
+/// A node with its addresses, not accepting yet.
+pub(crate) struct Opened {
+    pub(crate) site: Arc<Site>,
+    pub(crate) node: Node,
+    /// The listeners' tasks; they end after `stopped`.
+    pub(crate) tasks: Vec<JoinHandle<()>>,
+}
+
+/// Opens the node of this data directory on a ledger. It accepts clients when this returns, and is
+/// caught up or owns the data, if that took no longer than usual.
+pub(crate) async fn open<L: Ledger>(
+    config: &Config,
+    cluster: &ClusterConfig,
+    ledger: Arc<L>,
+    stopped: &watch::Receiver<bool>,
+) -> Result<Opened, Failure> {
+    let tls = peer_tls(cluster).await?;
+    let Some(path) = &config.data_dir else {
+        return Err(Failure::Usage("a node of a cluster needs a --data-dir".to_owned()));
+    };
+    let data_dir = DataDir::open(path, false).map_err(Failure::Refused)?;
+    let record = read_cluster(&*ledger).await?;
+    let config = clocked(config, &record)?;
+    let node = open_identity(&data_dir, record.id)?;
+    let secret = Key::of(&record.secret).map_err(failed)?;
+    let tokens = Some(secret.sign(&[b"nosql tokens"]));
+    let (site, bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
+    let (listener, peer) = addresses::bind_setting("peer-addr", &cluster.peer_addr).await?;
+    let about = Arc::new(About {
+        name: cluster.node_name.clone().unwrap_or_else(nosql::node_name),
+        peer: cluster.peer_advertise.clone().unwrap_or_else(|| peer.to_string()),
+        mongo: site.ready.mongo.clone(),
+        cosmos: site.ready.cosmos.clone(),
+        admin: site.ready.admin.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot: boot_id().iter().map(|byte| format!("{byte:02x}")).collect(),
+    });
+    let settings = Settings::new(record.id, 0, node, about.encode());
+    let clock = shard_clock(&config, &settings);
+    let shared = Arc::new(open_shared(&config, settings, &clock, ledger, &data_dir)?);
+    let facts = Facts {
+        cluster: Arc::new(record),
+        node,
+        about,
+        view: shared.view(),
+        role: shared.role(),
+        shared,
+        counts: Arc::new(Counts::default()),
+    };
+    let (current, terms) = watch::channel(None);
+    let dialer = Dialer {
+        cluster: facts.cluster.id,
+        key: Key::of(&secret.sign(&[b"link between nodes"])).map_err(failed)?,
+        tls: tls.clone(),
+        open: site.login == Login::Open,
+    };
+    let route = Route { facts: facts.clone(), terms, dialer };
+    let site = Arc::new(site);
+    let gateway = Arc::new(Gateway {
+        admin: site.pages.clone().map(|pages| admin::routes(route.clone(), pages)),
+        route: route.clone(),
+        certificate: site.nosql.as_ref().and_then(|settings| settings.certificate.clone()),
+        tls,
+        stopped: stopped.clone(),
+    });
+    let (stop_terms, terms_stopped) = watch::channel(false);
+    let terms = Terms { site: Arc::clone(&site), facts: facts.clone(), clock, current };
+    let terms = tokio::spawn(terms.run(terms_stopped));
+    let tasks = accept(bound, listener, &gateway, stopped);
+    let node = Node { facts, route, stop_terms, terms, data_dir };
+    node.wait_until_ready().await;
+    Ok(Opened { site, node, tasks })
+}
+
+/// The certificates of the link. An address that other machines reach needs them.
+async fn peer_tls(cluster: &ClusterConfig) -> Result<Option<LinkTls>, Failure> {
+    match &cluster.peer_tls {
+        Some(files) => LinkTls::open(&files.authority, &files.certificate, &files.key).map(Some),
+        None if listen::is_loopback(&cluster.peer_addr).await => Ok(None),
+        None => Err(Failure::Usage(format!(
+            "--peer-addr {} can be reached by other machines: give --peer-ca, --peer-cert and \
+             --peer-key, or listen on 127.0.0.1",
+            cluster.peer_addr
+        ))),
+    }
+}
+
+/// The settings with the clock that the cluster was made with.
+fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
+    let mut config = config.clone();
+    match (record.clock.as_str(), config.clock) {
+        ("system", ClockMode::System) | ("manual", ClockMode::Manual) => {}
+        // Nobody has to say so again at each node.
+        ("manual", ClockMode::System) => {
+            config.clock = ClockMode::Manual;
+            if config.reap_delay == REAP_DELAY {
+                config.reap_delay = Duration::ZERO;
+            }
+        }
+        ("system", ClockMode::Manual) => return Err(Failure::Refused(Refused::OtherClock)),
+        (other, _) => {
+            return Err(Failure::Refused(Refused::Unusable(format!(
+                "the cluster's clock is {other}, which this version does not know"
+            ))));
+        }
+    }
+    Ok(config)
+}
+
+fn shard_clock(config: &Config, settings: &Settings) -> Arc<ShardClock> {
+    let wall = config.test_wall.clone();
+    ShardClock::new(ShardClockOptions {
+        mode: match config.clock {
+            ClockMode::System => clock::ClockMode::System,
+            ClockMode::Manual => clock::ClockMode::Manual,
+        },
+        sources: Arc::new(move || -> Box<dyn ClockSource> {
+            match &wall {
+                Some(file) => Box::new(TestWall::new(file.clone())),
+                None => Box::new(Machine),
+            }
+        }),
+        boot_id: boot_id(),
+        lease_ms: i64::try_from(settings.lease / 1_000_000).unwrap_or(i64::MAX),
+    })
+}
+
+fn open_shared<L: Ledger>(
+    config: &Config,
+    settings: Settings,
+    clock: &Arc<ShardClock>,
+    ledger: Arc<L>,
+    data_dir: &DataDir,
+) -> Result<SharedNode, Failure> {
+    let options = NodeOptions {
+        tree: store_options(config, plan_memory(config), &data_dir.path),
+        settings,
+        boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap_or(0)),
+        clock: Arc::clone(clock) as Arc<_>,
+        time: Arc::clone(clock) as Arc<_>,
+    };
+    SharedNode::open(options, ledger).map_err(|error| match error.kind {
+        store::Kind::Refused | store::Kind::Corrupt => {
+            Failure::Refused(Refused::Unusable(format!(
+                "the node's copy of the data is damaged: {error}; remove the directory {} to have \
+                 it loaded again",
+                data_dir.path.join("store").display()
+            )))
+        }
+        _ => failed(error),
+    })
+}
+
+fn accept(
+    bound: Bound,
+    link: TcpListener,
+    gateway: &Arc<Gateway>,
+    stopped: &watch::Receiver<bool>,
+) -> Vec<JoinHandle<()>> {
+    let mut tasks = bound.accept(gateway, stopped);
+    let gateway = Arc::clone(gateway);
+    let places = listen::Places::of_descriptors(listen::descriptor_limit());
+    tasks.push(tokio::spawn(listen::accept_connections(
+        link,
+        stopped.clone(),
+        places,
+        move |stream, peer, _| Arc::clone(&gateway).called(stream, peer),
+    )));
+    tasks
+}
+
+impl Node {
+    /// Waits until requests would be served, here or elsewhere, for as long as that takes usually.
+    async fn wait_until_ready(&self) {
+        let ready = async {
+            let (mut view, mut terms) = (self.facts.view.clone(), self.route.terms.clone());
+            while self.route.here().is_none() && self.facts.why_unready().is_some() {
+                tokio::select! {
+                    _ = view.changed() => {}
+                    _ = terms.changed() => {}
+                    () = background::wait_for(Duration::from_millis(100)) => {}
+                }
+            }
+        };
+        if tokio::time::timeout(READY, ready).await.is_err() {
+            let why = self.facts.why_unready().unwrap_or_default();
+            tracing::warn!(why, "the node is not ready yet");
+        }
+    }
+
+    /// Tells the connections of the term that serves to end, after its data were handed over.
+    pub(crate) async fn hand_over(&self) {
+        if self.route.here().is_none() {
+            return;
+        }
+        self.facts.shared.hand_over();
+        let mut role = self.facts.role.clone();
+        let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
+        if tokio::time::timeout(HAND_OVER, given_up).await.is_err() {
+            tracing::warn!("the data were not handed over in time; another node takes over");
+        }
+    }
+
+    /// Ends the term that serves, and closes the store.
+    pub(crate) async fn stop(self) -> Result<(), Failure> {
+        let Self { facts, route, stop_terms, terms, data_dir } = self;
+        stop_terms.send_replace(true);
+        end_tasks(vec![terms]).await;
+        let shared = Arc::clone(&facts.shared);
+        drop((facts, route));
+        let stopping = Arc::clone(&shared);
+        // Joins threads.
+        tokio::task::spawn_blocking(move || stopping.stop()).await.map_err(failed)?;
+        let closed = shared.tree().close().await;
+        drop(shared);
+        drop(data_dir);
+        closed.map_err(failed)
+    }
+}

@@ -1,0 +1,115 @@
+//! Begins a term when the node may serve, and ends it when it may not any more.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use engine::Engine;
+use store_shared::{Role, ShardClock};
+use tokio::sync::{oneshot, watch};
+
+use super::{facts::Facts, ownership::InLease};
+use crate::{
+    any_store::{AnyStore, TermTree},
+    background,
+    failure::{Failure, failed},
+    features::Features,
+    open::engine_options,
+    site::Site,
+    term::Term,
+};
+
+/// The pause after a term that did not begin.
+const AGAIN: Duration = Duration::from_secs(1);
+/// After how long the log says that an engine is still in use.
+const LONG: Duration = Duration::from_secs(10);
+
+/// What terms are made of.
+pub(super) struct Terms {
+    pub(super) site: Arc<Site>,
+    pub(super) facts: Facts,
+    pub(super) clock: Arc<ShardClock>,
+    /// The term that serves.
+    pub(super) current: watch::Sender<Option<Arc<Term>>>,
+}
+
+impl Terms {
+    /// Runs until `stop`, and ends the term that serves then.
+    pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let mut role = self.facts.role.clone();
+        loop {
+            let epoch = tokio::select! {
+                epoch = until_serving(&mut role) => epoch,
+                _ = stop.wait_for(|stop| *stop) => return,
+            };
+            // The node has stopped.
+            let Some(epoch) = epoch else { return };
+            let (tree, gone) = TermTree::new(Arc::clone(self.facts.shared.tree()));
+            let begun = tokio::select! {
+                begun = self.begin(tree) => Some(begun),
+                () = until_over(role.clone(), epoch) => None,
+            };
+            match begun {
+                Some(Ok(term)) => {
+                    tracing::info!(epoch, "this node owns the data and serves them");
+                    self.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
+                    self.current.send_replace(Some(term));
+                    tokio::select! {
+                        () = until_over(role.clone(), epoch) => {}
+                        _ = stop.wait_for(|stop| *stop) => {}
+                    }
+                    self.end().await;
+                    tracing::info!(epoch, "this node does not own the data any more");
+                }
+                Some(Err(failure)) => {
+                    tracing::error!(%failure, epoch, "the data cannot be served");
+                    background::wait_for(AGAIN).await;
+                }
+                None => {}
+            }
+            wait_until_gone(gone).await;
+            if *stop.borrow() {
+                return;
+            }
+        }
+    }
+
+    async fn begin(&self, tree: TermTree) -> Result<Arc<Term>, Failure> {
+        let clock = self.clock.current();
+        let clock = clock.ok_or_else(|| Failure::Failed("the term is over".to_owned()))?;
+        let persist = Arc::new(InLease(Arc::clone(&self.clock)));
+        let options = engine_options(&self.site.config, self.site.plan, clock, persist);
+        let store = AnyStore::Shared(tree);
+        let measured = store.tree_metrics();
+        let engine = Engine::open(store, options).await.map_err(failed)?;
+        let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
+        Term::begin(&self.site, engine, measured, features).await
+    }
+
+    async fn end(&self) {
+        if let Some(term) = self.current.send_replace(None) {
+            term.end(&self.site).await;
+        }
+    }
+}
+
+/// Waits until the node may serve; returns the epoch. `None`: the node has stopped.
+async fn until_serving(role: &mut watch::Receiver<Role>) -> Option<u64> {
+    let serving = role.wait_for(|role| matches!(role, Role::Serving { .. })).await.ok()?;
+    if let Role::Serving { epoch } = &*serving { Some(*epoch) } else { None }
+}
+
+/// Waits until it may not serve in this epoch any more.
+async fn until_over(mut role: watch::Receiver<Role>, epoch: u64) {
+    // Without a sender the node has stopped.
+    let _ = role.wait_for(|role| *role != Role::Serving { epoch }).await;
+}
+
+/// Waits until nobody uses the engine any more. The next one must not be opened before: what the one
+/// before still had under way would be ordered among its commits.
+async fn wait_until_gone(mut gone: oneshot::Receiver<()>) {
+    while tokio::time::timeout(LONG, &mut gone).await.is_err() {
+        tracing::warn!("requests of a term that is over still run");
+    }
+}

@@ -1,0 +1,208 @@
+//! Nodes of one process on a ledger in memory, asked over their sockets: whichever is asked, the same
+//! data answer, over hand-overs and over the end of an owner.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use cluster::{ClusterRecord, Ledger as _, MemoryLedger, Request};
+use document::{Document, Value, doc};
+use serde_json::json;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::{
+    background,
+    config::{ClusterConfig, Config},
+    failure::Failure,
+    serve::start_node,
+    testing::{Server, send_request},
+};
+
+/// How long something is waited for that takes a lease at the most.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn cluster_config(name: &str) -> ClusterConfig {
+    ClusterConfig {
+        contact_points: Vec::new(),
+        keyspace: "ebb".to_owned(),
+        datacenter: None,
+        login: None,
+        accept_unsynced: false,
+        peer_addr: "127.0.0.1:0".to_owned(),
+        peer_advertise: None,
+        peer_tls: None,
+        node_name: Some(name.to_owned()),
+    }
+}
+
+async fn ledger(clock: &str) -> Arc<MemoryLedger> {
+    let ledger = MemoryLedger::new();
+    let record = ClusterRecord {
+        format: 1,
+        id: Uuid::from_u128(7),
+        shards: 1,
+        clock: clock.to_owned(),
+        secret: Bytes::from_static(&[7; 32]),
+    };
+    ledger.execute(Request::MakeCluster(record)).await.unwrap();
+    Arc::new(ledger)
+}
+
+/// A node, and the directory that it would be started on again.
+struct Node {
+    server: Server,
+    directory: TempDir,
+}
+
+async fn try_start(
+    ledger: &Arc<MemoryLedger>,
+    name: &str,
+    directory: &TempDir,
+) -> Result<Server, Failure> {
+    let config = Config { data_dir: Some(directory.path().join("data")), ..Config::for_tests() };
+    start_node(&config, &cluster_config(name), Arc::clone(ledger)).await.map(Server)
+}
+
+async fn start(ledger: &Arc<MemoryLedger>, name: &str) -> Node {
+    let directory = TempDir::new().unwrap();
+    let server = try_start(ledger, name, &directory).await.unwrap();
+    Node { server, directory }
+}
+
+impl Node {
+    async fn insert(&self, id: i32) {
+        self.server
+            .run_command(doc! {
+                "insert": "c", "documents": vec![doc! { "_id": id }], "$db": "test",
+            })
+            .await;
+    }
+
+    async fn ids(&self) -> Vec<i32> {
+        let reply = self
+            .server
+            .run_command(doc! { "find": "c", "sort": doc! { "_id": 1 }, "$db": "test" })
+            .await;
+        first_batch(&reply)
+    }
+
+    async fn role(&self) -> String {
+        let cluster = self.server.ask_well("GET", "/_ebb/cluster", "").await;
+        cluster["node"]["role"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the node is this to the shard.
+    async fn wait_for(&self, role: &str) {
+        let waits = async {
+            while self.role().await != role {
+                background::wait_for(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waits).await.unwrap();
+    }
+}
+
+fn first_batch(reply: &Document) -> Vec<i32> {
+    let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
+    let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
+    let id = |document: &Value| match document {
+        Value::Document(document) => match document.get("_id") {
+            Some(Value::Int32(id)) => *id,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    batch.iter().map(id).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whichever_node_is_asked_the_same_data_answer() {
+    let ledger = ledger("manual").await;
+    let (one, two) = (start(&ledger, "one").await, start(&ledger, "two").await);
+    assert_eq!((one.role().await, two.role().await), ("owner".to_owned(), "follower".to_owned()));
+    one.insert(1).await;
+    two.insert(2).await;
+    assert_eq!(one.ids().await, [1, 2]);
+    assert_eq!(two.ids().await, [1, 2]);
+    // The clock is the owner's, whoever is told.
+    two.server.move_forward(60.0).await;
+    let [here, there] = [&one, &two].map(|node| node.server.ask_well("GET", "/_ebb/clock", ""));
+    assert_eq!(here.await["now_ms"], there.await["now_ms"]);
+    // The door of the NoSQL API is the owner's too: nobody else could know that there is no signature.
+    for node in [&one, &two] {
+        let address = node.server.0.cosmos().unwrap();
+        let answer = send_request(address, "GET", "/dbs", &[], "").await;
+        assert_eq!(answer.status, 401, "{answer:?}");
+        let status = node.server.ask_well("GET", "/status", "").await;
+        assert_eq!(status["cluster"]["shards"][0]["owner"], "one", "{status}");
+        assert_eq!(node.server.ask_admin("GET", "/readyz", "").await.status, 200);
+        let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
+        assert!(figures.contains("ebb_cluster_epoch 1\n"), "{figures}");
+    }
+    one.server.stop().await;
+    two.wait_for("owner").await;
+    assert_eq!(two.ids().await, [1, 2]);
+    two.server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn data_are_handed_over_to_the_node_that_is_named() {
+    let ledger = ledger("manual").await;
+    let nodes =
+        [start(&ledger, "one").await, start(&ledger, "two").await, start(&ledger, "three").await];
+    for (count, name) in (0..).zip(["three", "two", "three", "one"]) {
+        nodes[0].insert(count).await;
+        let body = json!({ "shard": 0, "to": name }).to_string();
+        let [_, asked, _] = &nodes;
+        let told = asked.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
+        assert_eq!(told["shards"][0]["owner"], name, "{told}");
+        for node in &nodes {
+            assert_eq!(node.ids().await, (0..=count).collect::<Vec<_>>());
+        }
+    }
+    for (body, status) in [
+        (r#"{"to": "one"}"#, 400),
+        (r#"{"to": "four"}"#, 400),
+        (r#"{"shard": 1}"#, 400),
+        (r#"{"shards": 0}"#, 400),
+    ] {
+        let answer = nodes[1].server.ask_admin("POST", "/_ebb/cluster/hand-over", body).await;
+        assert_eq!(answer.status, status, "{body}: {answer:?}");
+    }
+    for node in nodes {
+        node.server.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
+    let ledger = ledger("manual").await;
+    let (one, two) = (start(&ledger, "one").await, start(&ledger, "two").await);
+    one.insert(1).await;
+    // As a killed process: nothing is handed over.
+    let Node { server, directory } = one;
+    drop(server);
+    two.insert(2).await;
+    assert_eq!(two.ids().await, [1, 2]);
+    let server = try_start(&ledger, "one", &directory).await.unwrap();
+    let one = Node { server, directory };
+    assert_eq!(one.role().await, "follower");
+    assert_eq!(one.ids().await, [1, 2]);
+    one.server.stop().await;
+    two.server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_cannot_be_one_is_refused() {
+    let ledger = ledger("system").await;
+    let directory = TempDir::new().unwrap();
+    let refusal = try_start(&ledger, "one", &directory).await.unwrap_err();
+    assert!(refusal.to_string().contains("other kind of clock"), "{refusal}");
+    let config = Config { data_dir: None, ..Config::for_tests() };
+    let refusal = start_node(&config, &cluster_config("one"), Arc::clone(&ledger)).await;
+    assert!(refusal.unwrap_err().to_string().contains("--data-dir"));
+    let mut cluster = cluster_config("one");
+    cluster.peer_addr = "0.0.0.0:0".to_owned();
+    let refusal = start_node(&config, &cluster, Arc::clone(&ledger)).await.unwrap_err();
+    assert!(refusal.to_string().contains("--peer-ca"), "{refusal}");
+}
