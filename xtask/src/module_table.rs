@@ -301,7 +301,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "cli",
         ],
     ),
-    ("ebb", &["client", "ending", "admin", "bench", "quickstart", "settings", "commands"]),
+    ("ebb", &["client", "ending", "settings", "admin", "bench", "quickstart", "commands"]),
     ("test-kit", &["build", "pausing", "task", "kit"]),
     ("sim", &["shape", "op", "model", "cursor", "dialect", "path", "world", "history", "names"]),
 ];

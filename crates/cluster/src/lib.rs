@@ -13,6 +13,7 @@
 
 mod ask;
 mod entry;
+mod fact;
 mod follower;
 mod host;
 pub mod laws;
@@ -36,9 +37,10 @@ mod watch;
 
 pub use ask::{Answer, Ask, Token};
 pub use entry::{Encoded, Entry};
+pub use fact::Fact;
 pub use host::{Heritage, Host};
 pub use lease::Lease;
-pub use member::{Fact, Member};
+pub use member::Member;
 pub use memory::{LedgerFault, MemoryLedger};
 pub use owner::Owner;
 pub use parts::{join, split};

@@ -1,10 +1,13 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers. It can do nothing
-//! that a request to that address could not.
+//! that a request to that address could not. `ebb admin cluster init` alone asks no server: there is
+//! none yet.
+
+mod cluster;
 
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     client::{self, Client},
@@ -12,7 +15,7 @@ use crate::{
 };
 
 /// A request to the admin address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {
     /// Show the clock as it stands.
     Clock,
@@ -20,6 +23,10 @@ enum Request {
     AcceptClock,
     /// Show what a person wants to know first.
     Status,
+    /// Show the cluster.
+    Cluster,
+    /// Have another node own the data.
+    HandOver { shard: u32, to: Option<String> },
 }
 
 /// Returns the subcommand and its own subcommands. The flags that name the server are global: they may
@@ -41,6 +48,7 @@ pub(crate) fn command() -> Command {
                 .help("Print what the server answers as it is"),
         )
         .subcommand(clock)
+        .subcommand(cluster::command())
         .subcommand(Command::new("status").about("Show the server's state"))
 }
 
@@ -51,6 +59,12 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
             Some((_, accept)) => (Request::AcceptClock, accept),
             None => (Request::Clock, clock),
         },
+        Some(("cluster", cluster)) => match cluster.subcommand() {
+            Some(("init", init)) => return cluster::run_init(init),
+            Some(("hand-over", inner)) => (cluster::hand_over_of(inner), inner),
+            Some((_, status)) => (Request::Cluster, status),
+            None => (Request::Cluster, cluster),
+        },
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
@@ -58,27 +72,35 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Ok(client) => client,
         Err(message) => return complain(message, FAILED),
     };
-    match ask_server(&client, request) {
+    match ask_server(&client, &request) {
         Ok(answer) if inner.get_flag("json") => print_text(format!("{answer}\n")),
-        Ok(answer) => print_text(format_answer(request, &answer)),
+        Ok(answer) => print_text(format_answer(&request, &answer)),
         Err(message) => return complain(message, FAILED),
     }
     ExitCode::SUCCESS
 }
 
 /// Sends a request and returns the answer; an error is the text to show.
-fn ask_server(client: &Client, request: Request) -> Result<Value, String> {
+fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
     match request {
         Request::Clock => client.get("/_ebb/clock"),
         Request::AcceptClock => client.post("/_ebb/clock/accept"),
         Request::Status => client.get("/status"),
+        Request::Cluster => client.get("/_ebb/cluster"),
+        Request::HandOver { shard, to } => {
+            let body = json!({ "shard": shard, "to": to });
+            client.post_json("/_ebb/cluster/hand-over", &body)
+        }
     }
 }
 
 /// Returns an answer for people: a line for each value, `clock.mode: system`.
-fn format_answer(request: Request, answer: &Value) -> String {
+fn format_answer(request: &Request, answer: &Value) -> String {
     let mut out = String::new();
-    if request == Request::AcceptClock {
+    if *request == Request::Cluster {
+        return cluster::format_cluster(answer);
+    }
+    if *request == Request::AcceptClock {
         out.push_str("accepted\n");
     }
     push_lines("", answer, &mut out);
@@ -130,17 +152,17 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
         for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask_server(&Client::new(&address, None), request).unwrap();
+            let answer = ask_server(&Client::new(&address, None), &request).unwrap();
             assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
         }
-        let answer = ask_server(&Client::new(&address, None), Request::Status).unwrap();
+        let answer = ask_server(&Client::new(&address, None), &Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
         let refused =
-            ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), Request::Clock)
+            ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), &Request::Clock)
                 .unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask_server(&Client::new(&address, None), Request::Clock).unwrap_err();
+        let gone = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
         assert!(gone.contains("no answer from"), "{gone}");
     }
 
@@ -156,12 +178,12 @@ mod tests {
         let address = running.admin().unwrap().to_owned();
         let key = server::first_key(&file).unwrap();
         for request in [Request::Clock, Request::AcceptClock, Request::Status] {
-            ask_server(&Client::new(&address, Some(&key)), request).unwrap();
+            ask_server(&Client::new(&address, Some(&key)), &request).unwrap();
         }
-        let refused = ask_server(&Client::new(&address, None), Request::Clock).unwrap_err();
+        let refused = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
         assert!(refused.contains("Bearer"), "{refused}");
         let refused =
-            ask_server(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), Request::Clock)
+            ask_server(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), &Request::Clock)
                 .unwrap_err();
         assert!(refused.contains("none of the account's keys"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
@@ -171,7 +193,7 @@ mod tests {
     #[test]
     fn answers_are_shown_a_line_a_value() {
         let answer = json!({ "mode": "system", "a": { "b": 1, "c": null } });
-        let text = format_answer(Request::AcceptClock, &answer);
+        let text = format_answer(&Request::AcceptClock, &answer);
         let mut lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.remove(0), "accepted");
         lines.sort_unstable();

@@ -103,6 +103,13 @@ impl Client {
         self.read_answer(self.with_key(self.agent.post(self.url_of(path))).send_empty())
     }
 
+    /// Sends a POST with JSON and returns the JSON of the answer.
+    pub(crate) fn post_json(&self, path: &str, body: &Value) -> Result<Value, String> {
+        let request = self.with_key(self.agent.post(self.url_of(path)));
+        let request = request.header("content-type", "application/json");
+        self.read_answer(request.send(body.to_string()))
+    }
+
     /// Returns the request with the key, where there is one.
     fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         match &self.bearer {

@@ -7,16 +7,19 @@
 //! --data-dir ./a   >   EBB_DATA_DIR=./b   >   data-dir = "./c"   >   ./ebb-data
 //! ```
 
+mod cluster;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+pub(crate) use cluster::CassandraValues;
+use cluster::PeerValues;
 use server::{ClockMode, Config, LogFormat, REAP_DELAY};
 use values::{
-    Address, Optional, optional, parse_address, parse_bool, parse_clock, parse_days,
+    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_clock, parse_days,
     parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds,
-    parse_size,
+    parse_size, parse_store,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -28,6 +31,13 @@ struct Values {
     /// Keep nothing; excludes --data-dir
     #[arg(long, env = "EBB_IN_MEMORY", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     in_memory: bool,
+    /// What keeps the data: files of this server, or a cluster's Cassandra
+    #[arg(long, env = "EBB_STORE", value_name = "lsm|cassandra", default_value = "lsm", value_parser = parse_store)]
+    store: StoreKind,
+    #[command(flatten)]
+    cassandra: CassandraValues,
+    #[command(flatten)]
+    peer: PeerValues,
     /// Address of the MongoDB API, or 'off'
     #[arg(long, env = "EBB_MONGO_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:27017", value_parser = parse_address)]
     mongo_addr: Address,
@@ -195,6 +205,14 @@ impl Settings {
         if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
             return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
         }
+        let cluster = match given.store {
+            StoreKind::Cassandra if given.in_memory => {
+                let text = "--in-memory and --store cassandra exclude each other";
+                return Err(Wrong(text.to_owned()));
+            }
+            StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
+            StoreKind::Lsm => self.refuse_cluster_settings()?,
+        };
         let usual_delay = match given.clock {
             ClockMode::System => REAP_DELAY,
             // Whoever moves the clock wants to see the bytes go too.
@@ -232,7 +250,18 @@ impl Settings {
             accept_loss: given.accept_loss,
             test_wall: given.test_wall.0,
             memory: given.memory.0,
+            cluster,
         })
+    }
+
+    /// A server of its own has no use for settings of a cluster: whoever gave one means something else.
+    fn refuse_cluster_settings<T>(&self) -> Result<Option<T>, Wrong> {
+        let of_cluster =
+            |name: &&String| name.starts_with("cassandra-") || name.starts_with("peer-");
+        match self.sources.keys().filter(of_cluster).find(|name| self.is_set(name)) {
+            Some(name) => Err(Wrong(format!("--{name} needs --store cassandra"))),
+            None => Ok(None),
+        }
     }
 }
 
@@ -278,111 +307,4 @@ fn value_error(error: &clap::Error) -> Wrong {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
-        let command = add_flags(Command::new("serve").no_binary_name(true));
-        let matches = command.try_get_matches_from(typed).map_err(|error| value_error(&error))?;
-        Settings::gather(&matches, file)
-    }
-
-    fn config(typed: &[&str], file: Option<&str>) -> Result<Config, String> {
-        gather(typed, file).and_then(|settings| settings.config()).map_err(|wrong| wrong.0)
-    }
-
-    #[test]
-    fn a_flag_beats_the_file_and_the_file_beats_the_default() {
-        let file = "clock = \"manual\"\nmongo-addr = \"127.0.0.1:1\"\nreap-delay = 5";
-        let found = config(&["--mongo-addr", "127.0.0.1:2"], Some(file)).unwrap();
-        assert_eq!(found.mongo_addr.as_deref(), Some("127.0.0.1:2"));
-        assert_eq!((found.clock, found.reap_delay), (ClockMode::Manual, Duration::from_secs(5)));
-        let found = config(&["--clock", "manual", "--admin-addr", "off"], None).unwrap();
-        assert_eq!((found.reap_delay, found.admin_addr), (Duration::ZERO, None));
-        assert_eq!(config(&[], None).unwrap().reap_delay, Duration::from_secs(60));
-        for (typed, want) in [(&[][..], false), (&["--enforce-throughput"], true)] {
-            assert_eq!(config(typed, None).unwrap().enforce_throughput, want);
-        }
-        for (typed, file, want) in [
-            (&[][..], None, None),
-            (&["--per-document-ttl", "off"], None, Some(false)),
-            (&["--per-document-ttl", "on"], Some("per-document-ttl = \"off\""), Some(true)),
-            (&[], Some("per-document-ttl = \"off\""), Some(false)),
-        ] {
-            assert_eq!(config(typed, file).unwrap().per_document_ttl, want, "{typed:?} {file:?}");
-        }
-        for (typed, file, want) in [
-            (&[][..], None, &[][..]),
-            (&["--admin-host", "a", "--admin-host", "b, c"], None, &["a", "b", "c"]),
-            (&[], Some("admin-host = [\"a\", \"b\"]"), &["a", "b"]),
-            (&["--admin-host", "a"], Some("admin-host = \"b\""), &["a"]),
-        ] {
-            assert_eq!(config(typed, file).unwrap().admin_hosts, want, "{typed:?}");
-        }
-        for (typed, want) in [
-            (&[][..], None),
-            (&["--account-endpoint", "https://db.example"], Some("https://db.example/")),
-            (&["--account-endpoint", "http://[::1]:8081/"], Some("http://[::1]:8081/")),
-        ] {
-            assert_eq!(config(typed, None).unwrap().account_endpoint.as_deref(), want, "{typed:?}");
-        }
-        for (typed, want) in [
-            (&[][..], None),
-            (&["--memory", "512m"], Some(512 << 20)),
-            (&["--memory", "2G"], Some(2 << 30)),
-            (&["--memory", "262144k"], Some(256 << 20)),
-            (&["--memory", "300000000"], Some(300_000_000)),
-        ] {
-            assert_eq!(config(typed, None).unwrap().memory, want, "{typed:?}");
-        }
-        assert_eq!(config(&[], None).unwrap().index_unused_days, None);
-        let found = config(&["--index-unused-days", "30"], None).unwrap();
-        assert_eq!(found.index_unused_days, Some(30));
-        // A variable or a key that is there and empty says nothing.
-        for (typed, file) in [(&["--memory", ""][..], None), (&[], Some("memory = \"\""))] {
-            assert_eq!(config(typed, file).unwrap().memory, None, "{typed:?} {file:?}");
-        }
-        let found = config(&["--data-dir", "x", "--in-memory=false"], None).unwrap();
-        assert_eq!(found.data_dir.as_deref(), Some(std::path::Path::new("x")));
-        let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
-        assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
-        assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
-    }
-
-    #[test]
-    fn wrong_values_name_their_setting() {
-        for (typed, file, name) in [
-            (&["--clock", "lunar"][..], None, "--clock"),
-            (&["--mongo-addr", "nowhere"], None, "--mongo-addr"),
-            (&["--reap-delay", "-1"], None, "--reap-delay"),
-            (&["--reap-delay", "NaN"], None, "--reap-delay"),
-            (&["--index-unused-days", "0"], None, "--index-unused-days"),
-            (&["--log-level", "loud"], None, "--log-level"),
-            (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
-            (&["--tls-cert", "x"], None, "--tls-key"),
-            (&["--per-document-ttl", "maybe"], None, "--per-document-ttl"),
-            (&["--admin-host", "http://x"], None, "--admin-host"),
-            (&["--account-endpoint", "db.example:443"], None, "--account-endpoint"),
-            (&["--account-endpoint", "ftp://db.example"], None, "--account-endpoint"),
-            (&["--account-endpoint", "https://"], None, "--account-endpoint"),
-            (&["--account-endpoint", "https://db.example/x"], None, "--account-endpoint"),
-            (&["--account-endpoint", "https://a@db.example"], None, "--account-endpoint"),
-            (&["--memory", "much"], None, "--memory"),
-            (&["--memory", "1t"], None, "--memory"),
-            (&["--memory", "-1g"], None, "--memory"),
-            (&["--memory", "127m"], None, "--memory"),
-            (&["--memory", "99999999999999999999g"], None, "--memory"),
-            (&["--memory", "99999999999999999g"], None, "--memory"),
-            (&[], Some("clock = \"lunar\""), "--clock"),
-            (&[], Some("in-memory = 7"), "--in-memory"),
-            (&[], Some("admin-host = [\"a\", \"b:1\"]"), "--admin-host"),
-            (&[], Some("in-memory = true\ndata-dir = \"x\""), "--data-dir"),
-            (&["--data-dir", "x"], Some("in-memory = true"), "--data-dir"),
-            (&[], Some("colour = 1"), "colour"),
-            (&[], Some("clock ="), "--config"),
-        ] {
-            let wrong = config(typed, file).unwrap_err();
-            assert!(wrong.contains(name), "{typed:?}: {wrong}");
-        }
-    }
-}
+mod tests;

@@ -45,7 +45,7 @@ enum Data {
     /// A server's own.
     Own(Own),
     /// A cluster's.
-    Shared(Node),
+    Shared(Box<Node>),
 }
 
 /// Data of a server's own.
@@ -146,7 +146,7 @@ pub(crate) async fn start_node<L: Ledger>(
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
     announce_ready(&site.config, &site.ready)?;
-    Ok(Running { site, stop, tasks, data: Data::Shared(node) })
+    Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
 }
 
 /// Starts a server of its own.

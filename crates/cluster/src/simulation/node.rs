@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::checker::{Checked, Checker};
 use crate::{
     ask::{Answer, Token},
+    fact::Fact,
     host::{Heritage, Host},
-    member::{Fact, Member},
+    member::Member,
     place::Place,
     settings::Settings,
 };

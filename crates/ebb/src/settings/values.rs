@@ -120,6 +120,24 @@ pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     }
 }
 
+/// What keeps the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StoreKind {
+    /// Files of this server.
+    Lsm,
+    /// A cluster's Cassandra.
+    Cassandra,
+}
+
+/// Reads what keeps the data.
+pub(super) fn parse_store(text: &str) -> Result<StoreKind, String> {
+    match text {
+        "lsm" => Ok(StoreKind::Lsm),
+        "cassandra" => Ok(StoreKind::Cassandra),
+        _ => Err("it is not lsm or cassandra".to_owned()),
+    }
+}
+
 /// Reads how log lines look.
 pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     match text {

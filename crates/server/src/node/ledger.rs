@@ -68,7 +68,13 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<CassandraLedger, F
 
 /// Makes keyspace, tables and the record of a cluster; refuses where there is one. What an attempt
 /// before left half done is finished. Returns the cluster's id.
-pub async fn init_cluster(new: &NewCluster) -> Result<Uuid, Failure> {
+pub fn init_cluster(new: &NewCluster) -> Result<Uuid, Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(init(new))
+}
+
+async fn init(new: &NewCluster) -> Result<Uuid, Failure> {
     let options = options_of(&new.at)?;
     let replication = match &new.datacenter {
         Some(name) => Replication::Datacenter(name.clone(), new.copies),

@@ -1,0 +1,186 @@
+//! `ebb admin cluster`: makes a cluster, shows it, and moves its data from node to node.
+//!
+//! ```text
+//! init        makes keyspace, tables and record in Cassandra, before any node runs
+//! status      which nodes there are, who owns the data, who is behind
+//! hand-over   has another node own the data
+//! ```
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use serde_json::Value;
+use server::{ClockMode, NewCluster};
+
+use super::Request;
+use crate::{
+    ending::{USAGE, complain, end_failed, print_text},
+    settings::{CassandraValues, Wrong},
+};
+
+/// Returns the subcommand and its own subcommands.
+pub(super) fn command() -> Command {
+    let init = CassandraValues::augment_args(Command::new("init"))
+        .about("Make a cluster in a keyspace of Cassandra that holds none")
+        .arg(
+            Arg::new("replication")
+                .long("replication")
+                .value_name("[DATACENTER:]COPIES")
+                .default_value("3")
+                .help("How many nodes of Cassandra hold the data, 3 at least"),
+        )
+        .arg(
+            Arg::new("clock")
+                .long("clock")
+                .value_name("system|manual")
+                .value_parser(["system", "manual"])
+                .default_value("system")
+                .help("How the database clock moves, for as long as the cluster lives"),
+        );
+    let hand_over = Command::new("hand-over")
+        .about("Have another node own the data of a shard")
+        .arg(
+            Arg::new("shard")
+                .value_name("SHARD")
+                .value_parser(value_parser!(u32))
+                .required(true)
+                .help("Number of the shard; there is one, 0"),
+        )
+        .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
+    Command::new("cluster")
+        .about("Show a cluster, or tell it something")
+        .subcommand(init)
+        .subcommand(Command::new("status").about("Show nodes and shards"))
+        .subcommand(hand_over)
+}
+
+/// Returns what was typed behind `hand-over`.
+pub(super) fn hand_over_of(matches: &ArgMatches) -> Request {
+    let shard = matches.get_one("shard").copied().unwrap_or_default();
+    Request::HandOver { shard, to: matches.get_one("to").cloned() }
+}
+
+/// Makes a cluster and prints its id.
+pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
+    let new = match new_cluster(matches) {
+        Ok(new) => new,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    match server::init_cluster(&new) {
+        Ok(id) => print_text(format!("made cluster {id} in keyspace {}\n", new.at.keyspace)),
+        Err(failure) => return end_failed(failure),
+    }
+    ExitCode::SUCCESS
+}
+
+fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
+    let values = CassandraValues::from_arg_matches(matches);
+    let at = values.map_err(|error| Wrong(error.to_string()))?.config()?;
+    let replication = matches.get_one::<String>("replication").map_or("", String::as_str);
+    let (datacenter, copies) = match replication.rsplit_once(':') {
+        Some((name, copies)) => (Some(name.to_owned()), copies),
+        None => (None, replication),
+    };
+    let copies = copies.parse().ok().filter(|copies| 3 <= *copies);
+    let copies = copies.ok_or_else(|| {
+        Wrong(format!(
+            "--replication {replication}: it is not the number of copies, 3 at least, or \
+             DATACENTER:COPIES"
+        ))
+    })?;
+    let is_manual = matches.get_one::<String>("clock").is_some_and(|clock| clock == "manual");
+    let clock = if is_manual { ClockMode::Manual } else { ClockMode::System };
+    Ok(NewCluster { at, datacenter, copies, clock })
+}
+
+/// Returns a cluster for people: a line for each shard and each node.
+pub(super) fn format_cluster(answer: &Value) -> String {
+    let text = |value: &Value, name: &str| match value.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(other) => other.to_string(),
+    };
+    let list = |name: &str| answer.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut out = format!("cluster {}, clock {}\n", text(answer, "cluster"), text(answer, "clock"));
+    for shard in list("shards") {
+        out.push_str(&format!(
+            "shard {}: owner {}, epoch {}, {}, {} entries\n",
+            text(&shard, "shard"),
+            text(&shard, "owner"),
+            text(&shard, "epoch"),
+            text(&shard, "phase"),
+            text(&shard, "committed"),
+        ));
+    }
+    let asked = answer.get("node").cloned().unwrap_or_default();
+    for node in list("nodes") {
+        let role = match text(&node, "id") == text(&asked, "id") {
+            true => format!(
+                ", asked: {}, {} entries behind",
+                text(&asked, "role"),
+                text(&asked, "behind")
+            ),
+            false => String::new(),
+        };
+        out.push_str(&format!(
+            "node {}: {}, MongoDB {}, NoSQL {}, admin {}, link {}, version {}{role}\n",
+            text(&node, "name"),
+            text(&node, "state"),
+            text(&node, "mongo"),
+            text(&node, "cosmos"),
+            text(&node, "admin"),
+            text(&node, "peer"),
+            text(&node, "version"),
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn typed(words: &[&str]) -> Result<NewCluster, String> {
+        let matches = command()
+            .try_get_matches_from([&["cluster", "init"], words].concat())
+            .map_err(|error| error.to_string())?;
+        let (_, init) = matches.subcommand().unwrap();
+        new_cluster(init).map_err(|wrong| wrong.0)
+    }
+
+    #[test]
+    fn a_cluster_has_three_copies_at_least() {
+        let points = "--cassandra-contact-points=127.0.0.1:9042";
+        let new = typed(&[points]).unwrap();
+        assert_eq!((new.datacenter, new.copies, new.clock), (None, 3, ClockMode::System));
+        let new = typed(&[points, "--replication", "dc1:5", "--clock", "manual"]).unwrap();
+        assert_eq!((new.datacenter.as_deref(), new.copies), (Some("dc1"), 5));
+        assert_eq!(new.clock, ClockMode::Manual);
+        for (words, want) in [
+            (&[points, "--replication", "2"][..], "3 at least"),
+            (&[points, "--replication", "dc1:"], "3 at least"),
+            (&[points, "--clock", "lunar"], "--clock"),
+            (&[], "--cassandra-contact-points"),
+        ] {
+            let wrong = typed(words).unwrap_err();
+            assert!(wrong.contains(want), "{words:?}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_is_shown_a_line_a_node() {
+        let answer = json!({
+            "cluster": "c", "clock": "system",
+            "node": { "id": "1", "role": "follower", "behind": 2 },
+            "nodes": [{ "id": "1", "name": "a", "state": "up", "mongo": "h:1" }],
+            "shards": [{ "shard": 0, "owner": null, "epoch": 3, "phase": "sealing", "committed": 9 }],
+        });
+        let text = format_cluster(&answer);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "shard 0: owner -, epoch 3, sealing, 9 entries");
+        assert!(lines[2].starts_with("node a: up, MongoDB h:1, NoSQL -"), "{text}");
+        assert!(lines[2].ends_with("asked: follower, 2 entries behind"), "{text}");
+    }
+}

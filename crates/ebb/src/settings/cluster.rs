@@ -1,0 +1,156 @@
+//! Settings of a node of a cluster: where Cassandra is, and how other nodes reach this one. `ebb admin
+//! cluster init` has those of Cassandra too.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+use server::{ClusterConfig, PeerCertificates};
+
+use super::{
+    Wrong,
+    values::{Address, Optional, optional, parse_address, parse_bool, parse_path},
+};
+
+/// Where the data of a cluster are. A doc comment is the help of its flag.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CassandraValues {
+    /// Nodes of Cassandra to begin with
+    #[arg(long, env = "EBB_CASSANDRA_CONTACT_POINTS", value_name = "HOST:PORT,...", value_delimiter = ',', value_parser = parse_point)]
+    cassandra_contact_points: Vec<String>,
+    /// Keyspace that the cluster is in
+    #[arg(long, env = "EBB_CASSANDRA_KEYSPACE", value_name = "NAME", default_value = "ebb")]
+    cassandra_keyspace: String,
+    /// Datacenter of Cassandra whose nodes are asked [any]
+    #[arg(long, env = "EBB_CASSANDRA_DATACENTER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
+    cassandra_datacenter: Optional<String>,
+    /// User of Cassandra [it asks for none]
+    #[arg(long, env = "EBB_CASSANDRA_USER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
+    cassandra_user: Optional<String>,
+    /// File with that user's password
+    #[arg(long, env = "EBB_CASSANDRA_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cassandra_password_file: Optional<PathBuf>,
+    /// Start although Cassandra acknowledges what it has not synced to its disks
+    #[arg(long, env = "EBB_ACCEPT_UNSYNCED", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    accept_unsynced: bool,
+}
+
+/// How nodes reach each other.
+#[derive(Clone, Debug, Args)]
+pub(super) struct PeerValues {
+    /// Address of the link between nodes
+    #[arg(long, env = "EBB_PEER_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:8090", value_parser = parse_address)]
+    peer_addr: Address,
+    /// Where other nodes reach it [at that address]
+    #[arg(long, env = "EBB_PEER_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_point))]
+    peer_advertise: Optional<String>,
+    /// Authority of the certificates that nodes show each other [none: nodes of one machine]
+    #[arg(long, env = "EBB_PEER_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    peer_ca: Optional<PathBuf>,
+    /// Certificate that this node shows
+    #[arg(long, env = "EBB_PEER_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    peer_cert: Optional<PathBuf>,
+    /// Private key of that certificate
+    #[arg(long, env = "EBB_PEER_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    peer_key: Optional<PathBuf>,
+    /// What people call this node [the machine's name]
+    #[arg(long, env = "EBB_NODE_NAME", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
+    node_name: Optional<String>,
+}
+
+impl CassandraValues {
+    /// Returns what they mean, with the usual settings of the link.
+    pub(crate) fn config(self) -> Result<ClusterConfig, Wrong> {
+        let wrong = |text: &str| Err(Wrong(text.to_owned()));
+        let contact_points: Vec<String> =
+            self.cassandra_contact_points.into_iter().filter(|point| !point.is_empty()).collect();
+        if contact_points.is_empty() {
+            return wrong("--cassandra-contact-points names no node of Cassandra");
+        }
+        let login = match (self.cassandra_user.0, self.cassandra_password_file.0) {
+            (Some(user), Some(file)) => Some((user, file)),
+            (None, None) => None,
+            _ => return wrong("--cassandra-user and --cassandra-password-file belong together"),
+        };
+        Ok(ClusterConfig {
+            contact_points,
+            keyspace: self.cassandra_keyspace,
+            datacenter: self.cassandra_datacenter.0,
+            login,
+            accept_unsynced: self.accept_unsynced,
+            peer_addr: String::new(),
+            peer_advertise: None,
+            peer_tls: None,
+            node_name: None,
+        })
+    }
+}
+
+impl PeerValues {
+    /// Adds what they mean.
+    pub(super) fn add_to(self, mut config: ClusterConfig) -> Result<ClusterConfig, Wrong> {
+        let wrong = |text: &str| Err(Wrong(text.to_owned()));
+        let Some(address) = self.peer_addr.0 else {
+            return wrong("--peer-addr cannot be off: nodes pass clients on to each other there");
+        };
+        config.peer_tls = match (self.peer_ca.0, self.peer_cert.0, self.peer_key.0) {
+            (Some(authority), Some(certificate), Some(key)) => {
+                Some(PeerCertificates { authority, certificate, key })
+            }
+            (None, None, None) => None,
+            _ => return wrong("--peer-ca, --peer-cert and --peer-key belong together"),
+        };
+        config.peer_addr = address;
+        config.peer_advertise = self.peer_advertise.0;
+        config.node_name = self.node_name.0;
+        Ok(config)
+    }
+}
+
+/// Reads any text.
+fn parse_text(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
+/// Reads `HOST:PORT`. It may be empty, where a list ends with a comma.
+fn parse_point(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port != 0)
+    });
+    match text.is_empty() || has_port {
+        true => Ok(text.to_owned()),
+        false => Err("it is not HOST:PORT".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::tests::config;
+
+    #[test]
+    fn a_node_is_told_where_its_cluster_is() {
+        let cluster = |typed: &[&str]| {
+            let typed = [&["--store", "cassandra"], typed].concat();
+            config(&typed, None).map(|config| config.cluster.unwrap())
+        };
+        let points = "--cassandra-contact-points=127.0.0.1:9042, db:9043,";
+        let found = cluster(&[points]).unwrap();
+        assert_eq!(found.contact_points, ["127.0.0.1:9042", "db:9043"]);
+        assert_eq!((found.keyspace.as_str(), found.peer_addr.as_str()), ("ebb", "127.0.0.1:8090"));
+        assert!(found.peer_tls.is_none() && found.login.is_none() && !found.accept_unsynced);
+        for (typed, name) in [
+            (&[][..], "--cassandra-contact-points"),
+            (&["--cassandra-contact-points", "nowhere"], "--cassandra-contact-points"),
+            (&[points, "--cassandra-user", "a"], "--cassandra-password-file"),
+            (&[points, "--peer-addr", "off"], "--peer-addr"),
+            (&[points, "--peer-cert", "x"], "--peer-key"),
+            (&[points, "--in-memory"], "--in-memory"),
+        ] {
+            let wrong = cluster(typed).unwrap_err();
+            assert!(wrong.contains(name), "{typed:?}: {wrong}");
+        }
+        let wrong = config(&[points], None).unwrap_err();
+        assert!(wrong.contains("--store cassandra"), "{wrong}");
+        assert!(config(&["--store", "lsm"], None).unwrap().cluster.is_none());
+    }
+}
