@@ -80,6 +80,11 @@ impl Follower {
         self.shard.as_ref()
     }
 
+    /// Looks at the shard and the journal at once.
+    pub(crate) fn hurry(&mut self, now: u64) {
+        (self.look_due, self.read_due) = (now, now);
+    }
+
     /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()

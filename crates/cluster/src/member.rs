@@ -161,6 +161,14 @@ impl Member {
         self.holds_until = until;
     }
 
+    /// Looks at the shard and the other nodes at once: something has changed.
+    pub fn look(&mut self, now: u64) {
+        self.watch.hurry(now);
+        if let Seat::Following(follower) = &mut self.seat {
+            follower.hurry(now);
+        }
+    }
+
     /// Takes no more entries, and gives the shard up once all are committed.
     pub fn hand_over(&mut self) {
         if let Seat::Owning(owner) = &mut self.seat {
@@ -277,6 +285,8 @@ impl Member {
 
     /// Follows from here on.
     fn follow(&mut self, tree: Place) {
+        // It is older than what this node has just done.
+        self.shard = None;
         self.machines += 1;
         let mut follower = Follower::new(self.settings.clone(), self.machines, tree);
         let facts = follower.note_terms(self.watch.terms());

@@ -63,6 +63,11 @@ impl Watch {
         self.asks.take()
     }
 
+    /// Looks again at once.
+    pub(crate) fn hurry(&mut self, now: u64) {
+        self.due = now;
+    }
+
     /// Looks again when it is time.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.pending.is_none() && self.due <= now {

@@ -72,6 +72,7 @@ impl<L: Ledger> Driver<L> {
                 command = self.commands.recv() => match command {
                     Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
                     Some(Command::HandOver) => self.member.hand_over(),
+                    Some(Command::Look) => self.member.look((self.boot_clock)()),
                     Some(Command::HoldBack(time)) => {
                         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
                         self.member.hold_back((self.boot_clock)().saturating_add(time));

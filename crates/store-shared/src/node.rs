@@ -133,6 +133,11 @@ impl SharedNode {
         let _ = self.commands.send(Command::HandOver);
     }
 
+    /// Looks at the cluster at once, as something has changed there.
+    pub fn look(&self) {
+        let _ = self.commands.send(Command::Look);
+    }
+
     /// Lets others claim the shard for so long, where it becomes free.
     pub fn hold_back(&self, time: Duration) {
         let _ = self.commands.send(Command::HoldBack(time));

@@ -24,6 +24,8 @@ pub(crate) enum Command {
     },
     /// Give the shard up, once all is committed.
     HandOver,
+    /// Look at the cluster at once.
+    Look,
     /// Let others claim the shard for so long.
     HoldBack(Duration),
     /// End without a word to anybody, as a killed process does.

@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use super::{
     facts::{Facts, node_called},
-    gateway::HELD_BACK,
     link::Purpose,
     metrics,
     route::{Route, Way},
@@ -174,7 +173,6 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
     if wanted.shard != 0 {
         return Err(Error::bad_request(format!("there is no shard {}", wanted.shard)));
     }
-    let others = facts.other_peers();
     if let Some(name) = &wanted.to {
         let target = find_node(facts, name).await;
         let target =
@@ -182,12 +180,14 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
         if target == facts.node {
             return Err(Error::bad_request(format!("{name} owns the data already")));
         }
-        order_others(&route, others, target).await;
-    } else if others.is_empty() {
+        // One that does not hear of it may be faster; the answer says who owns the data then.
+        let go_first = |node| if node == target { Purpose::GoFirst } else { Purpose::HoldBack };
+        route.tell_others(go_first).await;
+    } else if facts.other_peers().is_empty() {
         return Err(Error::conflict("there is no other node"));
     }
     let began = clock::monotonic_time();
-    facts.shared.hand_over();
+    route.hand_over().await;
     let mut view = facts.view.clone();
     let node = facts.node;
     let owned = view.wait_for(|view| view.owner.is_some_and(|(owner, _)| owner != node));
@@ -211,20 +211,4 @@ fn answer(facts: &Facts, took: Duration) -> Value {
     let mut cluster = facts.to_json();
     let shards = cluster.get_mut("shards").map(Value::take).unwrap_or_default();
     json!({ "shards": shards, "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX) })
-}
-
-/// Asks all nodes but one to let that go first. One that does not hear of it may be faster; the answer
-/// says who owns the data then.
-async fn order_others(route: &Route, others: Vec<(Uuid, String)>, first: Uuid) {
-    let mut calls = tokio::task::JoinSet::new();
-    for (node, peer) in others {
-        let purpose = if node == first { Purpose::GoFirst } else { Purpose::HoldBack };
-        let dialer = route.dialer.clone();
-        calls.spawn(async move {
-            let call = dialer.call(&peer, purpose, None, false);
-            // A node that is gone is not waited for.
-            let _ = tokio::time::timeout(HELD_BACK / 6, call).await;
-        });
-    }
-    while calls.join_next().await.is_some() {}
 }

@@ -82,8 +82,12 @@ impl Facts {
 
     /// Why a node that does not serve is not ready to follow, as a phrase; `None`: it is caught up.
     pub(super) fn why_unready(&self) -> Option<String> {
-        if let Role::Failed(why) = &*self.role.borrow() {
-            return Some(format!("the node cannot follow: {why}"));
+        match &*self.role.borrow() {
+            Role::Following => {}
+            Role::Opened { .. } | Role::Serving { .. } => {
+                return Some("the node is taking over".to_owned());
+            }
+            Role::Failed(why) => return Some(format!("the node cannot follow: {why}")),
         }
         if !self.hears() {
             return Some("Cassandra does not answer".to_owned());

@@ -15,8 +15,8 @@ use crate::{admin, entrance::Entrance, term::Term};
 
 /// How long a caller may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long a node holds back that was asked to: two looks at the shard and what a claim takes.
-pub(super) const HELD_BACK: Duration = Duration::from_secs(3);
+/// How long a node holds back that was asked to: a few looks at the shard and what a claim takes.
+const HELD_BACK: Duration = Duration::from_secs(3);
 
 /// Everything that comes in.
 pub(super) struct Gateway {
@@ -96,13 +96,8 @@ impl Gateway {
             Ok(Err(error)) => return tracing::debug!(%error, %peer, "a call on the link"),
             Err(_) => return tracing::debug!(%peer, "a call on the link that was not finished"),
         };
-        let held_back = match called.call.purpose {
-            Purpose::HoldBack => Some(HELD_BACK),
-            Purpose::GoFirst => Some(Duration::ZERO),
-            Purpose::Mongo | Purpose::Nosql | Purpose::Admin => None,
-        };
-        if let Some(time) = held_back {
-            self.route.facts.shared.hold_back(time);
+        if called.call.purpose.is_word() {
+            self.hear(called.call.purpose);
             let _ = called.answer(Verdict::Served).await;
             return;
         }
@@ -111,6 +106,17 @@ impl Gateway {
             Err(verdict) => {
                 let _ = called.answer(verdict).await;
             }
+        }
+    }
+
+    /// Does what another node says.
+    fn hear(&self, word: Purpose) {
+        let shared = &self.route.facts.shared;
+        match word {
+            Purpose::HoldBack => shared.hold_back(HELD_BACK),
+            Purpose::GoFirst => shared.hold_back(Duration::ZERO),
+            Purpose::Look => shared.look(),
+            Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
         }
     }
 
@@ -124,7 +130,7 @@ impl Gateway {
             Purpose::Mongo => term.shared.doors.mongo.is_some(),
             Purpose::Nosql => term.shared.doors.cosmos.is_some(),
             Purpose::Admin => self.admin.is_some(),
-            Purpose::HoldBack | Purpose::GoFirst => true,
+            Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
         };
         if !is_on {
             return Err(Verdict::Off);
@@ -153,7 +159,7 @@ impl Gateway {
                 let Some(routes) = self.admin.clone() else { return };
                 admin::serve_stream(routes, stream, client, term.stopped()).await;
             }
-            Purpose::HoldBack | Purpose::GoFirst => {}
+            Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }
     }
 }

@@ -1,25 +1,30 @@
 //! Where a client's stream goes: to the term that serves here, or to the node that owns the data. A
 //! client that comes while nobody owns them waits for a while.
 
-use std::time::Duration;
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use cosmos::Duplex;
+use store_shared::Role;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::{
     facts::{Facts, Owner},
     link::{Dialer, Purpose, Unreached, Verdict},
 };
 use crate::{background, term::Term};
-use std::{
-    net::SocketAddr,
-    sync::{Arc, atomic::Ordering},
-};
-
 /// How long a client waits for somebody who serves it.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// The pause after a call that led nowhere.
 const AGAIN: Duration = Duration::from_millis(100);
+/// How long an owner may take to commit what is under way and to give the data up.
+const HAND_OVER: Duration = Duration::from_secs(2);
+/// How long another node may take to hear something.
+const WORD: Duration = Duration::from_millis(500);
 /// How long the owner before may go on with a stream, once there is another.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -50,6 +55,31 @@ impl Route {
     /// The term that serves here.
     pub(super) fn here(&self) -> Option<Arc<Term>> {
         self.terms.borrow().clone()
+    }
+
+    /// Gives the data up once all is committed, and has the other nodes look. False where that takes too
+    /// long: they take over by themselves then.
+    pub(super) async fn hand_over(&self) -> bool {
+        self.facts.shared.hand_over();
+        let mut role = self.facts.role.clone();
+        let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
+        let given_up = tokio::time::timeout(HAND_OVER, given_up).await.is_ok();
+        self.tell_others(|_| Purpose::Look).await;
+        given_up
+    }
+
+    /// Says something to other nodes, all at once. One that does not hear it finds out by itself, later.
+    pub(super) async fn tell_others(&self, word: impl Fn(Uuid) -> Purpose) {
+        let mut calls = tokio::task::JoinSet::new();
+        for (node, peer) in self.facts.other_peers() {
+            let (dialer, word) = (self.dialer.clone(), word(node));
+            calls.spawn(async move {
+                // A node that is gone is not waited for.
+                let call = dialer.call(&peer, word, None, false);
+                let _ = tokio::time::timeout(WORD, call).await;
+            });
+        }
+        while calls.join_next().await.is_some() {}
     }
 
     /// Finds who serves; waits for one for a while. `None`: nobody does, or the owner would not have the

@@ -7,7 +7,7 @@ use clock::{ClockSource, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use portal::Login;
 use store::Store as _;
-use store_shared::{NodeOptions, Role, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{NodeOptions, ShardClock, ShardClockOptions, SharedNode};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use super::{
@@ -38,8 +38,6 @@ use crate::{
 
 /// How long a node may take until it is ready, before its start is reported all the same.
 const READY: Duration = Duration::from_secs(20);
-/// How long a node that stops waits until its data are handed over.
-const HAND_OVER: Duration = Duration::from_secs(2);
 
 /// A node that runs.
 pub(crate) struct Node {
@@ -118,7 +116,7 @@ pub(crate) async fn open<L: Ledger>(
         stopped: stopped.clone(),
     });
     let (stop_terms, terms_stopped) = watch::channel(false);
-    let terms = Terms { site: Arc::clone(&site), facts: facts.clone(), clock, current };
+    let terms = Terms { site: Arc::clone(&site), route: route.clone(), clock, current };
     let terms = tokio::spawn(terms.run(terms_stopped));
     let tasks = accept(bound, listener, &gateway, stopped);
     let node = Node { facts, route, stop_terms, terms, data_dir };
@@ -247,10 +245,7 @@ impl Node {
         if self.route.here().is_none() {
             return;
         }
-        self.facts.shared.hand_over();
-        let mut role = self.facts.role.clone();
-        let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
-        if tokio::time::timeout(HAND_OVER, given_up).await.is_err() {
+        if !self.route.hand_over().await {
             tracing::warn!("the data were not handed over in time; another node takes over");
         }
     }

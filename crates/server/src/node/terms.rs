@@ -9,7 +9,7 @@ use engine::Engine;
 use store_shared::{Role, ShardClock};
 use tokio::sync::{oneshot, watch};
 
-use super::{facts::Facts, ownership::InLease};
+use super::{link::Purpose, ownership::InLease, route::Route};
 use crate::{
     any_store::{AnyStore, TermTree},
     background,
@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(10);
 /// What terms are made of.
 pub(super) struct Terms {
     pub(super) site: Arc<Site>,
-    pub(super) facts: Facts,
+    pub(super) route: Route,
     pub(super) clock: Arc<ShardClock>,
     /// The term that serves.
     pub(super) current: watch::Sender<Option<Arc<Term>>>,
@@ -37,7 +37,7 @@ pub(super) struct Terms {
 impl Terms {
     /// Runs until `stop`, and ends the term that serves then.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut role = self.facts.role.clone();
+        let mut role = self.route.facts.role.clone();
         loop {
             let epoch = tokio::select! {
                 epoch = until_serving(&mut role) => epoch,
@@ -45,7 +45,7 @@ impl Terms {
             };
             // The node has stopped.
             let Some(epoch) = epoch else { return };
-            let (tree, gone) = TermTree::new(Arc::clone(self.facts.shared.tree()));
+            let (tree, gone) = TermTree::new(Arc::clone(self.route.facts.shared.tree()));
             let begun = tokio::select! {
                 begun = self.begin(tree) => Some(begun),
                 () = until_over(role.clone(), epoch) => None,
@@ -53,8 +53,11 @@ impl Terms {
             match begun {
                 Some(Ok(term)) => {
                     tracing::info!(epoch, "this node owns the data and serves them");
-                    self.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
+                    self.route.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
                     self.current.send_replace(Some(term));
+                    let others = self.route.clone();
+                    // Their clients wait for it; so nobody waits until they were told.
+                    tokio::spawn(async move { others.tell_others(|_| Purpose::Look).await });
                     tokio::select! {
                         () = until_over(role.clone(), epoch) => {}
                         _ = stop.wait_for(|stop| *stop) => {}

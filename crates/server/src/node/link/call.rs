@@ -19,6 +19,18 @@ pub(crate) enum Purpose {
     HoldBack,
     /// Nothing: the node need not let others go first any more.
     GoFirst,
+    /// Nothing: the data have another owner, or none, and the node is to look.
+    Look,
+}
+
+impl Purpose {
+    /// Whether the call is all there is, and no stream follows.
+    pub(crate) fn is_word(self) -> bool {
+        match self {
+            Self::HoldBack | Self::GoFirst | Self::Look => true,
+            Self::Mongo | Self::Nosql | Self::Admin => false,
+        }
+    }
 }
 
 /// A call.
