@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -21,7 +21,7 @@ use super::about::About;
 /// A ledger that has not answered for so long is not reached.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// What is counted since the start.
+/// What is counted since the start, and measured now.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// Times in which this node became the owner.
@@ -30,6 +30,8 @@ pub(super) struct Counts {
     pub(super) passed: AtomicU64,
     /// The same that came from other nodes.
     pub(super) received: AtomicU64,
+    /// By how many milliseconds the wall clock is ahead of the cluster's; 0 where that is little.
+    pub(super) off_ms: AtomicI64,
 }
 
 /// What a node knows.
@@ -92,6 +94,10 @@ impl Facts {
         if !self.hears() {
             return Some("Cassandra does not answer".to_owned());
         }
+        let off_ms = self.counts.off_ms.load(Ordering::Relaxed);
+        if off_ms != 0 {
+            return Some(format!("the wall clock is {off_ms} ms ahead of the cluster's"));
+        }
         let lag = self.lag();
         if self.view.borrow().owner.is_none() {
             return Some("no node owns the data".to_owned());
@@ -151,6 +157,7 @@ impl Facts {
                 "cassandra_silent_ms": u64::try_from(self.silent_for().as_millis()).unwrap_or(0),
                 "terms": self.counts.terms.load(Ordering::Relaxed),
                 "passed_on": self.counts.passed.load(Ordering::Relaxed),
+                "clock_off_ms": self.counts.off_ms.load(Ordering::Relaxed),
                 "received": self.counts.received.load(Ordering::Relaxed),
             },
             "nodes": nodes,

@@ -13,6 +13,7 @@
 
 mod about;
 mod admin;
+mod clock_guard;
 mod facts;
 mod gateway;
 mod identity;

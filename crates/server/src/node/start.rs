@@ -7,12 +7,12 @@ use clock::{ClockSource, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use portal::Login;
 use store::Store as _;
-use store_shared::{NodeOptions, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{ClockSources, NodeOptions, ShardClock, ShardClockOptions, SharedNode};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use super::{
     about::About,
-    admin,
+    admin, clock_guard,
     facts::{Counts, Facts},
     gateway::Gateway,
     identity::open_identity,
@@ -88,7 +88,8 @@ pub(crate) async fn open<L: Ledger>(
         boot: boot_id().iter().map(|byte| format!("{byte:02x}")).collect(),
     });
     let settings = Settings::new(record.id, 0, node, about.encode());
-    let clock = shard_clock(&config, &settings);
+    let sources = clock_sources(&config);
+    let clock = shard_clock(&config, &settings, &sources);
     let shared = Arc::new(open_shared(&config, settings, &clock, ledger, &data_dir)?);
     let facts = Facts {
         cluster: Arc::new(record),
@@ -118,7 +119,8 @@ pub(crate) async fn open<L: Ledger>(
     let (stop_terms, terms_stopped) = watch::channel(false);
     let terms = Terms { site: Arc::clone(&site), route: route.clone(), clock, current };
     let terms = tokio::spawn(terms.run(terms_stopped));
-    let tasks = accept(bound, listener, &gateway, stopped);
+    let mut tasks = accept(bound, listener, &gateway, stopped);
+    tasks.push(clock_guard::start(&route, &sources, stopped));
     let node = Node { facts, route, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
@@ -159,19 +161,24 @@ fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
     Ok(config)
 }
 
-fn shard_clock(config: &Config, settings: &Settings) -> Arc<ShardClock> {
+/// Where clocks of this node read the machine's.
+fn clock_sources(config: &Config) -> ClockSources {
     let wall = config.test_wall.clone();
+    Arc::new(move || -> Box<dyn ClockSource> {
+        match &wall {
+            Some(file) => Box::new(TestWall::new(file.clone())),
+            None => Box::new(Machine),
+        }
+    })
+}
+
+fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> Arc<ShardClock> {
     ShardClock::new(ShardClockOptions {
         mode: match config.clock {
             ClockMode::System => clock::ClockMode::System,
             ClockMode::Manual => clock::ClockMode::Manual,
         },
-        sources: Arc::new(move || -> Box<dyn ClockSource> {
-            match &wall {
-                Some(file) => Box::new(TestWall::new(file.clone())),
-                None => Box::new(Machine),
-            }
-        }),
+        sources: Arc::clone(sources),
         boot_id: boot_id(),
         lease_ms: i64::try_from(settings.lease / 1_000_000).unwrap_or(i64::MAX),
     })

@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use cluster::{ClusterRecord, Ledger as _, MemoryLedger, Request};
-use document::{Document, Value, doc};
-use serde_json::json;
+use document::{Document, doc};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::{
     background,
-    config::{ClusterConfig, Config},
+    config::{ClockMode, ClusterConfig, Config},
     failure::Failure,
     serve::start_node,
     testing::{Server, send_request},
@@ -91,6 +91,19 @@ impl Node {
         cluster["node"]["role"].as_str().unwrap().to_owned()
     }
 
+    async fn wait_until_ready_is(&self, status: u16, text: &str) {
+        let waits = async {
+            loop {
+                let ready = self.server.ask_admin("GET", "/readyz", "").await;
+                if ready.status == status && ready.body.contains(text) {
+                    return;
+                }
+                background::wait_for(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waits).await.unwrap();
+    }
+
     /// Waits until the node is this to the shard.
     async fn wait_for(&self, role: &str) {
         let waits = async {
@@ -103,6 +116,7 @@ impl Node {
 }
 
 fn first_batch(reply: &Document) -> Vec<i32> {
+    use document::Value;
     let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
     let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
     let id = |document: &Value| match document {
@@ -190,6 +204,46 @@ async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
     assert_eq!(one.ids().await, [1, 2]);
     one.server.stop().await;
     two.server.stop().await;
+}
+
+/// A node on a system clock, whose wall clock is as far off as the file in its directory says.
+async fn start_off(ledger: &Arc<MemoryLedger>, name: &str, off_ms: i64) -> Node {
+    let directory = TempDir::new().unwrap();
+    let wall = directory.path().join("wall");
+    std::fs::write(&wall, off_ms.to_string()).unwrap();
+    let config = Config {
+        data_dir: Some(directory.path().join("data")),
+        test_wall: Some(wall),
+        clock: ClockMode::System,
+        ..Config::for_tests()
+    };
+    let started = start_node(&config, &cluster_config(name), Arc::clone(ledger)).await;
+    Node { server: Server(started.unwrap()), directory }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_wall_clock_is_off_lets_others_go_first() {
+    let ledger = ledger("system").await;
+    let one = start_off(&ledger, "one", 0).await;
+    let off = start_off(&ledger, "off", -3_600_000).await;
+    let three = start_off(&ledger, "three", 5_000).await;
+    off.wait_until_ready_is(503, "wall clock").await;
+    assert_eq!(three.server.ask_admin("GET", "/readyz", "").await.status, 200);
+    let at = |clock: Value| clock["now_ms"].as_i64().unwrap();
+    let before = at(one.server.ask_well("GET", "/_ebb/clock", "").await);
+    drop(one.server);
+    three.wait_for("owner").await;
+    for node in [&off, &three] {
+        let after = at(node.server.ask_well("GET", "/_ebb/clock", "").await);
+        assert!(before <= after && after < before + 60_000, "{before} {after}");
+    }
+    // An owner that is off gives the data to one that is not.
+    std::fs::write(off.directory.path().join("wall"), "0").unwrap();
+    off.wait_until_ready_is(200, "ok").await;
+    std::fs::write(three.directory.path().join("wall"), "7200000").unwrap();
+    off.wait_for("owner").await;
+    off.server.stop().await;
+    three.server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

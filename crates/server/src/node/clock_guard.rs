@@ -1,0 +1,133 @@
+//! Keeps the data with nodes whose wall clocks agree with database time. Instants are exact on every
+//! node, as database time goes on by boot clocks over a change of owner; but an owner whose wall clock
+//! is wrong waits for somebody to say what is right, and another could go on.
+//!
+//! A node that is off lets the others go first when the data have no owner. An owner whose wall clock
+//! stepped hands over once, if another node lives. Manual clocks have no wall clock.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
+
+use clock::{Checkpoint, ClockSource, monotonic_time};
+use store_shared::ClockSources;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::route::Route;
+use crate::background;
+
+/// How often it is looked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How far off a wall clock may be, milliseconds.
+const MOST_OFF_MS: i64 = 60_000;
+/// How long a node that is off lets others go first: they take over within seconds.
+const HELD_BACK: Duration = Duration::from_secs(30);
+/// A node whose beat stood still for so long may be gone.
+const SILENCE: Duration = Duration::from_secs(4);
+
+/// What it has seen.
+pub(super) struct ClockGuard {
+    route: Route,
+    source: Box<dyn ClockSource>,
+    /// The last beat of each node, and when it was first seen.
+    beats: BTreeMap<Uuid, ((u64, u64), Duration)>,
+    /// The step for which the data were handed over has not been confirmed yet.
+    handed_over: bool,
+}
+
+impl ClockGuard {
+    pub(super) fn new(route: Route, source: Box<dyn ClockSource>) -> Self {
+        Self { route, source, beats: BTreeMap::new(), handed_over: false }
+    }
+
+    /// Looks until `stop`.
+    pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            self.look(monotonic_time()).await;
+            tokio::select! {
+                () = background::wait_for(EVERY) => {}
+                _ = stop.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    async fn look(&mut self, now: Duration) {
+        self.note_beats(now);
+        match self.route.here() {
+            Some(term) => {
+                self.route.facts.counts.off_ms.store(0, Ordering::Relaxed);
+                let status = term.shared.engine.clock().status();
+                if !status.unconfirmed {
+                    self.handed_over = false;
+                } else if !self.handed_over && self.another_lives(now) {
+                    self.handed_over = true;
+                    let offset_ms = status.offset_ms;
+                    tracing::warn!(offset_ms, "the wall clock stepped: another node is to go on");
+                    self.route.hand_over().await;
+                }
+            }
+            None => self.judge(now),
+        }
+    }
+
+    /// Compares the wall clock with what the owner's last beat says, if that is new.
+    fn judge(&self, now: Duration) {
+        let Some(owner_ms) = self.owner_ms(now) else { return };
+        let off_ms = self.source.wall_ms().saturating_sub(owner_ms);
+        let is_off = off_ms.checked_abs().is_none_or(|off| MOST_OFF_MS < off);
+        let counts = &self.route.facts.counts;
+        let was_off = counts.off_ms.swap(if is_off { off_ms } else { 0 }, Ordering::Relaxed) != 0;
+        match (was_off, is_off) {
+            (false, false) => {}
+            (true, false) => self.route.facts.shared.hold_back(Duration::ZERO),
+            (was_off, true) => {
+                self.route.facts.shared.hold_back(HELD_BACK);
+                if !was_off {
+                    tracing::warn!(off_ms, "the wall clock is not the cluster's: set it right");
+                }
+            }
+        }
+    }
+
+    /// Database time in the owner's last beat, where that is fresh.
+    fn owner_ms(&self, now: Duration) -> Option<i64> {
+        let view = self.route.facts.view.borrow();
+        let (owner, epoch) = view.owner?;
+        let (_, seen) = self.beats.get(&owner)?;
+        if EVERY < now.saturating_sub(*seen) {
+            return None;
+        }
+        let record = view.nodes.iter().find(|record| record.node == owner)?;
+        let term = record.terms.iter().find(|term| term.epoch == epoch)?;
+        let checkpoint = Checkpoint::decode(&term.clock).into_iter().flatten().next()?;
+        (!checkpoint.manual).then_some(checkpoint.ms)
+    }
+
+    fn note_beats(&mut self, now: Duration) {
+        let view = self.route.facts.view.borrow();
+        for record in &view.nodes {
+            let beat = (record.incarnation, record.beat);
+            // A record that is seen for the first time may be old.
+            let (last, seen) = self.beats.entry(record.node).or_insert((beat, Duration::ZERO));
+            if *last != beat {
+                (*last, *seen) = (beat, now);
+            }
+        }
+    }
+
+    fn another_lives(&self, now: Duration) -> bool {
+        let own = self.route.facts.node;
+        let fresh = |(node, (_, seen)): (&Uuid, &(_, Duration))| {
+            *node != own && now.saturating_sub(*seen) < SILENCE
+        };
+        self.beats.iter().any(fresh)
+    }
+}
+
+/// Starts the guard.
+pub(super) fn start(
+    route: &Route,
+    sources: &ClockSources,
+    stop: &watch::Receiver<bool>,
+) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(ClockGuard::new(route.clone(), sources()).run(stop.clone()))
+}
