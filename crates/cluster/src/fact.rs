@@ -1,8 +1,12 @@
-//! What comes of a node's part in a shard, for whoever runs it.
+//! What a member tells whoever runs it.
 
 use store::Error;
 
-use crate::{entry::Entry, host::Heritage, place::Place, sealing::MissingEntry};
+use crate::{
+    entry::Entry,
+    host::Heritage,
+    place::{MissingEntry, Place},
+};
 
 /// What has come to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +38,11 @@ pub enum Fact {
         /// Whether it gave it up, so that everything was committed.
         released: bool,
     },
-    /// The shard stays closed: what was committed is missing.
+    /// It follows from where its tree goes on, as it was told: what comes to be from here on is behind
+    /// that place.
+    WentOn,
+    /// What was committed is missing in the journal: the shard stays closed, or its tree as it is. It
+    /// is looked for again and again, and what comes to be once it is there is told as always.
     Missing(MissingEntry),
     /// The tree cannot go on with this journal: it is to be loaded again, or the journal is damaged.
     Damaged(Error),

@@ -1,6 +1,7 @@
 //! A follower: reads the journal ahead of its tree, and applies what is known to be committed. A mark
 //! says so of entries of its own epoch only, since a number may lie in two epochs; of a closed epoch
-//! all up to its end count.
+//! all up to its end count. What is read and not known to be committed is no more than one reading and
+//! what an owner may have under way.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use store::Error;
 use crate::{
     ask::{Answer, Ask, Asks, Token},
     entry::Entry,
-    place::{Epochs, Found, Place, ahead, broken_chain, found},
+    host::Backlog,
+    place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found},
     records::{ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
@@ -25,8 +27,22 @@ pub(crate) enum FollowerFact {
         /// Where the tree stands then.
         place: Place,
     },
+    /// An entry of a closed epoch is missing. It is looked for at a slow pace; told once.
+    Missing(MissingEntry),
     /// The journal cannot be followed from this tree: it is damaged, or the tree is of something else.
     Damaged(Error),
+}
+
+/// A question for entries.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    token: Token,
+    epoch: u64,
+    segment: u64,
+    /// The first entry that it asks for.
+    first: u64,
+    /// Where the epoch ends, if it was known to be closed before the question.
+    end: Option<u64>,
 }
 
 /// The machine.
@@ -40,8 +56,13 @@ pub(crate) struct Follower {
     marks: BTreeMap<u64, u64>,
     /// What was read and not applied, by epoch and number.
     ahead: BTreeMap<(u64, u64), Found>,
-    reading: Option<(Token, u64, u64)>,
+    reading: Option<Reading>,
     read_due: u64,
+    /// The entry that was told to be missing.
+    missing: Option<MissingEntry>,
+    /// Whether the last reading came to the end of the open epoch, so that no more is left than what
+    /// its owner had under way or has written since.
+    level: bool,
     looking: Option<Token>,
     making: Option<Token>,
     look_due: u64,
@@ -59,6 +80,8 @@ impl Follower {
             ahead: BTreeMap::new(),
             reading: None,
             read_due: 0,
+            missing: None,
+            level: false,
             looking: None,
             making: None,
             look_due: 0,
@@ -90,8 +113,21 @@ impl Follower {
         self.asks.take()
     }
 
-    /// Asks what is due.
-    pub(crate) fn tick(&mut self, now: u64) {
+    /// Whether all is read that can be read without being the owner.
+    pub(crate) fn is_level(&self) -> bool {
+        self.level
+    }
+
+    /// Whether its tree has all that is known to be committed.
+    pub(crate) fn is_first(&self, backlog: Backlog) -> bool {
+        let opened = self.shard.as_ref().map_or(0, |record| record.opened);
+        let committed = self.marks.get(&opened).copied().unwrap_or(0);
+        backlog.entries == 0 && committed <= self.place.n
+    }
+
+    /// Asks what is due. Nothing is read while the tree is far behind what was read before: what waits
+    /// for it takes memory.
+    pub(crate) fn tick(&mut self, now: u64, backlog: Backlog) {
         let shard = self.settings.shard;
         if self.looking.is_none() && self.making.is_none() && self.look_due <= now {
             self.look_due = now + self.settings.watch;
@@ -101,14 +137,24 @@ impl Follower {
             return;
         }
         let Some(record) = &self.shard else { return };
-        let cursor = self.read_up_to(&Epochs::of(record));
-        let (epoch, segment) = cursor.next(&Epochs::of(record));
-        if epoch == 0 || self.is_full() {
+        let epochs = Epochs::of(record);
+        let cursor = self.read_up_to(&epochs);
+        let (epoch, segment) = cursor.next(&epochs);
+        if epoch == 0 {
+            self.level = true;
+            return;
+        }
+        if self.settings.hold_bytes <= backlog.bytes
+            || self.settings.hold_entries <= backlog.entries
+        {
+            self.level = false;
             return;
         }
         let limit = self.settings.read_bytes;
         let request = Request::ReadEntries { shard, epoch, segment, after: cursor.n, limit };
-        self.reading = Some((self.asks.ask(request), epoch, segment));
+        let (_, end) = epochs.of_next(cursor.n);
+        let (token, first) = (self.asks.ask(request), cursor.n + 1);
+        self.reading = Some(Reading { token, epoch, segment, first, end });
     }
 
     /// Behind which entry nothing is read yet.
@@ -118,12 +164,6 @@ impl Follower {
             cursor = Place::behind(found);
         }
         cursor
-    }
-
-    /// Whether so much was read that it waits for marks first.
-    fn is_full(&self) -> bool {
-        let bytes: usize = self.ahead.values().map(|found| found.bytes.len()).sum();
-        4 * self.settings.read_bytes < bytes
     }
 
     /// Notes up to where the terms of nodes say all are committed.
@@ -156,11 +196,10 @@ impl Follower {
             self.making = None;
             self.look_due = now;
         }
-        let Some((_, epoch, segment)) = self.reading.filter(|(reading, ..)| *reading == token)
-        else {
+        let Some(reading) = self.reading.take_if(|reading| reading.token == token) else {
             return Vec::new();
         };
-        self.reading = None;
+        let Reading { epoch, segment, .. } = reading;
         self.read_due = now + self.settings.idle;
         let Ok(Reply::Parts(parts)) = answer else { return Vec::new() };
         let entries = match found(&self.settings, epoch, segment, &parts) {
@@ -170,11 +209,42 @@ impl Follower {
         if !entries.is_empty() {
             self.read_due = now + self.settings.read;
         }
+        let read: usize = parts.iter().map(|part| part.body.len()).sum();
+        // What lies behind a gap is read again and again.
+        let before = self.end_of_read();
         for found in entries {
             mark(&mut self.marks, epoch, found.entry.committed);
             self.ahead.insert((epoch, found.entry.n), found);
         }
-        self.advance()
+        let end = self.end_of_read();
+        let is_all = read < self.settings.read_bytes || before == end;
+        self.level =
+            is_all && end.is_some_and(|(opened, next, _)| (opened, next) == (epoch, segment));
+        let mut facts = self.advance();
+        if facts.is_empty() {
+            facts.extend(self.find_missing(reading, now));
+        }
+        facts
+    }
+
+    /// The entry that a reading should have found: of a closed epoch, all up to its end are on a
+    /// quorum.
+    fn find_missing(&mut self, reading: Reading, now: u64) -> Option<FollowerFact> {
+        let Reading { epoch, end, .. } = reading;
+        let committed = end.filter(|_| self.place.n + 1 == reading.first)?;
+        self.read_due = now + self.settings.lease;
+        let missing = MissingEntry { epoch, end: self.place.n, committed };
+        let is_new = self.missing.replace(missing) != Some(missing);
+        is_new.then_some(FollowerFact::Missing(missing))
+    }
+
+    /// Epoch and segment of the first entry that is not read yet, and the one before it, if that epoch
+    /// is open.
+    fn end_of_read(&self) -> Option<(u64, u64, u64)> {
+        let epochs = Epochs::of(self.shard.as_ref()?);
+        let cursor = self.read_up_to(&epochs);
+        let (epoch, segment) = cursor.next(&epochs);
+        (epoch == epochs.opened).then_some((epoch, segment, cursor.n))
     }
 
     /// Notes what a shard's record says, unless something later was seen.

@@ -1,5 +1,5 @@
-//! What the machines need from the node that runs them: the shard's clock, and names for claims. All
-//! of it is answered at once.
+//! What the machines need from the node that runs them: the shard's clock, names for claims, and how far
+//! its tree is behind. All of it is answered at once.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -13,9 +13,21 @@ pub struct Heritage {
     /// The last checkpoint of the owner before, and the boot clock of this node when the beat that
     /// carried it was first seen. That owner used no instant behind the checkpoint plus the lease.
     pub beat: Option<(TermRecord, u64)>,
+    /// Whether this node has seen it renewed, so that it was made about when it was first seen. Otherwise
+    /// only a record was read, and nobody knows how old it is: the cluster may have been off for days.
+    pub seen_alive: bool,
     /// The clock in the shard's record: the last instant of a release, or where the clock of a claim
     /// was to begin at the least. Nothing where there was none.
     pub least: Bytes,
+}
+
+/// What was told to be committed and is not in the tree yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Entries.
+    pub entries: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
 }
 
 /// The node of a machine.
@@ -28,4 +40,8 @@ pub trait Host {
     fn finish(&mut self, now: u64) -> Bytes;
     /// A name that no other claim has.
     fn claim(&mut self) -> Uuid;
+    /// How far its tree is behind what it was told; a follower reads no further while that is much.
+    fn backlog(&self) -> Backlog {
+        Backlog::default()
+    }
 }

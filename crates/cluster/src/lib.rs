@@ -30,6 +30,8 @@ mod sealing;
 mod settings;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod standing;
 mod swaps;
 mod taker;
 mod view;
@@ -38,18 +40,17 @@ mod watch;
 pub use ask::{Answer, Ask, Token};
 pub use entry::{Encoded, Entry};
 pub use fact::Fact;
-pub use host::{Heritage, Host};
+pub use host::{Backlog, Heritage, Host};
 pub use lease::Lease;
 pub use member::Member;
 pub use memory::{LedgerFault, MemoryLedger};
 pub use owner::Owner;
 pub use parts::{join, split};
-pub use place::Place;
+pub use place::{MissingEntry, Place};
 pub use records::{
     ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_ends,
     decode_terms, encode_ends, encode_terms,
 };
 pub use request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered};
-pub use sealing::MissingEntry;
 pub use settings::Settings;
 pub use view::View;

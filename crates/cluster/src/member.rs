@@ -46,6 +46,10 @@ pub struct Member {
     stand_due: u64,
     /// Until then it lets others claim a shard that is free.
     holds_until: u64,
+    /// Its tree cannot go on for now: it reads, claims and renews nothing.
+    stands_down: bool,
+    /// Where its tree goes on, until it follows from there.
+    returns: Option<Place>,
     facts: Vec<Fact>,
     /// The shard as a follower saw it last.
     shard: Option<ShardRecord>,
@@ -69,6 +73,8 @@ impl Member {
             free_since: None,
             stand_due: 0,
             holds_until: 0,
+            stands_down: false,
+            returns: None,
             facts: Vec::new(),
             shard: None,
             heard_at: 0,
@@ -143,7 +149,10 @@ impl Member {
 
     /// Whether a view may be opened at this moment of the boot clock.
     pub fn may_read(&self, now: u64) -> bool {
-        self.owner().is_some_and(Owner::serves) && now < self.lease.until()
+        !self.stands_down
+            && self.returns.is_none()
+            && self.owner().is_some_and(Owner::serves)
+            && now < self.lease.until()
     }
 
     /// Appends an entry as the owner; its number, or nothing where there is no room now.
@@ -176,6 +185,33 @@ impl Member {
         }
     }
 
+    /// Its tree cannot go on for now. An owner gives the shard up, with what it has appended so far, and
+    /// renews its lease no more, so that others have the shard even where it cannot be given up.
+    pub fn stand_down(&mut self, now: u64, host: &mut dyn Host) {
+        self.stands_down = true;
+        match &mut self.seat {
+            Seat::Following(_) => {}
+            Seat::Taking(taker) => {
+                let tree = taker.tree();
+                self.follow(tree);
+            }
+            Seat::Owning(owner) => {
+                // No view opens from here on.
+                let _ = host.finish(now);
+                owner.drain();
+            }
+        }
+    }
+
+    /// Its tree goes on, from here: it follows as at a start, once it does not own the shard any more.
+    pub fn go_on(&mut self, tree: Place) {
+        self.stands_down = false;
+        self.returns = Some(tree);
+        if !matches!(self.seat, Seat::Owning(_)) {
+            self.follow(tree);
+        }
+    }
+
     /// Asks what is due at this moment of the boot clock.
     pub fn tick(&mut self, now: u64, host: &mut dyn Host) {
         self.drop_former();
@@ -188,11 +224,14 @@ impl Member {
             }
             _ => former.clone(),
         };
-        self.lease.tick(now, terms);
+        if !self.stands_down {
+            self.lease.tick(now, terms);
+        }
         self.watch.tick(now);
         self.stand(now, host);
         match &mut self.seat {
-            Seat::Following(follower) => follower.tick(now),
+            Seat::Following(_) if self.stands_down => {}
+            Seat::Following(follower) => follower.tick(now, host.backlog()),
             Seat::Taking(taker) => taker.tick(now),
             Seat::Owning(owner) => {
                 if owner.is_drained() {
@@ -248,14 +287,18 @@ impl Member {
         let Some(shard) = follower.shard() else { return };
         let incarnation = self.lease.incarnation();
         let free = self.watch.free(shard, &self.lease, now);
-        let Some(free) = free.filter(|_| now < self.lease.until()) else {
+        // A taker holds all in memory that is left behind its tree. Whoever is behind reads it as a
+        // follower first, bit by bit.
+        let may = now < self.lease.until() && follower.is_level() && !self.stands_down;
+        let Some(free) = free.filter(|_| may) else {
             self.free_since = None;
             return;
         };
         let since = self.free_since.filter(|(epoch, _)| *epoch == shard.epoch);
         let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
         let is_own = shard.node == self.settings.node;
-        let patience = if is_own { 0 } else { self.settings.patience };
+        let goes_first = is_own || follower.is_first(host.backlog());
+        let patience = if goes_first { 0 } else { self.settings.patience };
         if now < self.stand_due.max(self.holds_until) || now < since + patience {
             return;
         }
@@ -283,11 +326,14 @@ impl Member {
         }
     }
 
-    /// Follows from here on.
+    /// Follows from here on, or from where the tree goes on.
     fn follow(&mut self, tree: Place) {
         // It is older than what this node has just done.
         self.shard = None;
         self.machines += 1;
+        let returns = self.returns.take();
+        self.facts.extend(returns.map(|_| Fact::WentOn));
+        let tree = returns.unwrap_or(tree);
         let mut follower = Follower::new(self.settings.clone(), self.machines, tree);
         let facts = follower.note_terms(self.watch.terms());
         self.seat = Seat::Following(follower);
@@ -300,6 +346,8 @@ impl Member {
             Some(LeaseFact::Entered { terms, .. }) => self.former = terms,
             Some(LeaseFact::Renewed { terms }) => {
                 if let Seat::Owning(owner) = &mut self.seat
+                    && !self.stands_down
+                    && self.returns.is_none()
                     && !owner.serves()
                     && terms.iter().any(|term| term.epoch == owner.epoch())
                     && owner.begin(now)
@@ -325,6 +373,7 @@ impl Member {
     fn follower_facts(&mut self, facts: Vec<FollowerFact>) {
         self.facts.extend(facts.into_iter().map(|fact| match fact {
             FollowerFact::Committed { entry, place } => Fact::Apply { entry, place },
+            FollowerFact::Missing(missing) => Fact::Missing(missing),
             FollowerFact::Damaged(error) => Fact::Damaged(error),
         }));
     }

@@ -57,6 +57,18 @@ impl MemoryLedger {
         Self::default()
     }
 
+    /// Loses an entry, as no database should: what puts it back.
+    pub fn lose_entry(&self, shard: u32, epoch: u64, n: u64) -> Vec<Request> {
+        let mut state = self.state.lock();
+        let is_lost = |key: &PartKey| (key.0, key.1, key.3) == (shard, epoch, n);
+        let lost: Vec<_> = state.parts.extract_if(.., |key, _| is_lost(key)).collect();
+        let back = |((shard, epoch, segment, n, part), body)| {
+            let parts = vec![EntryPart { n, part, body }];
+            Request::Append { shard, epoch, segment, parts }
+        };
+        lost.into_iter().map(back).collect()
+    }
+
     /// From now on this says what becomes of each request.
     pub fn set_faults(&self, faults: impl FnMut(&Request) -> LedgerFault + Send + 'static) {
         self.state.lock().faults = Some(Box::new(faults));

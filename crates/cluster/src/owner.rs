@@ -67,6 +67,8 @@ pub struct Owner {
     asks: Asks,
     epoch: u64,
     claim: Uuid,
+    /// Where its clock began at the least.
+    clock: Bytes,
     stage: Stage,
     /// No more entries are taken; the shard is given up when all are committed.
     drains: bool,
@@ -90,7 +92,7 @@ impl Owner {
         settings: Settings,
         machine: u64,
         epoch: u64,
-        claim: Uuid,
+        (claim, clock): (Uuid, Bytes),
         end: Place,
     ) -> Self {
         Self {
@@ -98,6 +100,7 @@ impl Owner {
             asks: Asks::new(machine),
             epoch,
             claim,
+            clock,
             stage: Stage::Waiting,
             drains: false,
             committed: end,
@@ -133,7 +136,10 @@ impl Owner {
     /// Whether another entry may be appended now.
     pub fn has_room(&self) -> bool {
         let writing = self.flights.iter().filter(|flight| !flight.written).count();
-        self.stage == Stage::Serving && writing < WRITING_MAX && self.flights.len() < UNDER_WAY_MAX
+        self.stage == Stage::Serving
+            && !self.drains
+            && writing < WRITING_MAX
+            && self.flights.len() < UNDER_WAY_MAX
     }
 
     /// Questions to be carried away.
@@ -194,9 +200,11 @@ impl Owner {
             && matches!(self.stage, Stage::Waiting | Stage::Serving)
     }
 
-    /// Stops serving, and gives the shard up.
-    pub(crate) fn release(&mut self, clock: Bytes, now: u64) {
+    /// Stops serving, and gives the shard up with the last instant of its clock: where that has not
+    /// begun, with what was inherited.
+    pub(crate) fn release(&mut self, last: Bytes, now: u64) {
         if self.is_drained() {
+            let clock = if last.is_empty() { self.clock.clone() } else { last };
             self.stage = Stage::Releasing { clock, look: false, pending: None, due: now };
             self.tick(now);
         }
@@ -346,7 +354,8 @@ mod tests {
     #[test]
     fn a_check_covers_what_was_written_before_it() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
-        let mut owner = Owner::new(settings, 1, 1, Uuid::from_u128(5), Place::default());
+        let mut owner =
+            Owner::new(settings, 1, 1, (Uuid::from_u128(5), Bytes::new()), Place::default());
         assert_eq!(owner.append(Bytes::new(), 0), None);
         assert!(owner.begin(0) && !owner.begin(0));
         let first = one(owner.asks());

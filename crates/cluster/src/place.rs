@@ -69,6 +69,26 @@ impl Epochs {
     }
 }
 
+/// A committed entry is missing in the journal; only a person may accept that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingEntry {
+    /// The epoch it was in.
+    pub epoch: u64,
+    /// Up to where the epoch can be read.
+    pub end: u64,
+    /// Up to where it was committed.
+    pub committed: u64,
+}
+
+impl std::fmt::Display for MissingEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { epoch, end, committed } = self;
+        let n = end + 1;
+        write!(f, "entry {n} of epoch {epoch} is missing in the cluster's journal; ")?;
+        write!(f, "all up to entry {committed} of that epoch were committed")
+    }
+}
+
 /// An entry that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {

@@ -5,7 +5,7 @@
 use store::Error;
 
 use crate::{
-    place::{Epochs, Found, Place, ahead, broken_chain, found},
+    place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found},
     request::{EntryPart, Request},
     settings::Settings,
 };
@@ -13,17 +13,6 @@ use crate::{
 /// Empty segments in a row behind which nothing is looked for: with two entries under way the first of
 /// a segment may be there without the one that closes the segment before.
 const EMPTY_MAX: u32 = 2;
-
-/// A committed entry is missing in the journal; only a person may accept that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissingEntry {
-    /// The epoch it was in.
-    pub epoch: u64,
-    /// Up to where the epoch can be read.
-    pub end: u64,
-    /// Up to where it was committed.
-    pub committed: u64,
-}
 
 /// How the reading stands after an answer.
 #[derive(Debug)]

@@ -36,7 +36,8 @@ pub struct Settings {
     pub idle: u64,
     /// The pause before something unanswered is asked again.
     pub again: u64,
-    /// How long it lets others go first where a shard is free; those that are furthest wait least.
+    /// How long it lets others go first where a shard is free and its tree does not have all that is
+    /// known to be committed: those that have it go first.
     pub patience: u64,
     /// The largest part of an entry.
     pub part_bytes: usize,
@@ -44,6 +45,10 @@ pub struct Settings {
     pub segment_bytes: usize,
     /// How much is read of a journal at once.
     pub read_bytes: usize,
+    /// A follower reads no further while its tree is this many bytes behind what it has read, or
+    pub hold_bytes: u64,
+    /// this many entries.
+    pub hold_entries: u64,
     /// Rules that tests leave out.
     pub(crate) rules: Rules,
 }
@@ -63,10 +68,12 @@ impl Settings {
             read: 50 * MS,
             idle: 250 * MS,
             again: 50 * MS,
-            patience: 0,
+            patience: 500 * MS,
             part_bytes: 256 << 10,
             segment_bytes: 16 << 20,
             read_bytes: 4 << 20,
+            hold_bytes: 32 << 20,
+            hold_entries: 1_024,
             rules: Rules::default(),
         }
     }

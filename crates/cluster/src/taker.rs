@@ -13,10 +13,10 @@ use crate::{
     entry::Entry,
     host::{Heritage, Host},
     parts::split,
-    place::{Epochs, Found, Place},
+    place::{Epochs, Found, MissingEntry, Place},
     records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
     request::{EntryPart, Reply, Request, Swapped},
-    sealing::{MissingEntry, Reading, Sealing},
+    sealing::{Reading, Sealing},
     settings::Settings,
     watch::Free,
 };
@@ -28,8 +28,8 @@ pub(crate) enum TakerFact {
     Opened {
         /// The epoch.
         epoch: u64,
-        /// Its claim.
-        claim: Uuid,
+        /// Its claim, and the clock in it.
+        claim: (Uuid, Bytes),
         /// What is committed behind the tree, and where the tree stands then.
         entries: Vec<(Entry, Place)>,
         /// What the clock goes on with.
@@ -67,8 +67,8 @@ pub(crate) struct Before {
     pub(crate) shard: ShardRecord,
     /// Why it may be claimed.
     pub(crate) free: Free,
-    /// The last beat of its owner.
-    pub(crate) beat: Option<(TermRecord, u64)>,
+    /// The last beat of its owner, when it was seen, and whether it was seen renewed.
+    pub(crate) beat: Option<(TermRecord, u64, bool)>,
     /// The terms of all nodes.
     pub(crate) terms: Vec<TermRecord>,
     /// The incarnation of this node.
@@ -85,6 +85,8 @@ pub(crate) struct Taker {
     before: Before,
     claim: Uuid,
     heritage: Heritage,
+    /// Where its clock begins at the least, as the claim says.
+    clock: Bytes,
     step: Step,
     pending: Option<Token>,
     due: u64,
@@ -93,13 +95,14 @@ pub(crate) struct Taker {
 impl Taker {
     pub(crate) fn new(settings: Settings, machine: u64, before: Before, claim: Uuid) -> Self {
         let fence = before.free != Free::Now && settings.rules.fence_first();
-        let heritage = Heritage { beat: None, least: Bytes::new() };
+        let heritage = Heritage { beat: None, seen_alive: false, least: Bytes::new() };
         Self {
             settings,
             asks: Asks::new(machine),
             before,
             claim,
             heritage,
+            clock: Bytes::new(),
             step: if fence { Step::Fence } else { Step::ReadBefore },
             pending: None,
             due: 0,
@@ -229,8 +232,11 @@ impl Taker {
                 // What was released has its last instant in the record.
                 let of_beat = shard.phase != Phase::Released && self.settings.rules.clock_of_beat();
                 let beat = self.before.beat.clone().filter(|_| of_beat);
-                self.heritage = Heritage { beat, least: shard.clock };
-                Some(Step::Claim { clock: host.begin(&self.heritage, now) })
+                let seen_alive = beat.as_ref().is_some_and(|(.., renewed)| *renewed);
+                let beat = beat.map(|(term, noted, _)| (term, noted));
+                self.heritage = Heritage { beat, seen_alive, least: shard.clock };
+                self.clock = host.begin(&self.heritage, now);
+                Some(Step::Claim { clock: self.clock.clone() })
             }
             // A quorum has it, as it was answered.
             (Step::Claim { .. } | Step::Confirm { .. }, Reply::Swapped(Swapped::Done)) => {
@@ -328,7 +334,7 @@ impl Taker {
         });
         TakerFact::Opened {
             epoch: self.epoch(),
-            claim: self.claim,
+            claim: (self.claim, self.clock.clone()),
             entries: applied.collect(),
             heritage: self.heritage.clone(),
         }

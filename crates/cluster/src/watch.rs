@@ -23,6 +23,10 @@ pub(crate) struct Seen {
     pub(crate) record: NodeRecord,
     /// When this incarnation and beat were first seen.
     pub(crate) beat_at: u64,
+    /// When its checkpoint of the shard's clock was first seen,
+    pub(crate) checkpoint_at: u64,
+    /// and whether another was seen before it, or none.
+    pub(crate) renewed: bool,
     /// When the last incarnations were first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
 }
@@ -92,9 +96,11 @@ impl Watch {
 
     /// Notes a record, unless it is older than what was seen.
     fn note(&mut self, record: NodeRecord, now: u64) -> bool {
+        let shard = self.settings.shard;
         let Some(seen) = self.nodes.get_mut(&record.node) else {
             let incarnations = BTreeMap::from([(record.incarnation, now)]);
-            let seen = Seen { beat_at: now, incarnations, record };
+            let (beat_at, checkpoint_at, renewed) = (now, now, false);
+            let seen = Seen { beat_at, checkpoint_at, renewed, incarnations, record };
             self.nodes.insert(seen.record.node, seen);
             return true;
         };
@@ -114,6 +120,10 @@ impl Watch {
         if (before.0, before.1) < (after.0, after.1) {
             seen.beat_at = now;
         }
+        // A later incarnation goes on writing the terms that it found: that renews nothing.
+        if of_shard(&seen.record, shard) != of_shard(&record, shard) {
+            (seen.checkpoint_at, seen.renewed) = (now, true);
+        }
         seen.record = record;
         true
     }
@@ -128,12 +138,12 @@ impl Watch {
         self.nodes.values().flat_map(|seen| &seen.record.terms)
     }
 
-    /// The checkpoint of the shard's owner, and when it was first seen.
-    pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64)> {
+    /// The checkpoint of the shard's owner, when it was first seen, and whether it was seen renewed.
+    pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64, bool)> {
         let seen = self.nodes.get(&shard.node)?;
         let of_term = |term: &&TermRecord| (term.shard, term.epoch) == (shard.shard, shard.epoch);
         let term = seen.record.terms.iter().find(of_term)?;
-        Some((term.clone(), seen.beat_at))
+        Some((term.clone(), seen.checkpoint_at, seen.renewed))
     }
 
     /// Whether a node that does not own the shard, with this lease, may claim it now.
@@ -170,5 +180,61 @@ impl Watch {
         let (node, incarnation, beat) = (record.node, record.incarnation, record.beat);
         let silent = Free::Silent { node, incarnation, beat };
         (seen.beat_at + silence <= now).then_some(silent)
+    }
+}
+
+/// The term of a shard in a node's record: which epoch, and the checkpoint of its clock.
+fn of_shard(record: &NodeRecord, shard: u32) -> Option<(u64, &bytes::Bytes)> {
+    let term = record.terms.iter().find(|term| term.shard == shard)?;
+    Some((term.epoch, &term.clock))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn record(incarnation: u64, beat: u64, clock: &'static [u8]) -> NodeRecord {
+        let clock = Bytes::from_static(clock);
+        NodeRecord {
+            node: Uuid::nil(),
+            incarnation,
+            beat,
+            state: NodeState::Up,
+            about: Bytes::new(),
+            terms: vec![TermRecord { shard: 0, epoch: 3, committed: 0, clock }],
+        }
+    }
+
+    /// A record that was only read says nothing of its age, whoever goes on writing it.
+    #[test]
+    fn a_checkpoint_is_as_old_as_its_renewal_or_nobody_knows() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
+        let mut watch = Watch::new(settings, 1);
+        let shard = ShardRecord {
+            shard: 0,
+            epoch: 3,
+            claim: Uuid::nil(),
+            node: Uuid::nil(),
+            incarnation: 1,
+            phase: Phase::Open,
+            opened: 3,
+            ends: Vec::new(),
+            clock: Bytes::new(),
+        };
+        for (at, record, expected) in [
+            (10, record(1, 7, b"a"), (10, false)),
+            (20, record(1, 7, b"a"), (10, false)),
+            // Its node starts again, and writes what it found.
+            (30, record(2, 0, b"a"), (10, false)),
+            (40, record(2, 1, b"a"), (10, false)),
+            (50, record(2, 2, b"b"), (50, true)),
+            (60, record(2, 3, b"b"), (50, true)),
+        ] {
+            watch.note(record, at);
+            let (_, noted, alive) = watch.last_beat(&shard).unwrap();
+            assert_eq!((noted, alive), expected, "{at}");
+        }
     }
 }

@@ -104,4 +104,7 @@ pub trait OpenJournal: Send + Sync + 'static {
     /// and is refused with `Corrupt` unless `accept_loss` is set; then it goes on behind that number.
     /// `Refused` when somebody else has it.
     fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error>;
+
+    /// Throws away all entries, so that the next opening begins with the first; nobody has it open.
+    fn wipe(&self) -> Result<(), Error>;
 }

@@ -6,6 +6,7 @@ use store::Error;
 
 use crate::{
     contract::{Journal, OpenJournal},
+    errors::from_io,
     local::LocalJournal,
     options::JournalOptions,
 };
@@ -34,6 +35,15 @@ impl OpenJournal for JournalFolder {
             ..self.options.clone()
         };
         Ok(Arc::new(LocalJournal::open(&self.path, &options)?))
+    }
+
+    fn wipe(&self) -> Result<(), Error> {
+        match std::fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(from_io("wipe the journal", &error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

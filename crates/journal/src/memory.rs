@@ -133,6 +133,13 @@ impl OpenJournal for MemoryJournals {
         *newest = opened.clone();
         Ok(Arc::new(opened))
     }
+
+    fn wipe(&self) -> Result<(), Error> {
+        let mut newest = self.newest.lock();
+        let keeps_all = newest.state.lock().keeps_all;
+        *newest = if keeps_all { MemoryJournal::keeping_all() } else { MemoryJournal::new() };
+        Ok(())
+    }
 }
 
 impl State {

@@ -17,6 +17,7 @@ use tokio::sync::{
 use crate::{
     feeder::Step,
     node_clock::{NodeClock, NodeHost},
+    outstanding::Outstanding,
     replicator::{Command, Committed, moved},
 };
 
@@ -42,6 +43,8 @@ pub(crate) struct Driver<L> {
     pub(crate) boot_clock: BootClock,
     pub(crate) commands: UnboundedReceiver<Command>,
     pub(crate) steps: UnboundedSender<Step>,
+    /// How many of those are entries that the tree does not have yet.
+    pub(crate) outstanding: Arc<Outstanding>,
     /// Bodies that wait for room.
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
     /// Who waits for which entry.
@@ -53,7 +56,8 @@ pub(crate) struct Driver<L> {
 impl<L: Ledger> Driver<L> {
     /// Runs until it is told to stop, or nobody has a way to it any more.
     pub(crate) async fn run(mut self) {
-        let mut host = NodeHost(Arc::clone(&self.clock));
+        let (clock, outstanding) = (Arc::clone(&self.clock), Arc::clone(&self.outstanding));
+        let mut host = NodeHost { clock, outstanding };
         let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -71,6 +75,14 @@ impl<L: Ledger> Driver<L> {
                 }
                 command = self.commands.recv() => match command {
                     Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
+                    Some(Command::CopyFailed(error)) => {
+                        self.member.stand_down((self.boot_clock)(), &mut host);
+                        let _ = self.steps.send(Step::CopyFailed(error));
+                    }
+                    Some(Command::StandDown) => {
+                        self.member.stand_down((self.boot_clock)(), &mut host);
+                    }
+                    Some(Command::FollowFrom(place)) => self.member.go_on(place),
                     Some(Command::HandOver) => self.member.hand_over(),
                     Some(Command::Look) => self.member.look((self.boot_clock)()),
                     Some(Command::HoldBack(time)) => {
@@ -130,7 +142,10 @@ impl<L: Ledger> Driver<L> {
                     let _ = done.send(Ok(place));
                     return;
                 }
-                None => Step::Apply(entry, place),
+                None => {
+                    self.outstanding.add(&entry);
+                    Step::Apply(entry, place)
+                }
             },
             Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
             Fact::Serving { .. } => Step::Serving,
@@ -140,7 +155,8 @@ impl<L: Ledger> Driver<L> {
                 self.end_waiting();
                 Step::Ended
             }
-            Fact::Missing(missing) => Step::Failed(format!("{missing:?}")),
+            Fact::WentOn => Step::WentOn,
+            Fact::Missing(missing) => Step::Failed(missing.to_string()),
             Fact::Damaged(error) => Step::Failed(error.to_string()),
         };
         let _ = self.steps.send(step);

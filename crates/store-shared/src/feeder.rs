@@ -1,24 +1,37 @@
 //! The thread that feeds the tree: what the driver says has come to be is done there, in order, so
-//! that the driver never waits for a disk.
+//! that the driver never waits for a disk. What the tree cannot do is told as the role; it is tried again
+//! with each note of the place, after longer and longer pauses.
+//!
+//! ```text
+//!  fed ──(a step fails)──▶ waits ──(the store works again)──▶ told ──(went on)──▶ fed
+//!                            │ ▲
+//!                    damaged ▼ │ wiped
+//! ```
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use cluster::{Entry, Heritage, Place};
 use journal::EncodedEntry;
-use store::{Error, Store as _};
-use store_tree::TreeStore;
-use tokio::sync::{mpsc::UnboundedReceiver, watch};
+use store::{Error, Health, Kind, Store as _};
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, UnboundedSender},
+    watch,
+};
 
 use crate::{
-    journal::PlaceBook,
     node_clock::NodeClock,
-    place_file::{Noted, PlaceFile},
+    outstanding::{Outstanding, backlog_of},
+    own_copy::OwnCopy,
+    place_file::Noted,
+    replicator::{Command, Replicator},
     role::Role,
 };
 
 /// Entries that are handed to the tree before it is waited for.
 const AT_ONCE: usize = 64;
+/// Notes that pass before it is tried again at the most: they come once a second.
+const PAUSE_MAX: u32 = 60;
 
 /// What has come to be.
 #[derive(Debug)]
@@ -33,35 +46,66 @@ pub(crate) enum Step {
     Ended,
     /// The cluster's journal cannot be followed from here.
     Failed(String),
+    /// The own copy does not have what is committed, or is damaged.
+    CopyFailed(Error),
+    /// What comes from here on is behind the place that the driver was told.
+    WentOn,
     /// A second has passed.
     Note,
 }
 
+/// How far it is with a tree that could not go on.
+#[derive(Debug)]
+enum Mending {
+    /// It is tried after so many notes.
+    Waits { error: Error, notes: u32 },
+    /// The store works, and the driver was told from where to follow.
+    Told,
+}
+
 /// The thread's own state.
 pub(crate) struct Feeder {
-    pub(crate) tree: Arc<TreeStore>,
+    pub(crate) copy: OwnCopy,
     pub(crate) clock: Arc<dyn NodeClock>,
-    pub(crate) book: Arc<PlaceBook>,
-    pub(crate) place_file: PlaceFile,
-    pub(crate) path: PathBuf,
     pub(crate) role: watch::Sender<Role>,
+    pub(crate) outstanding: Arc<Outstanding>,
+    pub(crate) commands: UnboundedSender<Command>,
+    pub(crate) replicator: Arc<Replicator>,
+    mending: Option<Mending>,
+    pause: u32,
 }
 
 impl Feeder {
-    /// Feeds until the driver ends. What fails ends the node's part; it is told as the role.
+    pub(crate) fn new(
+        copy: OwnCopy,
+        clock: Arc<dyn NodeClock>,
+        role: watch::Sender<Role>,
+        outstanding: Arc<Outstanding>,
+        commands: UnboundedSender<Command>,
+        replicator: Arc<Replicator>,
+    ) -> Self {
+        let (mending, pause) = (None, 0);
+        Self { copy, clock, role, outstanding, commands, replicator, mending, pause }
+    }
+
+    /// Feeds until the driver ends.
     pub(crate) fn run(mut self, mut steps: UnboundedReceiver<Step>) {
         while let Some(step) = steps.blocking_recv() {
+            if self.mending.is_some() {
+                self.mend(step);
+                continue;
+            }
             let mut entries = Vec::new();
             let mut next = Some(step);
             while let Some(Step::Apply(entry, place)) = next {
                 entries.push((entry, place));
                 next = if entries.len() < AT_ONCE { steps.try_recv().ok() } else { None };
             }
-            let done =
-                self.apply(entries).and_then(|()| next.map_or(Ok(()), |step| self.act(step)));
-            if let Err(error) = done {
-                self.role.send_replace(Role::Failed(error.to_string()));
-                return;
+            let backlog = backlog_of(entries.iter().map(|(entry, _)| entry));
+            let applied = self.apply(entries);
+            self.outstanding.remove(backlog);
+            if let Err(error) = applied.and_then(|()| next.map_or(Ok(()), |step| self.act(step))) {
+                self.fail(error);
             }
         }
     }
@@ -70,25 +114,34 @@ impl Feeder {
     fn apply(&mut self, entries: Vec<(Entry, Place)>) -> Result<(), Error> {
         let Some((_, last)) = entries.last() else { return Ok(()) };
         let place = *last;
-        let known = self.tree.last_entry()?;
+        let known = self.copy.tree.last_entry()?;
         let mut wanted = Vec::new();
         for (entry, _) in entries {
             wanted.extend(entries_of(entry.body)?.into_iter().filter(|one| known < one.n()));
         }
         let n = wanted.last().map_or(known, EncodedEntry::n);
-        self.tree.follow(wanted)?;
-        self.book.note(Noted { n, place });
+        self.copy.tree.follow(wanted)?;
+        self.copy.book.note(Noted { n, place });
+        // What was missing is there.
+        self.role.send_if_modified(|role| {
+            let failed = matches!(role, Role::Failed(_));
+            if failed {
+                *role = Role::Following;
+            }
+            failed
+        });
         Ok(())
     }
 
     /// Does what is no entry.
     fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
-            // Given by the caller.
-            Step::Apply(..) => {}
+            // Given by the caller; or of a time in which nothing failed.
+            Step::Apply(..) | Step::WentOn => {}
             Step::Opened(epoch, heritage) => {
                 self.clock.open(&heritage)?;
-                self.tree.lead()?;
+                self.replicator.open();
+                self.copy.tree.lead()?;
                 self.role.send_replace(Role::Opened { epoch, heritage: Arc::new(heritage) });
             }
             Step::Serving => {
@@ -102,31 +155,91 @@ impl Feeder {
                 // Whoever serves hears of it before anything of the next owner is seen.
                 self.role.send_replace(Role::Following);
                 self.clock.end();
-                self.tree.leave()?;
+                self.copy.tree.leave()?;
             }
-            Step::Failed(why) => {
-                self.role.send_replace(Role::Failed(why));
-            }
+            Step::Failed(why) => self.tell_failed(why),
+            Step::CopyFailed(error) => return Err(error),
             Step::Note => {
-                let newest = self.book.newest();
-                let context = |error| {
-                    let text = format!("note the place in {}: {error}", self.path.display());
-                    Error::new(store::Kind::Unavailable, text)
-                };
-                self.place_file.write(newest).map_err(context)?;
-                self.tree.tick()?;
+                self.copy.note_place()?;
+                self.copy.tree.tick()?;
+                // A full disk refuses commits by name, and gives room back by those that delete.
+                if let Health::Refusing(error) = self.copy.tree.health()
+                    && error.kind != Kind::Full
+                {
+                    return Err(error);
+                }
+                self.pause = 0;
             }
         }
         Ok(())
     }
+
+    fn tell_failed(&self, why: String) {
+        let failed = Role::Failed(why);
+        self.role.send_if_modified(|role| {
+            let is_new = *role != failed;
+            *role = failed;
+            is_new
+        });
+    }
+
+    /// The tree did not do what it had to: whoever serves stops at once, the shard is given up, and
+    /// nothing is done any more until the tree works again.
+    fn fail(&mut self, error: Error) {
+        self.tell_failed(error.to_string());
+        // The clock ends there, with what it is given up with.
+        let _ = self.commands.send(Command::StandDown);
+        self.wait(error);
+    }
+
+    fn wait(&mut self, error: Error) {
+        self.mending = Some(Mending::Waits { error, notes: self.pause });
+        self.pause = (2 * self.pause).clamp(1, PAUSE_MAX);
+    }
+
+    /// Steps while the tree cannot go on. What is told before it went on is nothing to it.
+    fn mend(&mut self, step: Step) {
+        match (step, &mut self.mending) {
+            (Step::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
+            (Step::CopyFailed(error), _) => {
+                self.tell_failed(error.to_string());
+                self.wait(error);
+            }
+            (Step::WentOn, Some(Mending::Told)) => {
+                self.mending = None;
+                self.role.send_replace(Role::Following);
+            }
+            (Step::Note, Some(Mending::Waits { notes: notes @ 1.., .. })) => *notes -= 1,
+            (Step::Note, Some(Mending::Waits { error, .. })) => {
+                let error = error.clone();
+                match self.copy.mend(&error) {
+                    Ok(None) => {}
+                    Ok(Some(place)) => {
+                        let _ = self.commands.send(Command::FollowFrom(place));
+                        self.mending = Some(Mending::Told);
+                    }
+                    Err(error) => {
+                        self.tell_failed(error.to_string());
+                        self.wait(error);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-/// The journal's entries in the body of one of the cluster's: each begins with its length.
+/// The journal's entries in the body of one of the cluster's: each begins with its length. What is wrong
+/// with them is wrong in the cluster's journal.
 fn entries_of(body: Bytes) -> Result<Vec<EncodedEntry>, Error> {
     let mut entries = Vec::new();
     let mut rest = body;
     while !rest.is_empty() {
-        let (entry, behind) = EncodedEntry::first_of(&rest)?;
+        let first = EncodedEntry::first_of(&rest);
+        let (entry, behind) = first.map_err(|error| {
+            let text = format!("the cluster's journal cannot be followed: {error}");
+            Error::new(Kind::Refused, text)
+        })?;
         entries.push(entry);
         rest = behind;
     }

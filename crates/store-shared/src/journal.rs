@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, OpenJournal};
 use parking_lot::Mutex;
-use store::{Error, Kind};
+use store::Error;
 
 use crate::{place_file::Noted, replicator::Replicator};
 
@@ -25,6 +25,11 @@ impl PlaceBook {
         if newest.place.n < noted.place.n {
             *newest = Noted { n: newest.n.max(noted.n), ..noted };
         }
+    }
+
+    /// The copy is thrown away.
+    pub(crate) fn forget(&self) {
+        *self.0.lock() = Noted::default();
     }
 
     /// What was noted last.
@@ -49,6 +54,10 @@ impl OpenJournal for NodeJournal {
             book: Arc::clone(&self.book),
         }))
     }
+
+    fn wipe(&self) -> Result<(), Error> {
+        self.own.wipe()
+    }
 }
 
 /// The journal of a node.
@@ -65,11 +74,11 @@ impl Journal for SharedJournal {
             return self.own.append(group);
         }
         let place = self.replicator.append(group).map_err(AppendFailure::Refused)?;
-        // From here on the group is committed, whatever becomes of it here.
-        let unknown = |failure: AppendFailure| match failure {
-            AppendFailure::Unknown(error) | AppendFailure::Refused(error) => {
-                AppendFailure::Unknown(Error::new(Kind::Unavailable, error.message))
-            }
+        // From here on the group is committed, whatever becomes of it here. Without it nothing behind it
+        // may be appended: this node cannot be the owner any more.
+        let unknown = |failure: AppendFailure| {
+            self.replicator.fail_copy(failure.error().clone());
+            AppendFailure::Unknown(failure.error().clone())
         };
         let n = self.own.append(group).map_err(unknown)?;
         self.book.note(Noted { n, place });

@@ -19,6 +19,8 @@ mod feeder;
 mod journal;
 mod node;
 mod node_clock;
+mod outstanding;
+mod own_copy;
 mod place_file;
 mod replicator;
 mod role;

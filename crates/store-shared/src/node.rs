@@ -3,12 +3,16 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::JoinHandle,
     time::Duration,
 };
 
-use cluster::{Ledger, Member, Settings, View};
+use cluster::{Backlog, Ledger, Member, Settings, View};
+use journal::OpenJournal;
 use parking_lot::Mutex;
 use store::{Error, Kind, Timepiece};
 use store_tree::{TreeOptions, TreeStore};
@@ -20,9 +24,10 @@ use tokio::sync::{
 use crate::{
     driver::{BootClock, Driver},
     feeder::Feeder,
-    journal::{NodeJournal, PlaceBook},
+    journal::NodeJournal,
     node_clock::NodeClock,
-    place_file::PlaceFile,
+    outstanding::Outstanding,
+    own_copy::{NotedPlace, OwnCopy},
     replicator::{Command, Replicator},
     role::Role,
 };
@@ -47,12 +52,18 @@ impl std::fmt::Debug for NodeOptions {
     }
 }
 
-/// A node of a cluster, with its threads.
+/// A node of a cluster, with its threads. When its own copy fails (a full disk, an error of the device,
+/// damage) the role is [`Role::Failed`] and the shard is given up; the store is opened again by itself, and
+/// then followed from where it stands. One that is damaged is thrown away and made again from the
+/// cluster's journal. The store stays the same [`TreeStore`] all the while.
 pub struct SharedNode {
     tree: Arc<TreeStore>,
     role: watch::Receiver<Role>,
     view: watch::Receiver<View>,
     commands: UnboundedSender<Command>,
+    replicator: Arc<Replicator>,
+    outstanding: Arc<Outstanding>,
+    wipes: Arc<AtomicU64>,
     /// The driver's and the feeder's, in the order in which they end.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -66,38 +77,49 @@ impl std::fmt::Debug for SharedNode {
 impl SharedNode {
     /// Opens the node's directory and begins to follow.
     pub fn open<L: Ledger>(options: NodeOptions, ledger: Arc<L>) -> Result<Self, Error> {
-        let path = options.tree.path.join("place");
-        std::fs::create_dir_all(&options.tree.path)
-            .map_err(|error| io_error("make the directory", &error))?;
-        let place_file =
-            PlaceFile::open(&path).map_err(|error| io_error("open the place", &error))?;
-        let noted = place_file.noted;
-        let book = Arc::new(PlaceBook::new(noted));
+        let own = Arc::new(options.tree.journal_folder());
+        Self::open_on(options, own, ledger)
+    }
+
+    /// The same with its own copy of the journal kept elsewhere than in its directory.
+    pub fn open_on<L: Ledger>(
+        options: NodeOptions,
+        own: Arc<dyn OpenJournal>,
+        ledger: Arc<L>,
+    ) -> Result<Self, Error> {
+        let place = NotedPlace::open(&options.tree)?;
+        let book = Arc::clone(&place.book);
         let (commands, commanded) = unbounded_channel();
-        let journal = NodeJournal {
-            own: Arc::new(options.tree.journal_folder()),
-            replicator: Arc::new(Replicator::new(commands.clone())),
-            book: Arc::clone(&book),
-        };
-        let tree = TreeStore::open_on(&options.tree, Arc::new(journal), options.time, false)?;
-        let tree = Arc::new(tree);
+        let replicator = Arc::new(Replicator::new(commands.clone()));
+        let journal: Arc<dyn OpenJournal> =
+            Arc::new(NodeJournal { own, replicator: Arc::clone(&replicator), book });
+        let (copy, wiped) = OwnCopy::open(place, &options.tree, &journal, &options.time)?;
+        let (tree, wipes) = (Arc::clone(&copy.tree), Arc::clone(&copy.wipes));
         let (steps, stepped) = unbounded_channel();
-        let (role, shown) = watch::channel(Role::Following);
         let (view, seen) = watch::channel(View::default());
+        let outstanding: Arc<Outstanding> = Arc::default();
         let driver = Driver {
-            member: Member::new(options.settings, noted.place),
+            member: Member::new(options.settings, copy.book.newest().place),
             ledger,
             clock: Arc::clone(&options.clock),
             until: 0,
             boot_clock: options.boot_clock,
             commands: commanded,
             steps,
+            outstanding: Arc::clone(&outstanding),
             queue: VecDeque::new(),
             waiting: HashMap::new(),
             view,
         };
-        let feeder =
-            Feeder { tree: Arc::clone(&tree), clock: options.clock, book, place_file, path, role };
+        let (role, shown) = watch::channel(wiped.map_or(Role::Following, Role::Failed));
+        let feeder = Feeder::new(
+            copy,
+            options.clock,
+            role,
+            Arc::clone(&outstanding),
+            commands.clone(),
+            Arc::clone(&replicator),
+        );
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
@@ -110,7 +132,17 @@ impl SharedNode {
             spawn("driver", Box::new(move || runtime.block_on(driver.run())))?,
             spawn("feeder", Box::new(move || feeder.run(stepped)))?,
         ];
-        Ok(Self { tree, role: shown, view: seen, commands, threads: Mutex::new(threads) })
+        let threads = Mutex::new(threads);
+        Ok(Self {
+            tree,
+            role: shown,
+            view: seen,
+            commands,
+            replicator,
+            outstanding,
+            wipes,
+            threads,
+        })
     }
 
     /// The store. It takes commits while the node is the owner.
@@ -126,6 +158,22 @@ impl SharedNode {
     /// What it sees of the cluster, a few times a second and whenever the owner changes.
     pub fn view(&self) -> watch::Receiver<View> {
         self.view.clone()
+    }
+
+    /// Whoever reads the store has found it damaged: the node gives the shard up, throws its copy away
+    /// and makes it again from the cluster's journal.
+    pub fn report_damage(&self, why: impl Into<String>) {
+        self.replicator.fail_copy(Error::new(Kind::Corrupt, why));
+    }
+
+    /// How often its own copy was thrown away, to be made again.
+    pub fn copies_thrown_away(&self) -> u64 {
+        self.wipes.load(Ordering::Relaxed)
+    }
+
+    /// How far the tree is behind what the node has read of the cluster's journal.
+    pub fn backlog(&self) -> Backlog {
+        self.outstanding.backlog()
     }
 
     /// Gives the shard up once all is committed, so that another may own it at once.

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster::{Heritage, Host};
+use cluster::{Backlog, Heritage, Host};
 use store::Error;
 use uuid::Uuid;
+
+use crate::outstanding::Outstanding;
 
 /// The shard's clock on one node. Checkpoints are bytes to the protocol.
 pub trait NodeClock: Send + Sync {
@@ -34,22 +36,29 @@ pub trait NodeClock: Send + Sync {
 }
 
 /// The node as the protocol sees it.
-pub(crate) struct NodeHost(pub(crate) Arc<dyn NodeClock>);
+pub(crate) struct NodeHost {
+    pub(crate) clock: Arc<dyn NodeClock>,
+    pub(crate) outstanding: Arc<Outstanding>,
+}
 
 impl Host for NodeHost {
     fn begin(&mut self, heritage: &Heritage, _: u64) -> Bytes {
-        self.0.begin(heritage)
+        self.clock.begin(heritage)
     }
 
     fn checkpoint(&mut self, _: u64) -> Bytes {
-        self.0.checkpoint()
+        self.clock.checkpoint()
     }
 
     fn finish(&mut self, _: u64) -> Bytes {
-        self.0.finish()
+        self.clock.finish()
     }
 
     fn claim(&mut self) -> Uuid {
         Uuid::new_v4()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.outstanding.backlog()
     }
 }

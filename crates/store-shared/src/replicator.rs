@@ -1,7 +1,13 @@
 //! How an owner's appender reaches the driver: a group goes there as the body of one entry, and the
 //! answer comes when that is committed or when the node's time as the owner has ended.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
 
 use bytes::{Bytes, BytesMut};
 use cluster::Place;
@@ -22,6 +28,12 @@ pub(crate) enum Command {
         /// Who waits.
         done: mpsc::Sender<Committed>,
     },
+    /// The own copy does not have what is committed, or is damaged.
+    CopyFailed(Error),
+    /// The tree cannot go on for now.
+    StandDown,
+    /// It can, from this place.
+    FollowFrom(Place),
     /// Give the shard up, once all is committed.
     HandOver,
     /// Look at the cluster at once.
@@ -36,15 +48,31 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) struct Replicator {
     commands: Mutex<UnboundedSender<Command>>,
+    /// Nothing is appended from a failure of the own copy on until the node is the owner again.
+    closed: AtomicBool,
 }
 
 impl Replicator {
     pub(crate) fn new(commands: UnboundedSender<Command>) -> Self {
-        Self { commands: Mutex::new(commands) }
+        Self { commands: Mutex::new(commands), closed: AtomicBool::new(false) }
+    }
+
+    /// The node is the owner, with a copy that has all.
+    pub(crate) fn open(&self) {
+        self.closed.store(false, Ordering::SeqCst);
+    }
+
+    /// The own copy failed.
+    pub(crate) fn fail_copy(&self, error: Error) {
+        self.closed.store(true, Ordering::SeqCst);
+        let _ = self.commands.lock().send(Command::CopyFailed(error));
     }
 
     /// Has a group committed as one entry, all or nothing; waits for it.
     pub(crate) fn append(&self, group: &[EncodedEntry]) -> Committed {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(moved());
+        }
         let (done, committed) = mpsc::channel();
         let command = Command::Append { body: body_of(group), done };
         self.commands.lock().send(command).map_err(|_| moved())?;

@@ -21,6 +21,9 @@ pub enum Role {
         /// In this epoch.
         epoch: u64,
     },
-    /// It cannot follow any more: why.
+    /// It does not follow for now, and serves nothing: why. Its own copy failed or is damaged, or the
+    /// cluster's journal misses an entry. An owner gives the shard up, so that whoever serves ends as with
+    /// any other role. It tries again by itself and is `Following` once it goes on; the store is the same
+    /// one then, with all that was committed or on the way to it.
     Failed(String),
 }

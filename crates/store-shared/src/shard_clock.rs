@@ -98,13 +98,20 @@ impl ShardClock {
             Some((decoded(&term.clock)?, i64::try_from(*noted).unwrap_or(i64::MAX)))
         });
         let (last, least_ms) = match (of_beat, least) {
-            // By this machine's boot clock since the beat was seen; its owner may have gone on for a
-            // lease.
+            // The owner may have gone on for a lease.
             (Some((beat, noted)), _) => {
-                let seen = Checkpoint { boot_id: options.boot_id, boot_ns: noted, ..beat };
                 let stopped = beat.ms.saturating_add(options.lease_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
-                (Some(Checkpoint { wall_ms: None, ..seen }), least)
+                let last = if heritage.seen_alive {
+                    // By this machine's boot clock since the beat was seen.
+                    let (boot_id, boot_ns) = (options.boot_id, noted);
+                    Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
+                } else {
+                    // Nobody knows how old it is, unless it is of this boot of this machine: as at the
+                    // start of a machine, by the boot clock or the wall clock.
+                    beat
+                };
+                (Some(last), least)
             }
             // Nobody has used anything behind this: as after a reboot, but without the lease that
             // would be owed then.

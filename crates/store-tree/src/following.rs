@@ -1,6 +1,8 @@
 //! A store whose journal has several users: one leads, and makes entries of commits; the others follow
 //! and apply what it has appended. A store goes from one to the other without being opened again.
 
+use std::{path::Path, sync::atomic::Ordering};
+
 use journal::{EncodedEntry, Entry};
 use store::Error;
 
@@ -8,6 +10,7 @@ use crate::{
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
     store::{ask_committer, closed_error, tell_committer},
+    wiping,
 };
 
 impl TreeStore {
@@ -41,6 +44,33 @@ impl TreeStore {
     pub fn leave(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
         ask_committer(&live, CommitterMessage::Leave)
+    }
+
+    /// Throws away all that it has, and goes on as an empty store that follows from the first entry on.
+    /// It returns before that is done: [`is_wiping`](Self::is_wiping) says when. Nobody may take it for
+    /// what it was before then, and it waits until nobody reads what was there.
+    pub fn wipe(&self, why: &Error) -> Result<(), Error> {
+        wiping::order(&self.shared.lasting.options.path)?;
+        self.shared.lasting.leads.store(false, Ordering::SeqCst);
+        if let Ok(live) = self.shared.open_generation() {
+            live.inner.stop_commits(why);
+        }
+        Ok(())
+    }
+
+    /// Whether what was to be thrown away is not gone yet.
+    pub fn is_wiping(&self) -> bool {
+        wiping::is_ordered(&self.shared.lasting.options.path)
+    }
+
+    /// Has the next opening of a store that is not open throw away all that it has.
+    pub fn wipe_at_opening(directory: &Path) -> Result<(), Error> {
+        wiping::order(directory)
+    }
+
+    /// Why the last attempt to open it again after a failure has failed itself.
+    pub fn opening_failure(&self) -> Option<Error> {
+        self.shared.last_failure()
     }
 
     /// The number of the last entry that is visible.

@@ -42,6 +42,7 @@ use crate::{
     replay::Replayed,
     thread::spawn_named,
     trees::Trees,
+    wiping,
     writeback::{self, Writeback},
 };
 
@@ -62,7 +63,8 @@ impl Generation {
     /// Opens or makes the store.
     pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
         let options = &lasting.options;
-        let watermark = DurableWatermark::open(&options.path.join("mark"))
+        wiping::carry_out(&options.path, &*lasting.journal)?;
+        let watermark = DurableWatermark::open(&options.path.join(wiping::MARK))
             .map_err(|error| from_io("open the mark", &error))?;
         let mark = watermark.mark;
         let journal = open_journal(lasting, mark)?;

@@ -18,9 +18,9 @@ use std::{
     time::Duration,
 };
 
-use store::Error;
+use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, shared::StoreShared};
+use crate::{errors::from_io, generation::Generation, shared::StoreShared, wiping};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -68,15 +68,26 @@ fn look_after(shared: &Arc<StoreShared>) {
 
 /// Closes a store that stopped and opens it again, as at a start, if the disk seems to be well.
 fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
+    let wipes = wiping::is_ordered(&shared.lasting.options.path);
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
     shared.lasting.room.look_at_device(0);
-    shared.lasting.room.check_commit(true)?;
-    probe_disk(&shared.lasting.options.path).map_err(|error| from_io("try the disk", &error))?;
+    if !wipes {
+        shared.lasting.room.check_commit(true)?;
+        probe_disk(&shared.lasting.options.path)
+            .map_err(|error| from_io("try the disk", &error))?;
+    }
     let stopped = shared.generation.load_full();
     if let Some(stopped) = &stopped {
         stopped.end_threads();
         // It lets go of the journal, and is read until there is another.
         stopped.inner.retire()?;
+        if wipes {
+            // Whoever reads tables of before would remove those of after, which have their names.
+            stopped.inner.closing.store(true, Ordering::SeqCst);
+            if 1 < Arc::strong_count(&stopped.inner) {
+                return Err(Error::new(Kind::Unavailable, "the store is still read"));
+            }
+        }
     }
     // As at a start: whatever is wrong is found and refused, and tried again later.
     let opened = Generation::open(&shared.lasting)?;

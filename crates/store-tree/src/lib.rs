@@ -52,6 +52,7 @@ mod snapshot;
 mod store;
 mod thread;
 mod trees;
+mod wiping;
 mod writeback;
 
 pub use manifest::damaged_tables;

@@ -84,7 +84,7 @@ fn is_lost(rules: Rules) -> bool {
     (0..3).for_each(|replica| replicas.learn(Name::Shard, replica, 3));
 
     let tree = Place::default();
-    let mut owner = Owner::new(settings.clone(), 1, 1, claim, tree);
+    let mut owner = Owner::new(settings.clone(), 1, 1, (claim, Bytes::new()), tree);
     let (free, beat, terms) = (Free::Now, None, Vec::new());
     let before = Before { shard: record, free, beat, terms, incarnation: 1, tree };
     let mut taker = Taker::new(settings, 2, before, Uuid::from_u128(12));

@@ -100,11 +100,13 @@ pub(super) enum Trouble {
     CutSwaps,
     ReplicaDown,
     HandOver,
+    /// Its tree takes nothing for a while, and may have lost its last entries then.
+    TreeFails,
 }
 
 impl Trouble {
     /// All, the more frequent ones twice.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Pause,
         Self::Pause,
         Self::Kill,
@@ -113,5 +115,6 @@ impl Trouble {
         Self::CutSwaps,
         Self::ReplicaDown,
         Self::HandOver,
+        Self::TreeFails,
     ];
 }

@@ -38,7 +38,9 @@ impl Machine {
         let beat = heritage.beat.as_ref();
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
-            Some((at, noted)) => at + (now - noted).max(self.lease),
+            Some((at, noted)) if heritage.seen_alive => at + (now - noted).max(self.lease),
+            // As after a reboot.
+            Some((at, _)) => (now + self.wall_ahead).max(at + self.lease),
             None => now + self.wall_ahead,
         };
         start.max(least)
@@ -85,6 +87,8 @@ pub(super) struct Node {
     /// Stopped, with answers that wait.
     pub(super) paused: bool,
     pub(super) held: Vec<(Token, Answer)>,
+    /// Its tree takes nothing.
+    pub(super) tree_fails: bool,
     /// Nothing comes through to the ledger, or no swaps do.
     pub(super) cut: bool,
     pub(super) cut_swaps: bool,
@@ -113,6 +117,7 @@ impl Node {
             waiting: BTreeSet::new(),
             paused: false,
             held: Vec::new(),
+            tree_fails: false,
             cut: false,
             cut_swaps: false,
             boot_start,
@@ -143,7 +148,26 @@ impl Node {
         self.tree.truncate(kept);
         self.waiting.clear();
         self.held.clear();
-        self.paused = false;
+        (self.paused, self.tree_fails) = (false, false);
+    }
+
+    /// Its tree takes nothing any more.
+    pub(super) fn fail_tree(&mut self, now: u64) {
+        let boot = self.boot(now);
+        if let Some(member) = &mut self.member {
+            member.stand_down(boot, &mut self.machine);
+            self.tree_fails = true;
+            self.waiting.clear();
+        }
+    }
+
+    /// Its tree goes on, with so many entries.
+    pub(super) fn mend_tree(&mut self, kept: usize) {
+        self.tree.truncate(kept);
+        let place = self.place();
+        if let Some(member) = &mut self.member {
+            member.go_on(place);
+        }
     }
 
     /// Appends a value, if it is an owner with room.
@@ -172,6 +196,9 @@ impl Node {
         let facts = self.member.as_mut().map(Member::facts).unwrap_or_default();
         for fact in facts {
             match fact {
+                // What it is told before is nothing to this tree.
+                Fact::WentOn => self.tree_fails = false,
+                Fact::Apply { .. } if self.tree_fails => {}
                 Fact::Apply { entry, place } => {
                     checker.applied(self.tree.len(), &entry)?;
                     self.tree.push(place);

@@ -41,6 +41,7 @@ enum Event {
     Trouble,
     Resume(usize, u64),
     Restart(usize),
+    MendTree(usize, u64),
     Connect(usize),
     ReplicaUp(usize),
     Calm,
@@ -185,6 +186,7 @@ impl World {
                     self.nodes[at].start(same_boot);
                 }
             }
+            Event::MendTree(at, life) => self.mend_tree(at, life),
             Event::Connect(at) => {
                 (self.nodes[at].cut, self.nodes[at].cut_swaps) = (false, false);
             }
@@ -197,6 +199,15 @@ impl World {
         Ok(())
     }
 
+    /// A tree that failed goes on, maybe without its last entries.
+    fn mend_tree(&mut self, at: usize, life: u64) {
+        let lost = self.rng.usize(..5);
+        let node = &mut self.nodes[at];
+        if node.tree_fails && node.life == life {
+            node.mend_tree(node.tree.len().saturating_sub(lost));
+        }
+    }
+
     /// From now on nothing goes wrong.
     fn calm(&mut self) -> Checked {
         (self.calm, self.quiet) = (true, false);
@@ -205,6 +216,7 @@ impl World {
         for at in 0..self.nodes.len() {
             (self.nodes[at].cut, self.nodes[at].cut_swaps) = (false, false);
             self.resume(at, self.nodes[at].life)?;
+            self.mend_tree(at, self.nodes[at].life);
             if self.nodes[at].member.is_none() {
                 self.nodes[at].start(true);
             }
@@ -327,6 +339,11 @@ impl World {
                 let replica = self.rng.usize(..REPLICAS);
                 self.network.replicas.up[replica] = false;
                 self.after(time, Event::ReplicaUp(replica));
+            }
+            Trouble::TreeFails if node.member.is_some() && !node.paused && !node.tree_fails => {
+                node.fail_tree(self.now);
+                let life = node.life;
+                self.after(time, Event::MendTree(at, life));
             }
             Trouble::HandOver if !node.paused => {
                 if let Some(member) = &mut node.member {

@@ -41,14 +41,24 @@ pub(crate) struct Timed {
 /// Starts one whose wall clock is so far ahead of others. Each has a boot id of its own, as another
 /// machine has.
 pub(crate) fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
+    start_in(nodes, Machine::new(), fastrand::u128(..), mode, ahead_ms)
+}
+
+/// The same on a machine that is there, in this boot of it.
+fn start_in(
+    nodes: &Nodes,
+    machine: Machine,
+    boot_id: u128,
+    mode: ClockMode,
+    ahead_ms: i64,
+) -> Timed {
     let boot = nodes.boot.clone();
     let clock = ShardClock::new(ShardClockOptions {
         mode,
         sources: Arc::new(move || Box::new(Ahead { boot: boot.clone(), ms: ahead_ms })),
-        boot_id: fastrand::u128(..).to_le_bytes(),
+        boot_id: boot_id.to_le_bytes(),
         lease_ms: LEASE_MS,
     });
-    let machine = Machine::new();
     let node = nodes.start_with(&machine, clock.clone(), clock.clone());
     Timed { node, machine, clock }
 }
@@ -126,4 +136,76 @@ async fn a_manual_clock_stands_where_it_stood_on_every_owner() {
         owner.node.stop();
         owner = next;
     }
+}
+
+const DAYS: i64 = 3 * 86_400_000;
+/// What a busy machine may take between two looks, milliseconds.
+const SLACK: i64 = 20_000;
+
+/// The machine's own clock, or another's, after an owner that was there before any of those that read its
+/// record.
+async fn after_a_stop(ahead_ms: i64) -> (Instant, Instant, i64, clock::ClockStatus) {
+    let nodes = Nodes::new(ManualTime::default());
+    let owner = start(&nodes, ClockMode::System, 0);
+    let clock = owner.serve(&nodes);
+    owner.stamp().await;
+    let used = clock.now().await.unwrap();
+    owner.node.stop();
+    let next = start(&nodes, ClockMode::System, ahead_ms);
+    let clock = next.serve(&nodes);
+    let now = clock.now().await.unwrap();
+    (used, now, wall_ms(&nodes.boot), clock.status())
+}
+
+/// Nobody knows how long it was off but the wall clock. As after a reboot it counts, and what has expired
+/// by it waits for the reaper.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_that_was_off_for_days_goes_on_at_the_time_of_day() {
+    let (used, now, wall, status) = after_a_stop(DAYS).await;
+    assert!((wall + DAYS - SLACK..wall + DAYS + SLACK).contains(&now.ms), "{now:?} at {wall}");
+    let reap_until = status.reap_until.unwrap();
+    assert!(used < reap_until && reap_until.ms < used.ms + LEASE_MS + SLACK, "{status:?}");
+    // A wall clock that is behind takes nothing back.
+    let (used, now, _, status) = after_a_stop(-DAYS).await;
+    assert!(used <= now && now.ms < used.ms + LEASE_MS + SLACK, "{used:?} {now:?}");
+    assert_eq!(status.reap_until, None);
+}
+
+/// Its boot clock knows how long the owner was silent, whatever its wall clock says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
+    let nodes = Nodes::new(ManualTime::default());
+    let owner = start(&nodes, ClockMode::System, 0);
+    let clock = owner.serve(&nodes);
+    let next = start(&nodes, ClockMode::System, DAYS);
+    // Beats are renewed meanwhile.
+    let until = nodes.boot.now_ns() + 2_000_000_000;
+    while nodes.boot.now_ns() < until {
+        owner.stamp().await;
+    }
+    let used = clock.now().await.unwrap();
+    let skipped = nodes.boot.skipped_ms();
+    owner.node.stop();
+    let clock = next.serve(&nodes);
+    let now = clock.now().await.unwrap();
+    let passed = nodes.boot.skipped_ms() - skipped + SLACK;
+    assert!(used <= now && now.ms <= used.ms + passed, "{used:?} {now:?}");
+}
+
+/// In the same boot of its machine a node knows how old its own last checkpoint is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clock() {
+    let nodes = Nodes::new(ManualTime::default());
+    let owner = start_in(&nodes, Machine::new(), 5, ClockMode::System, 0);
+    let used = owner.serve(&nodes).now().await.unwrap();
+    owner.node.stop();
+    let machine = owner.machine;
+    drop(owner.node);
+    nodes.boot.skip(3_600_000);
+    let again = start_in(&nodes, machine, 5, ClockMode::System, 0);
+    let clock = again.serve(&nodes);
+    let (now, wall) = (clock.now().await.unwrap(), wall_ms(&nodes.boot));
+    assert!(used.ms + 3_600_000 <= now.ms && now.ms.abs_diff(wall) < 20_000, "{now:?} at {wall}");
+    // It is no jump: nothing waits for the reaper.
+    assert_eq!(clock.status().reap_until, None);
 }

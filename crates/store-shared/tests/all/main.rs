@@ -3,7 +3,9 @@
 
 mod clocks;
 mod documents;
+mod faulty;
 mod laws;
 mod nodes;
+mod own_copy;
 mod owned;
 mod take_over;

@@ -10,7 +10,8 @@ use std::{
 
 use bytes::Bytes;
 use cluster::{Heritage, MemoryLedger, Settings};
-use store::{Error, Timepiece, laws::ManualTime};
+use journal::OpenJournal;
+use store::{Error, Store as _, Timepiece, laws::ManualTime};
 use store_shared::{NodeClock, NodeOptions, Role, SharedNode};
 use store_tree::TreeOptions;
 use tempfile::TempDir;
@@ -21,6 +22,10 @@ const MS: u64 = 1_000_000;
 pub(crate) const LEASE_MS: i64 = 3_000;
 /// What a wait for another owner skips for each look, milliseconds.
 const SKIP_MS: u64 = 20;
+/// How far a tree may be behind what its node reads, and how much is read at once.
+pub(crate) const HOLD_BYTES: u64 = 512 << 10;
+pub(crate) const HOLD_ENTRIES: u64 = 400;
+pub(crate) const READ_BYTES: usize = 32 << 10;
 /// How long a role is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -70,7 +75,7 @@ impl BootTime {
         i64::try_from(self.skipped_ns.load(Ordering::SeqCst) / MS).unwrap()
     }
 
-    fn skip(&self, ms: u64) {
+    pub(crate) fn skip(&self, ms: u64) {
         self.skipped_ns.fetch_add(ms * MS, Ordering::SeqCst);
     }
 }
@@ -111,19 +116,40 @@ impl Nodes {
         clock: Arc<dyn NodeClock>,
         time: Arc<dyn Timepiece>,
     ) -> SharedNode {
+        let options = self.options(machine, clock, time);
+        SharedNode::open(options, Arc::clone(&self.ledger)).unwrap()
+    }
+
+    /// Starts a node whose own copy of the journal is kept so.
+    pub(crate) fn start_on(&self, machine: &Machine, own: impl OpenJournal) -> SharedNode {
+        let options = self.options(machine, Arc::new(Still), self.time.timepiece());
+        SharedNode::open_on(options, Arc::new(own), Arc::clone(&self.ledger)).unwrap()
+    }
+
+    /// How the store of a machine is opened.
+    pub(crate) fn tree_options(&self, machine: &Machine) -> TreeOptions {
+        TreeOptions {
+            segment_bytes: 1 << 20,
+            spare_segments: 0,
+            ..TreeOptions::new(machine.directory.path())
+        }
+    }
+
+    fn options(
+        &self,
+        machine: &Machine,
+        clock: Arc<dyn NodeClock>,
+        time: Arc<dyn Timepiece>,
+    ) -> NodeOptions {
         let about = Bytes::from_static(b"test");
         let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about);
         (settings.watch, settings.read) = (20 * MS, 5 * MS);
         (settings.idle, settings.again) = (5 * MS, 5 * MS);
-        let tree = TreeOptions {
-            segment_bytes: 1 << 20,
-            spare_segments: 0,
-            ..TreeOptions::new(machine.directory.path())
-        };
+        (settings.hold_bytes, settings.hold_entries) = (HOLD_BYTES, HOLD_ENTRIES);
+        settings.read_bytes = READ_BYTES;
         let boot = self.boot.clone();
         let boot_clock = Arc::new(move || boot.now_ns());
-        let options = NodeOptions { tree, settings, boot_clock, clock, time };
-        SharedNode::open(options, Arc::clone(&self.ledger)).unwrap()
+        NodeOptions { tree: self.tree_options(machine), settings, boot_clock, clock, time }
     }
 }
 
@@ -155,9 +181,12 @@ pub(crate) fn serves(role: &Role) -> bool {
 
 /// Waits until a node has applied as much as another.
 pub(crate) fn wait_until_level(node: &SharedNode, owner: &SharedNode) {
-    let wanted = owner.tree().last_entry().unwrap();
+    // An entry is the last a moment before it is visible.
+    let stands = |node: &SharedNode| (node.tree().last_entry().unwrap(), node.tree().published());
+    let (wanted, published) = stands(owner);
     for _ in 0..6_000 {
-        if wanted <= node.tree().last_entry().unwrap() {
+        let (last, visible) = stands(node);
+        if wanted <= last && published <= visible {
             return;
         }
         std::thread::park_timeout(Duration::from_millis(5));

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use cluster::{LedgerFault, Request};
+use cluster::{Ledger as _, LedgerFault, Request};
 use store::{Commit, Kind, Mutation, Outcome, Snapshot as _, Space, Store as _, laws::ManualTime};
 use store_shared::{Role, SharedNode};
 
 use crate::nodes::{Machine, Nodes, wait_for, wait_until_level};
 
-fn put(key: &str, value: u64) -> Commit {
+pub(crate) fn put(key: &str, value: u64) -> Commit {
     let key = key.to_owned();
     Commit::new(vec![], move |_| {
         let (space, value) = (Space::Catalog, value.to_be_bytes().to_vec().into());
@@ -17,13 +17,21 @@ fn put(key: &str, value: u64) -> Commit {
     })
 }
 
-async fn value_of(node: &SharedNode, key: &str) -> Option<u64> {
+/// Puts so many bytes.
+pub(crate) fn put_bytes(key: &'static str, length: usize, number: u64) -> Commit {
+    Commit::new(vec![], move |_| {
+        let bytes = number.to_be_bytes().repeat(length / 8);
+        vec![Mutation::Put { space: Space::Catalog, key: key.into(), value: bytes.into() }]
+    })
+}
+
+pub(crate) async fn value_of(node: &SharedNode, key: &str) -> Option<u64> {
     let held = node.tree().snapshot().get(Space::Catalog, key.as_bytes()).await.unwrap();
     held.map(|value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
 /// Commits to whoever serves; what was acknowledged is noted.
-async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTreeMap<String, u64>) {
+pub(crate) async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTreeMap<String, u64>) {
     for number in from..from + 20 {
         let key = format!("key {}", number % 7);
         match owner.tree().commit(vec![put(&key, number)]).await {
@@ -36,7 +44,7 @@ async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTreeMap<String
     }
 }
 
-async fn assert_has(node: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
+pub(crate) async fn assert_has(node: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
     for (key, number) in acknowledged {
         assert_eq!(value_of(node, key).await, Some(*number), "{key} at {node:?}");
     }
@@ -135,4 +143,29 @@ async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
     wait_until_level(&owner, &follower);
     assert_has(&owner, &acknowledged).await;
     assert_has(&follower, &acknowledged).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_says_which_entry_is_missing_and_goes_on_once_it_is_there() {
+    let nodes = Nodes::new(ManualTime::default());
+    let owner = nodes.start(&Machine::new());
+    nodes.take_over(&owner);
+    let mut acknowledged = BTreeMap::new();
+    write(&owner, 0, &mut acknowledged).await;
+    let machine = Machine::new();
+    let next = nodes.start(&machine);
+    owner.stop();
+    nodes.take_over(&next);
+    write(&next, 100, &mut acknowledged).await;
+    let back = nodes.ledger.lose_entry(0, 1, 10);
+    let late = nodes.start(&Machine::new());
+    let text = "entry 10 of epoch 1 is missing";
+    wait_for(&late, |role| matches!(role, Role::Failed(why) if why.contains(text))).await;
+    for request in back {
+        nodes.ledger.execute(request).await.unwrap();
+    }
+    nodes.boot.skip(3_000);
+    wait_for(&late, |role| *role == Role::Following).await;
+    wait_until_level(&late, &next);
+    assert_has(&late, &acknowledged).await;
 }

@@ -278,3 +278,53 @@ async fn a_follower_takes_entries_in_order_alone_and_an_owner_none() {
     follower.follow(vec![entry(begun + 2)]).unwrap();
     assert!(has(follower, "c").await);
 }
+
+/// A copy that is thrown away is empty, and made again from the first entry on.
+#[tokio::test]
+async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
+    let time = ManualTime::default();
+    let put = |key: String| {
+        Commit::new(vec![], move |_| {
+            let value = vec![7; 1_000].into();
+            vec![Mutation::Put { space: Space::Catalog, key: key.into(), value }]
+        })
+    };
+    let leader = OnMemory::new(Directory::Copied);
+    let owner = leader.open_here();
+    for n in 0..50 {
+        owner.commit(vec![put(format!("key {n}"))]).await.unwrap();
+    }
+    let entries: Vec<EncodedEntry> = {
+        let journal = leader.journals.newest();
+        journal.read(1, usize::MAX).unwrap().iter().map(|entry| entry.encode().unwrap()).collect()
+    };
+    let directory = TempDir::new().unwrap();
+    let options = options(directory.path());
+    let journal = Arc::new(options.journal_folder());
+    let copy = TreeStore::open_on(&options, journal.clone(), time.timepiece(), false).unwrap();
+    copy.follow(entries.clone()).unwrap();
+    copy.close().await.unwrap();
+    let held = copy.snapshot();
+    assert!(held.get(Space::Catalog, b"key 7").await.unwrap().is_some());
+    copy.wipe(&store::Error::new(Kind::Corrupt, "damaged on purpose")).unwrap();
+    // It waits for whoever reads what was there.
+    while held.get(Space::Catalog, b"key 7").await.is_ok() {
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+    assert!(copy.is_wiping());
+    drop(held);
+    while copy.is_wiping() || copy.health() != Health::Anew {
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(copy.last_entry(), Ok(1));
+    assert_eq!(copy.snapshot().get(Space::Catalog, b"key 7").await, Ok(None));
+    copy.follow(entries.clone()).unwrap();
+    assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
+    drop(copy);
+    // One that is not open is thrown away when it is opened.
+    TreeStore::wipe_at_opening(directory.path()).unwrap();
+    let copy = TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap();
+    assert_eq!(copy.last_entry(), Ok(1));
+    copy.follow(entries).unwrap();
+    assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
+}

@@ -1,0 +1,240 @@
+//! Tests of members on a ledger in memory, whose time is the test's: who stands for a free shard, and
+//! what is left to be read by then.
+
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::{
+    entry::Entry,
+    fact::Fact,
+    host::{Backlog, Heritage, Host},
+    member::Member,
+    memory::{LedgerFault, MemoryLedger},
+    place::{MissingEntry, Place},
+    request::{Ledger as _, Reply, Request, Unanswered},
+    settings::Settings,
+};
+
+const MS: u64 = 1_000_000;
+
+/// A node that has no clock.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    claims: u64,
+    pub(crate) backlog: Backlog,
+}
+
+impl Host for Quiet {
+    fn begin(&mut self, _: &Heritage, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn checkpoint(&mut self, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn finish(&mut self, _: u64) -> Bytes {
+        Bytes::new()
+    }
+
+    fn claim(&mut self) -> Uuid {
+        self.claims += 1;
+        Uuid::from_u64_pair(std::ptr::from_ref(self).addr() as u64, self.claims)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}
+
+/// A member, its node, and what has come to be.
+pub(crate) struct Seat {
+    pub(crate) member: Member,
+    pub(crate) host: Box<Quiet>,
+    pub(crate) facts: Vec<Fact>,
+    /// It ticks.
+    pub(crate) lives: bool,
+}
+
+/// Members on one ledger.
+pub(crate) struct Table {
+    pub(crate) ledger: MemoryLedger,
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) now: u64,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self { ledger: MemoryLedger::new(), seats: Vec::new(), now: MS }
+    }
+
+    /// Another node, with a tree that has nothing.
+    pub(crate) fn add(&mut self) -> usize {
+        let id = Uuid::from_u128(self.seats.len() as u128 + 1);
+        let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
+        settings.read_bytes = 2_000;
+        let member = Member::new(settings, Place::default());
+        let host = Box::<Quiet>::default();
+        self.seats.push(Seat { member, host, facts: Vec::new(), lives: true });
+        self.seats.len() - 1
+    }
+
+    pub(crate) fn ask(&self, request: Request) -> Result<Reply, Unanswered> {
+        let asked = pin!(self.ledger.execute(request));
+        match asked.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    /// Lets time pass, with a tick of all in each ten milliseconds.
+    pub(crate) fn pass(&mut self, ms: u64) {
+        for _ in 0..ms.div_ceil(10) {
+            self.now += 10 * MS;
+            for at in 0..self.seats.len() {
+                if self.seats[at].lives {
+                    self.tick(at);
+                }
+            }
+        }
+    }
+
+    fn tick(&mut self, at: usize) {
+        let now = self.now;
+        let seat = &mut self.seats[at];
+        seat.member.tick(now, &mut *seat.host);
+        loop {
+            let asks = self.seats[at].member.asks();
+            if asks.is_empty() {
+                break;
+            }
+            for ask in asks {
+                let answer = self.ask(ask.request);
+                let seat = &mut self.seats[at];
+                seat.member.answer(ask.token, answer, now, &mut *seat.host);
+            }
+        }
+        let seat = &mut self.seats[at];
+        seat.facts.extend(seat.member.facts());
+    }
+
+    pub(crate) fn owns(&self, at: usize) -> bool {
+        self.seats[at].member.owner().is_some_and(crate::Owner::serves)
+    }
+
+    /// Appends so many entries of 500 bytes.
+    pub(crate) fn append(&mut self, at: usize, count: usize) {
+        for _ in 0..count {
+            let (now, body) = (self.now, Bytes::from_static(&[7; 500]));
+            assert!(self.seats[at].member.append(body, now).is_some());
+            self.tick(at);
+        }
+    }
+
+    pub(crate) fn applied(&self, at: usize) -> Vec<&Entry> {
+        let entry =
+            |fact| if let &Fact::Apply { ref entry, .. } = fact { Some(entry) } else { None };
+        self.seats[at].facts.iter().filter_map(entry).collect()
+    }
+
+    /// An owner that has written so much.
+    pub(crate) fn with_owner(count: usize) -> Self {
+        let mut table = Self::new();
+        table.add();
+        table.pass(2_000);
+        assert!(table.owns(0));
+        table.append(0, count);
+        table
+    }
+}
+
+#[test]
+fn of_several_the_one_whose_tree_has_all_goes_first() {
+    for behind in [1, 2] {
+        let mut table = Table::with_owner(10);
+        assert_eq!((table.add(), table.add()), (1, 2));
+        table.seats[behind].host.backlog = Backlog { entries: 3, bytes: 30 };
+        table.pass(2_000);
+        table.seats[0].lives = false;
+        table.pass(4_000);
+        assert!(table.owns(3 - behind) && !table.owns(behind), "{behind}");
+    }
+}
+
+#[test]
+fn who_is_behind_is_the_owner_half_a_second_later_where_nobody_else_is() {
+    let taken_after = |backlog| {
+        let mut table = Table::with_owner(10);
+        table.add();
+        table.seats[1].host.backlog = backlog;
+        table.pass(2_000);
+        table.seats[0].lives = false;
+        let from = table.now;
+        while !table.owns(1) {
+            table.pass(10);
+            assert!(table.now < from + 10_000 * MS);
+        }
+        (table.now - from) / MS
+    };
+    let first = taken_after(Backlog::default());
+    assert_eq!(taken_after(Backlog { entries: 3, bytes: 30 }), first + 500);
+}
+
+/// A taker has in memory what it applies: whoever has nothing follows first.
+#[test]
+fn a_node_with_nothing_reads_the_journal_before_it_stands() {
+    let mut table = Table::with_owner(300);
+    table.seats[0].lives = false;
+    table.add();
+    let (mut applied, mut at_once) = (0, 0);
+    while !table.owns(1) {
+        table.pass(10);
+        at_once = at_once.max(table.applied(1).len() - applied);
+        applied = table.applied(1).len();
+    }
+    assert!(301 <= applied, "{applied}");
+    assert!(at_once <= 5, "{at_once} entries at once");
+}
+
+#[test]
+fn an_entry_of_a_closed_epoch_that_is_missing_is_told_and_waited_for() {
+    let mut table = Table::with_owner(20);
+    table.add();
+    table.pass(2_000);
+    table.seats[0].lives = false;
+    table.pass(5_000);
+    assert!(table.owns(1));
+    table.append(1, 5);
+    let back = table.ledger.lose_entry(0, 1, 10);
+    assert_eq!(back.len(), 1);
+    let late = table.add();
+    table.pass(2_000);
+    // The first entry of an epoch has no body.
+    let missing = Fact::Missing(MissingEntry { epoch: 1, end: 9, committed: 21 });
+    assert!(table.seats[late].facts.contains(&missing), "{:?}", table.seats[late].facts);
+    let asked = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&asked);
+    table.ledger.set_faults(move |request| {
+        let reads = matches!(request, Request::ReadEntries { .. });
+        counted.fetch_add(u64::from(reads), Ordering::Relaxed);
+        LedgerFault::None
+    });
+    table.pass(30_000);
+    assert!((5..20).contains(&asked.load(Ordering::Relaxed)), "{asked:?}");
+    let told = table.seats[late].facts.iter().filter(|fact| **fact == missing).count();
+    assert_eq!((told, table.applied(late).len()), (1, 9));
+    for request in back {
+        table.ask(request).unwrap();
+    }
+    table.pass(5_000);
+    assert_eq!(table.applied(late).len(), 27);
+}

@@ -1,0 +1,144 @@
+//! A node's own copy of the data: its tree with the own journal, and up to which place of the cluster's
+//! they go. It may fail, be behind or be damaged: what is committed is in the cluster's journal.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use cluster::Place;
+use journal::OpenJournal;
+use store::{Error, Health, Kind, Store as _, Timepiece};
+use store_tree::{TreeOptions, TreeStore};
+
+use crate::{
+    journal::PlaceBook,
+    place_file::{Noted, PlaceFile},
+};
+
+/// The copy.
+pub(crate) struct OwnCopy {
+    pub(crate) tree: Arc<TreeStore>,
+    pub(crate) book: Arc<PlaceBook>,
+    /// How often it was thrown away.
+    pub(crate) wipes: Arc<AtomicU64>,
+    place_file: PlaceFile,
+    path: PathBuf,
+}
+
+/// Where the place is noted, which has to be known before the journal can be opened.
+pub(crate) struct NotedPlace {
+    pub(crate) book: Arc<PlaceBook>,
+    file: PlaceFile,
+    path: PathBuf,
+}
+
+impl NotedPlace {
+    /// Reads it in the directory of a store.
+    pub(crate) fn open(options: &TreeOptions) -> Result<Self, Error> {
+        let path = options.path.join("place");
+        let context = |error: std::io::Error| {
+            Error::new(Kind::Unavailable, format!("open the place {}: {error}", path.display()))
+        };
+        std::fs::create_dir_all(&options.path).map_err(context)?;
+        let file = PlaceFile::open(&path).map_err(context)?;
+        Ok(Self { book: Arc::new(PlaceBook::new(file.noted)), file, path })
+    }
+
+    fn note(&mut self, noted: Noted) -> Result<(), Error> {
+        write(&mut self.file, &self.path, noted)
+    }
+}
+
+fn write(file: &mut PlaceFile, path: &std::path::Path, noted: Noted) -> Result<(), Error> {
+    file.write(noted).map_err(|error| {
+        let text = format!("note the place in {}: {error}", path.display());
+        Error::new(Kind::Unavailable, text)
+    })
+}
+
+/// Whether what a copy has cannot be believed, so that it is thrown away: it is damaged, or does not fit
+/// to what it should follow.
+fn is_damage(error: &Error) -> bool {
+    matches!(error.kind, Kind::Corrupt | Kind::Invalid)
+}
+
+/// What people read of a copy that was thrown away.
+fn wiped(why: &Error) -> String {
+    format!("the node's own copy is damaged and is made again from the cluster's journal: {why}")
+}
+
+impl OwnCopy {
+    /// Opens it. A copy that is damaged is thrown away: why, as the second.
+    pub(crate) fn open(
+        mut place: NotedPlace,
+        options: &TreeOptions,
+        journal: &Arc<dyn OpenJournal>,
+        time: &Arc<dyn Timepiece>,
+    ) -> Result<(Self, Option<String>), Error> {
+        let noted = place.book.newest();
+        let open = || TreeStore::open_on(options, Arc::clone(journal), Arc::clone(time), false);
+        let opened = open().and_then(|tree| match tree.last_entry()? {
+            last if last < noted.n => {
+                let text =
+                    format!("entry {} of the own journal is lost, which ends at {last}", noted.n);
+                Err(Error::new(Kind::Corrupt, text))
+            }
+            _ => Ok(tree),
+        });
+        let (tree, why) = match opened {
+            Ok(tree) => (tree, None),
+            Err(error) if is_damage(&error) => {
+                place.note(Noted::default())?;
+                place.book.forget();
+                TreeStore::wipe_at_opening(&options.path)?;
+                (open()?, Some(wiped(&error)))
+            }
+            Err(error) => return Err(error),
+        };
+        let NotedPlace { book, file: place_file, path } = place;
+        let wipes = Arc::new(AtomicU64::new(u64::from(why.is_some())));
+        Ok((Self { tree: Arc::new(tree), book, wipes, place_file, path }, why))
+    }
+
+    /// Makes the place durable.
+    pub(crate) fn note_place(&mut self) -> Result<(), Error> {
+        write(&mut self.place_file, &self.path, self.book.newest())
+    }
+
+    /// After a failure: from where it can be followed, or nothing while the store does not work yet. An
+    /// error when it has to be thrown away first, and this was begun.
+    pub(crate) fn mend(&mut self, failure: &Error) -> Result<Option<Place>, Error> {
+        if self.tree.is_wiping() {
+            // An opening that was under way may have missed it.
+            if !matches!(self.tree.health(), Health::Refusing(_)) {
+                self.tree.wipe(failure)?;
+            }
+            return Ok(None);
+        }
+        // Entries under way are in the own journal or not, then; and no opening takes commits.
+        let left = self.tree.leave();
+        let damage = [Some(failure.clone()), self.tree.opening_failure(), left.clone().err()];
+        if let Some(damage) = damage.into_iter().flatten().find(is_damage) {
+            // First, so that nobody ever takes the empty copy for what it was.
+            write(&mut self.place_file, &self.path, Noted::default())?;
+            self.book.forget();
+            self.tree.wipe(&damage)?;
+            self.wipes.fetch_add(1, Ordering::Relaxed);
+            return Err(Error::new(Kind::Unavailable, wiped(&damage)));
+        }
+        if left.is_err() {
+            return Ok(None);
+        }
+        match self.tree.health() {
+            Health::Refusing(_) => return Ok(None),
+            // Whoever served has to read all again; nobody serves.
+            Health::Anew => self.tree.resume_commits(),
+            Health::Good => {}
+        }
+        Ok(Some(self.book.newest().place))
+    }
+}

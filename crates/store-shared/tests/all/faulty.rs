@@ -1,0 +1,118 @@
+//! The own copy of a node's journal on a disk that waits or fails when it is told to.
+
+use std::sync::Arc;
+
+use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, JournalFolder, OpenJournal};
+use parking_lot::{Condvar, Mutex};
+use store::{Error, Kind};
+
+/// What the disk does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disk {
+    /// It writes.
+    Works,
+    /// A write waits until it works again.
+    Waits,
+    /// Nothing is written, as on a full device.
+    Full,
+    /// A write may have been done.
+    Broken,
+}
+
+/// A journal on such a disk; copies of it are the same.
+#[derive(Clone)]
+pub(crate) struct FaultyFolder {
+    folder: JournalFolder,
+    disk: Arc<(Mutex<Disk>, Condvar)>,
+}
+
+impl FaultyFolder {
+    pub(crate) fn new(folder: JournalFolder) -> Self {
+        Self { folder, disk: Arc::new((Mutex::new(Disk::Works), Condvar::new())) }
+    }
+
+    pub(crate) fn set(&self, disk: Disk) {
+        *self.disk.0.lock() = disk;
+        self.disk.1.notify_all();
+    }
+
+    /// As long as the returned value lives; nothing waits behind it, whatever fails.
+    pub(crate) fn wait(&self) -> Waiting<'_> {
+        self.set(Disk::Waits);
+        Waiting(self)
+    }
+}
+
+/// A disk that waits.
+pub(crate) struct Waiting<'a>(&'a FaultyFolder);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.set(Disk::Works);
+    }
+}
+
+impl OpenJournal for FaultyFolder {
+    fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error> {
+        // A journal that failed is opened again when its disk works.
+        if *self.disk.0.lock() == Disk::Broken {
+            return Err(Error::new(Kind::Unavailable, "fault on purpose"));
+        }
+        let journal = self.folder.open(known_durable, accept_loss)?;
+        Ok(Arc::new(FaultyJournal { journal, disk: Arc::clone(&self.disk) }))
+    }
+
+    fn wipe(&self) -> Result<(), Error> {
+        self.folder.wipe()
+    }
+}
+
+struct FaultyJournal {
+    journal: Arc<dyn Journal>,
+    disk: Arc<(Mutex<Disk>, Condvar)>,
+}
+
+impl Journal for FaultyJournal {
+    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        let mut disk = self.disk.0.lock();
+        self.disk.1.wait_while(&mut disk, |disk| *disk == Disk::Waits);
+        let fault = |kind| Error::new(kind, "fault on purpose");
+        match *disk {
+            Disk::Full => Err(AppendFailure::Refused(fault(Kind::Full))),
+            Disk::Broken => Err(AppendFailure::Unknown(fault(Kind::Unavailable))),
+            Disk::Works | Disk::Waits => self.journal.append(group),
+        }
+    }
+
+    fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
+        self.journal.read(after, limit_bytes)
+    }
+
+    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.journal.cut(before, floors)
+    }
+
+    fn end(&self) -> u64 {
+        self.journal.end()
+    }
+
+    fn floors(&self) -> Vec<u8> {
+        self.journal.floors()
+    }
+
+    fn held(&self) -> Held {
+        self.journal.held()
+    }
+
+    fn bytes_after(&self, after: u64) -> u64 {
+        self.journal.bytes_after(after)
+    }
+
+    fn group_bytes_max(&self) -> usize {
+        self.journal.group_bytes_max()
+    }
+
+    fn has_one_user(&self) -> bool {
+        self.journal.has_one_user()
+    }
+}
