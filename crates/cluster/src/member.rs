@@ -2,8 +2,10 @@
 //! is a follower, a taker or the owner. Whoever runs it carries questions to the ledger and answers
 //! back, calls [`Member::tick`] every few milliseconds, and acts on the facts before the next call.
 
+mod claims;
+mod seen;
+
 use bytes::Bytes;
-use uuid::Uuid;
 
 use crate::{
     ask::{Answer, Ask, Token},
@@ -13,11 +15,10 @@ use crate::{
     lease::{Lease, LeaseFact},
     owner::{Owner, OwnerFact},
     place::Place,
-    records::{Phase, ShardRecord, TermRecord},
+    records::{ShardRecord, TermRecord},
     settings::Settings,
-    taker::{Before, Taker, TakerFact},
-    view::View,
-    watch::{Free, Watch},
+    taker::{Taker, TakerFact},
+    watch::Watch,
 };
 
 /// What the node is to the shard.
@@ -39,8 +40,10 @@ pub struct Member {
     watch: Watch,
     watch_machine: u64,
     seat: Seat,
-    /// Terms of its former incarnation, for shards that nobody has taken over.
+    /// Terms that are over, its former incarnation's too, for shards that nobody has taken over.
     former: Vec<TermRecord>,
+    /// The last term that it gave up without the ledger, and when: nobody else knows what it used.
+    abandoned: Option<(TermRecord, u64)>,
     /// The epoch that is free to be claimed, and since when.
     free_since: Option<(u64, u64)>,
     stand_due: u64,
@@ -70,6 +73,7 @@ impl Member {
             settings,
             machines: follower,
             former: Vec::new(),
+            abandoned: None,
             free_since: None,
             stand_due: 0,
             holds_until: 0,
@@ -108,45 +112,6 @@ impl Member {
         if let Seat::Owning(owner) = &self.seat { Some(owner) } else { None }
     }
 
-    /// The shard's record as it was last seen.
-    fn record(&self) -> Option<&ShardRecord> {
-        let seen = if let Seat::Following(follower) = &self.seat { follower.shard() } else { None };
-        seen.or(self.shard.as_ref())
-    }
-
-    /// Who owns the shard, as far as this node knows, and in which epoch.
-    pub fn shard_owner(&self) -> Option<(Uuid, u64)> {
-        match &self.seat {
-            Seat::Following(_) => {
-                let open = self.record().filter(|shard| shard.phase == Phase::Open);
-                open.map(|shard| (shard.node, shard.epoch))
-            }
-            Seat::Taking(_) => None,
-            Seat::Owning(owner) => Some((self.settings.node, owner.epoch())),
-        }
-    }
-
-    /// What it has seen of the cluster.
-    pub fn view(&self) -> View {
-        let applied = match &self.seat {
-            Seat::Following(follower) => follower.place().n,
-            Seat::Taking(taker) => taker.tree().n,
-            Seat::Owning(owner) => owner.place().n,
-        };
-        let of_shard = |term: &&TermRecord| term.shard == self.settings.shard;
-        let committed = self.watch.terms().filter(of_shard).map(|term| term.committed).max();
-        View {
-            owner: self.shard_owner(),
-            shard: self.record().cloned(),
-            nodes: self.watch.records().cloned().collect(),
-            applied,
-            committed: committed.unwrap_or(0).max(applied),
-            incarnation: self.lease.incarnation(),
-            lease_until: self.lease.until(),
-            heard_at: self.heard_at,
-        }
-    }
-
     /// Whether a view may be opened at this moment of the boot clock.
     pub fn may_read(&self, now: u64) -> bool {
         !self.stands_down
@@ -168,6 +133,12 @@ impl Member {
     /// Lets others claim the shard until this moment of the boot clock.
     pub fn hold_back(&mut self, until: u64) {
         self.holds_until = until;
+    }
+
+    /// Claims the shard as soon as it is free, whatever it was asked to let others do.
+    pub fn go_first(&mut self, now: u64) {
+        (self.holds_until, self.stand_due) = (0, now);
+        self.look(now);
     }
 
     /// Looks at the shard and the other nodes at once: something has changed.
@@ -229,6 +200,7 @@ impl Member {
         }
         self.watch.tick(now);
         self.stand(now, host);
+        self.abandon(now, host);
         match &mut self.seat {
             Seat::Following(_) if self.stands_down => {}
             Seat::Following(follower) => follower.tick(now, host.backlog()),
@@ -278,51 +250,6 @@ impl Member {
             }
             // Of a machine that is gone.
             _ => {}
-        }
-    }
-
-    /// Claims the shard when it is free and this node's turn.
-    fn stand(&mut self, now: u64, host: &mut dyn Host) {
-        let Seat::Following(follower) = &self.seat else { return };
-        let Some(shard) = follower.shard() else { return };
-        let incarnation = self.lease.incarnation();
-        let free = self.watch.free(shard, &self.lease, now);
-        // A taker holds all in memory that is left behind its tree. Whoever is behind reads it as a
-        // follower first, bit by bit.
-        let may = now < self.lease.until() && follower.is_level() && !self.stands_down;
-        let Some(free) = free.filter(|_| may) else {
-            self.free_since = None;
-            return;
-        };
-        let since = self.free_since.filter(|(epoch, _)| *epoch == shard.epoch);
-        let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
-        let is_own = shard.node == self.settings.node;
-        let goes_first = is_own || follower.is_first(host.backlog());
-        let patience = if goes_first { 0 } else { self.settings.patience };
-        if now < self.stand_due.max(self.holds_until) || now < since + patience {
-            return;
-        }
-        let before = self.before(shard.clone(), free, follower.place(), incarnation);
-        self.machines += 1;
-        let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());
-        self.shard = follower.shard().cloned();
-        self.seat = Seat::Taking(Box::new(taker));
-        self.free_since = None;
-    }
-
-    fn before(&self, shard: ShardRecord, free: Free, tree: Place, incarnation: u64) -> Before {
-        let beat = self.watch.last_beat(&shard);
-        let terms = self.watch.terms().cloned().collect();
-        Before { shard, free, beat, terms, incarnation, tree }
-    }
-
-    /// Lets go of the terms of its former incarnation for which a later epoch was claimed: the clock of
-    /// the claim goes on from them.
-    fn drop_former(&mut self) {
-        if let Seat::Following(follower) = &self.seat
-            && let Some(record) = follower.shard()
-        {
-            self.former.retain(|term| term.shard != record.shard || record.epoch <= term.epoch);
         }
     }
 

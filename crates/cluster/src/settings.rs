@@ -26,6 +26,9 @@ pub struct Settings {
     pub lease: u64,
     /// How much longer others wait.
     pub margin: u64,
+    /// How long after the end of its lease an owner still waits to go on. Then it gives up: whoever waits
+    /// for it hears so. Others may own the shard long before.
+    pub abandon: u64,
     /// From one beat to the next.
     pub beat: u64,
     /// From one look at the other nodes and the shard to the next.
@@ -63,6 +66,7 @@ impl Settings {
             about,
             lease: 3_000 * MS,
             margin: 500 * MS,
+            abandon: 12_000 * MS,
             beat: 750 * MS,
             watch: 250 * MS,
             read: 50 * MS,

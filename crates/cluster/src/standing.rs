@@ -141,9 +141,12 @@ impl Table {
     }
 
     pub(crate) fn applied(&self, at: usize) -> Vec<&Entry> {
-        let entry =
-            |fact| if let &Fact::Apply { ref entry, .. } = fact { Some(entry) } else { None };
-        self.seats[at].facts.iter().filter_map(entry).collect()
+        let facts = self.seats[at].facts.iter();
+        let entries = facts.filter_map(|fact| match fact {
+            Fact::Apply { entry, .. } => Some(entry),
+            _ => None,
+        });
+        entries.collect()
     }
 
     /// An owner that has written so much.

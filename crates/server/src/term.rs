@@ -113,11 +113,6 @@ impl Term {
     pub(crate) fn routes(&self) -> Option<Router> {
         self.routes.clone()
     }
-
-    /// Becomes true when the term ends.
-    pub(crate) fn stopped(&self) -> watch::Receiver<bool> {
-        self.stop.subscribe()
-    }
 }
 
 impl Entrance for Term {

@@ -85,6 +85,7 @@ impl<L: Ledger> Driver<L> {
                     Some(Command::FollowFrom(place)) => self.member.go_on(place),
                     Some(Command::HandOver) => self.member.hand_over(),
                     Some(Command::Look) => self.member.look((self.boot_clock)()),
+                    Some(Command::GoFirst) => self.member.go_first((self.boot_clock)()),
                     Some(Command::HoldBack(time)) => {
                         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
                         self.member.hold_back((self.boot_clock)().saturating_add(time));

@@ -186,6 +186,11 @@ impl SharedNode {
         let _ = self.commands.send(Command::Look);
     }
 
+    /// Claims the shard as soon as it is free, whatever it was asked to let others do.
+    pub fn go_first(&self) {
+        let _ = self.commands.send(Command::GoFirst);
+    }
+
     /// Lets others claim the shard for so long, where it becomes free.
     pub fn hold_back(&self, time: Duration) {
         let _ = self.commands.send(Command::HoldBack(time));

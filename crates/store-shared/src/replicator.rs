@@ -38,6 +38,8 @@ pub(crate) enum Command {
     HandOver,
     /// Look at the cluster at once.
     Look,
+    /// Claim the shard as soon as it is free.
+    GoFirst,
     /// Let others claim the shard for so long.
     HoldBack(Duration),
     /// End without a word to anybody, as a killed process does.

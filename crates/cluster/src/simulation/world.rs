@@ -127,6 +127,7 @@ impl World {
             ] {
                 *time /= 10;
             }
+            settings.abandon = rng.choice([0, 100 * MS, 1_200 * MS]).unwrap_or(0);
             settings.patience = number * rng.choice([0, 20 * MS, 50 * MS]).unwrap_or(0);
             (settings.part_bytes, settings.segment_bytes) = (50, segment_bytes);
             settings.read_bytes = 300;

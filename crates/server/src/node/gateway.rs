@@ -114,7 +114,7 @@ impl Gateway {
         let shared = &self.route.facts.shared;
         match word {
             Purpose::HoldBack => shared.hold_back(HELD_BACK),
-            Purpose::GoFirst => shared.hold_back(Duration::ZERO),
+            Purpose::GoFirst => shared.go_first(),
             Purpose::Look => shared.look(),
             Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
         }
@@ -157,7 +157,9 @@ impl Gateway {
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
-                admin::serve_stream(routes, stream, client, term.stopped()).await;
+                // It outlives the term: a hand-over is answered when another node owns the data.
+                drop(term);
+                admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }

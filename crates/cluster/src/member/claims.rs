@@ -1,0 +1,79 @@
+//! When a member claims the shard, with what it knows of the owner before, and when it gives up a term
+//! without the ledger.
+
+use super::{Member, Seat};
+use crate::{
+    fact::Fact,
+    host::Host,
+    place::Place,
+    records::{ShardRecord, TermRecord},
+    taker::{Before, Taker},
+    watch::Free,
+};
+
+impl Member {
+    /// Claims the shard when it is free and this node's turn.
+    pub(super) fn stand(&mut self, now: u64, host: &mut dyn Host) {
+        let Seat::Following(follower) = &self.seat else { return };
+        let Some(shard) = follower.shard() else { return };
+        let incarnation = self.lease.incarnation();
+        let free = self.watch.free(shard, &self.lease, now);
+        // A taker holds all in memory that is left behind its tree. Whoever is behind reads it as a
+        // follower first, bit by bit.
+        let may = now < self.lease.until() && follower.is_level() && !self.stands_down;
+        let Some(free) = free.filter(|_| may) else {
+            self.free_since = None;
+            return;
+        };
+        let since = self.free_since.filter(|(epoch, _)| *epoch == shard.epoch);
+        let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
+        let is_own = shard.node == self.settings.node;
+        let goes_first = is_own || follower.is_first(host.backlog());
+        let patience = if goes_first { 0 } else { self.settings.patience };
+        if now < self.stand_due.max(self.holds_until) || now < since + patience {
+            return;
+        }
+        let before = self.before(shard.clone(), free, follower.place(), incarnation);
+        self.machines += 1;
+        let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());
+        self.shard = follower.shard().cloned();
+        self.seat = Seat::Taking(Box::new(taker));
+        self.free_since = None;
+    }
+
+    fn before(&self, shard: ShardRecord, free: Free, tree: Place, incarnation: u64) -> Before {
+        // What others see of its own beats may be older than what it has used since.
+        let is_own = (shard.node, shard.incarnation) == (self.settings.node, incarnation);
+        let own = self.abandoned.as_ref().filter(|(term, _)| is_own && term.epoch == shard.epoch);
+        let own = own.map(|(term, at)| (term.clone(), *at, true));
+        let beat = own.or_else(|| self.watch.last_beat(&shard));
+        let terms = self.watch.terms().cloned().collect();
+        Before { shard, free, beat, terms, incarnation, tree }
+    }
+
+    /// Ends a term whose lease has been over for long: the ledger is not reached. Its checkpoint is kept,
+    /// so that no later beat wipes it.
+    pub(super) fn abandon(&mut self, now: u64, host: &mut dyn Host) {
+        let Seat::Owning(owner) = &self.seat else { return };
+        if !owner.serves() || now <= self.lease.until().saturating_add(self.settings.abandon) {
+            return;
+        }
+        let (epoch, place) = (owner.epoch(), owner.place());
+        let (shard, clock) = (self.settings.shard, host.finish(now));
+        let term = TermRecord { shard, epoch, committed: place.n, clock };
+        self.former = vec![term.clone()];
+        self.abandoned = Some((term, now));
+        self.facts.push(Fact::TermEnded { epoch, released: false });
+        self.follow(place);
+    }
+
+    /// Lets go of the terms of its former incarnation for which a later epoch was claimed: the clock of
+    /// the claim goes on from them.
+    pub(super) fn drop_former(&mut self) {
+        if let Seat::Following(follower) = &self.seat
+            && let Some(record) = follower.shard()
+        {
+            self.former.retain(|term| term.shard != record.shard || record.epoch <= term.epoch);
+        }
+    }
+}
