@@ -239,6 +239,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "parsers",
             "parsed_command",
             "replies",
+            "numbered",
             "commands",
             "connection",
             "dialect",

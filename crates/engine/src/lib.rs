@@ -70,5 +70,8 @@ pub use view::{LiveView, Storage};
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;
 pub use store::{Direction, Space, Store};
-pub use write::{Edited, Inserted, NewDocument, Removed, Update, Updated, Writer};
+pub use write::{
+    Edited, Effect, Inserted, NewDocument, Receipt, ReceiptPut, Receipts, Removed, Update, Updated,
+    Writer,
+};
 pub use yielding::yield_now;

@@ -32,6 +32,10 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Documents of another collection that one row may bring in, bytes (MongoDB: 100 MB a stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
+/// Bytes of documents that are inserted in one commit, roughly, where they leave a receipt together.
+pub const UNIT_BYTES: usize = 4 * 1024 * 1024;
+/// Seconds that the receipt of a write is kept after it was put last.
+pub const RECEIPT_SECONDS: i64 = 30 * 60;
 /// Commits of one commit call.
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Items that indexes may name for one walk before the rows are walked instead.

@@ -10,6 +10,8 @@ pub enum Model {
     Documents,
     /// JSON items with an `id` and a partition key.
     Items,
+    /// Receipts of writes: of no door's databases.
+    Receipts,
 }
 
 impl Model {
@@ -18,12 +20,15 @@ impl Model {
         match self {
             Self::Documents => b'd',
             Self::Items => b'i',
+            Self::Receipts => b'r',
         }
     }
 
     /// The model with this code.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Documents, Self::Items].into_iter().find(|model| model.code() == code)
+        [Self::Documents, Self::Items, Self::Receipts]
+            .into_iter()
+            .find(|model| model.code() == code)
     }
 }
 

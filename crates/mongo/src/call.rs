@@ -17,7 +17,7 @@ use crate::{
     client::Connection,
     command_row::Known,
     document_writer::DocumentWriter,
-    door::Door,
+    door::{Door, Topology},
     errors::{Error, InvalidNamespace, Result},
     names,
     operation::Operation,
@@ -110,6 +110,13 @@ impl<'a, S: Store> Call<'a, S> {
     /// The command's own arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
+    }
+
+    /// Whether it has a number, by which it is done once however often it is sent.
+    pub(crate) fn has_number(&self) -> bool {
+        self.door.settings.topology == Topology::Router
+            && self.known.is_some_and(|known| known.row.numbered)
+            && self.body.get("txnNumber").is_some()
     }
 
     /// The collection that the command names in its first field.

@@ -126,6 +126,8 @@ pub struct CommandRow {
     /// Its outcome can depend on which documents are live. The tests for expired documents need a
     /// path for each such command, so this is assumed where a row does not say otherwise.
     pub sees_documents: bool,
+    /// A router takes it with a `txnNumber`, and does it once however often it is sent.
+    pub numbered: bool,
     /// The argument that holds the name of its collection; `None`: the first one.
     pub collection_in: Option<&'static str>,
     /// What `currentOp` shows as the collection where the command names none.
@@ -154,6 +156,7 @@ impl CommandRow {
             strict_shared: false,
             stores_bytes: false,
             sees_documents: true,
+            numbered: false,
             collection_in: None,
             without_collection: "$cmd",
             work: Work::Command,
@@ -224,6 +227,11 @@ impl CommandRow {
     /// It neither reads, counts nor changes documents.
     pub(crate) const fn without_documents(self) -> Self {
         Self { sees_documents: false, ..self }
+    }
+
+    /// With a number it is done once, however often it is sent.
+    pub(crate) const fn numbered(self) -> Self {
+        Self { numbered: true, ..self }
     }
 
     /// The name of its collection stands in this argument.

@@ -13,7 +13,7 @@ impl Dialect for MongoDialect {
     fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         match model {
             Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
-            Model::Items => Err("items have no partial indexes".to_owned()),
+            Model::Items | Model::Receipts => Err("it has no partial indexes".to_owned()),
         }
     }
 }

@@ -28,6 +28,17 @@ use crate::{
     usage::Usage,
 };
 
+/// What the server looks like to drivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Topology {
+    /// One server by itself.
+    #[default]
+    Standalone,
+    /// A router in front of a cluster, of which there may be any number: drivers number their writes,
+    /// and send one again that they have not heard of, perhaps to another router.
+    Router,
+}
+
 /// Settings of the API, made by the server before it listens.
 ///
 /// Those that may be switched while the server runs are shared atomics: the part of the server that
@@ -56,6 +67,8 @@ pub struct Settings {
     pub give_way: fn(),
     /// How a command is run that takes long to parse or to drop.
     pub run_apart: RunApart,
+    /// What it looks like to drivers.
+    pub topology: Topology,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -72,6 +85,7 @@ impl Default for Settings {
             temporary: None,
             give_way: || {},
             run_apart: |work| work(),
+            topology: Topology::default(),
             usage: Usage::default,
         }
     }

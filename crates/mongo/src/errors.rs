@@ -61,6 +61,7 @@ codes! {
     CannotIndexParallelArrays = 171, QueryPlanKilled = 175, AmbiguousIndexKeyPattern = 181,
     ClientMetadataCannotBeMutated = 186, InvalidIndexSpecificationOption = 197,
     ClientMetadataAppNameTooLarge = 114, KeyTooLong = 17280, NoSuchTransaction = 251,
+    TransactionTooOld = 225,
     UnsupportedOpQueryCommand = 352, QueryExceededMemoryLimitNoDiskUseAllowed = 292,
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,

@@ -43,6 +43,8 @@ mod limits;
 /// Taking a lock.
 /// Rules for names of databases and collections.
 mod names;
+/// Writes that drivers may send twice.
+mod numbered;
 /// Joins the state and the commands.
 mod open;
 /// Time limits and stops of an operation.
@@ -72,7 +74,7 @@ pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work}
 pub use commands::{NOT_YET, table};
 pub use connection::serve;
 pub use dialect::MongoDialect;
-pub use door::{Door, Settings};
+pub use door::{Door, Settings, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use relay::{NoReply, Right, Sender};

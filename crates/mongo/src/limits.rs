@@ -33,8 +33,13 @@ pub(crate) const SHOWN_BYTES: usize = 1024;
 pub(crate) const DUMPING: &str = "mongodump";
 /// Connections that there may be, as far as this door knows.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
-/// Minutes a session may be unused.
+/// Minutes a session may be unused. What is kept of its writes lives as long.
 pub(crate) const SESSION_MINUTES: i32 = 30;
+const _: () = assert!(SESSION_MINUTES as i64 * 60 == engine::limits::RECEIPT_SECONDS);
+/// Bytes of the receipt of a numbered write: a document that is answered, and room around it.
+pub(crate) const MAX_RECEIPT_BYTES: usize = MAX_DOCUMENT_BYTES + 64 * 1024;
+/// How often a numbered write begins again because another attempt of it came first.
+pub(crate) const MAX_BEGINNINGS: usize = 100;
 /// Bytes of client metadata.
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 /// The rest of a message has to arrive within this long once it has begun.

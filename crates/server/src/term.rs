@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::Engine;
-use mongo::Door;
+use mongo::{Door, Topology};
 use parking_lot::Mutex;
 use store_tree::TreeMetrics;
 use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
@@ -158,6 +158,10 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
         temporary: site.files.clone(),
         give_way,
         run_apart,
+        topology: match &site.config.cluster {
+            Some(_) => Topology::Router,
+            None => Topology::Standalone,
+        },
         usage: machine::process_usage,
         ..mongo::Settings::default()
     }

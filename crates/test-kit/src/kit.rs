@@ -77,7 +77,7 @@ pub struct Kit {
 }
 
 /// A manual clock that may be used at once, at its beginning or where an earlier one stood.
-fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
+pub fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
     let clock = Clock::start(ClockMode::Manual, Box::new(StillSource), [7; 16], last);
     let clock = clock.expect("a manual clock starts");
     clock.mark_persisted(&clock.tick());

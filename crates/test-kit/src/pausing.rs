@@ -147,6 +147,12 @@ impl PausingStore {
         self.inner.fail_nth(Fault::CommitLost, nth);
     }
 
+    /// Makes the answer of the `nth` commit from now on fail: it takes place, and its writer is told
+    /// that this is not known.
+    pub fn lose_nth_answer(&self, nth: u64) {
+        self.inner.fail_nth(Fault::AnswerLost, nth);
+    }
+
     /// In front of every read.
     pub fn turnstile(&self) -> &Turnstile {
         &self.turnstile

@@ -27,7 +27,7 @@ use crate::{
     keys,
     limits::MAX_READ_BYTES,
     row::{Item, Row},
-    write::{DocumentEntries, Previous, WriteDraft},
+    write::{DocumentEntries, Previous, WriteDraft, as_one},
 };
 use expiry::Lifetime;
 
@@ -313,22 +313,13 @@ fn unchanged_commit<S: Store>(
 }
 
 /// Several commits as one. A key that one removes and another puts is put.
-fn merge_commits(mut commits: Vec<Commit>) -> Commit {
-    if commits.len() == 1
-        && let Some(commit) = commits.pop()
-    {
-        return commit;
+fn merge_commits(commits: Vec<Commit>) -> Commit {
+    if commits.len() == 1 {
+        return as_one(commits);
     }
-    // On a full disk only batches that give space back as a whole are taken.
-    let frees = commits.iter().all(|commit| commit.frees);
-    let mut conditions = Vec::new();
-    let mut writes = Vec::with_capacity(commits.len());
-    for commit in commits {
-        conditions.extend(commit.conditions);
-        writes.push(commit.write);
-    }
-    let commit = Commit::new(conditions, move |stamp: Stamp| {
-        let mut out: Vec<Mutation> = writes.into_iter().flat_map(|write| write(stamp)).collect();
+    let Commit { conditions, write, fence, frees } = as_one(commits);
+    let write = Box::new(move |stamp: Stamp| {
+        let mut out = write(stamp);
         // An item that moves onto the key of a removed one, or takes over its unique value.
         let put: HashSet<(Space, Bytes)> = out
             .iter()
@@ -344,7 +335,7 @@ fn merge_commits(mut commits: Vec<Commit>) -> Commit {
         number_events(&mut out, stamp.seq);
         out
     });
-    Commit { frees, ..commit }
+    Commit { conditions, write, fence, frees }
 }
 
 /// Each write put its event in the first place of the commit.

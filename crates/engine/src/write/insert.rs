@@ -13,15 +13,15 @@ use std::{collections::HashSet, sync::Arc};
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
-use store::{Commit, Condition, Outcome, Store};
+use store::{Commit, Condition, Outcome, Space, Store};
 
-use super::{WriteDraft, draft::row_key};
+use super::{Effect, Receipts, WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, ListOrdering},
     engine::Engine,
     error::{Error, Halt, Kind},
-    limits::COMMITS_AT_ONCE,
+    limits::{COMMITS_AT_ONCE, UNIT_BYTES},
     view::LiveView,
 };
 
@@ -46,6 +46,49 @@ pub struct NewDocument {
     pub since: Option<i64>,
 }
 
+/// What a round of inserts goes by.
+struct Round<'a> {
+    ordered: bool,
+    /// Of all documents of the round, which become one commit then.
+    receipts: Option<&'a dyn Receipts>,
+    /// Keys that the commits of the round depend on, where they become one.
+    claimed: HashSet<(Space, Bytes)>,
+    /// Bytes of its documents.
+    bytes: usize,
+}
+
+impl<'a> Round<'a> {
+    fn new(ordering: ListOrdering, receipts: Option<&'a dyn Receipts>) -> Self {
+        let ordered = ordering == ListOrdering::Ordered;
+        Self { ordered, receipts, claimed: HashSet::new(), bytes: 0 }
+    }
+
+    /// Whether the next document is left to another round.
+    fn is_full(&self) -> bool {
+        self.receipts.is_some() && UNIT_BYTES <= self.bytes
+    }
+
+    /// Takes a commit into the round. Where all become one commit, one that depends on the same key
+    /// as another, such as that of a unique value, is left to the next round: there it sees what the
+    /// other has written.
+    fn admit(&mut self, commit: Commit, bytes: usize) -> Result<Commit, Halt> {
+        if self.receipts.is_some() {
+            let keys = commit.conditions.iter().filter_map(|condition| match condition {
+                Condition::NotNewer { space: Space::Catalog, .. } => None,
+                Condition::NotNewer { space, key, .. } => Some((*space, key.clone())),
+                _ => None,
+            });
+            let keys: Vec<_> = keys.collect();
+            if keys.iter().any(|key| self.claimed.contains(key)) {
+                return Err(Halt::LookAgain);
+            }
+            self.claimed.extend(keys);
+            self.bytes += bytes;
+        }
+        Ok(commit)
+    }
+}
+
 impl<S: Store> Engine<S> {
     /// Inserts documents that carry an id, each with the lifetime its door reads from it.
     pub async fn insert(
@@ -55,15 +98,18 @@ impl<S: Store> Engine<S> {
         ordering: ListOrdering,
     ) -> Result<Inserted, Error> {
         let new = |(document, lifetime)| NewDocument { document, lifetime, since: None };
-        self.insert_since(collection, documents.into_iter().map(new).collect(), ordering).await
+        let documents = documents.into_iter().map(new).collect();
+        self.insert_since(collection, documents, ordering, None).await
     }
 
-    /// The same for documents of which some were written before: their lives go on.
+    /// The same for documents of which some were written before: their lives go on. With receipts
+    /// the documents of a round are one commit.
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,
         documents: Vec<NewDocument>,
         ordering: ListOrdering,
+        receipts: Option<&dyn Receipts>,
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
@@ -72,7 +118,8 @@ impl<S: Store> Engine<S> {
             attempts.begin_next()?;
             // A round has at most this many, so that the committer takes them in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
-            let mut refused = self.insert_some(collection, waiting, ordering, &mut out).await?;
+            let round = Round::new(ordering, receipts);
+            let mut refused = self.insert_some(collection, waiting, round, &mut out).await?;
             if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
             }
@@ -88,27 +135,31 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<(usize, NewDocument)>,
-        ordering: ListOrdering,
+        mut round: Round<'_>,
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
+        let ordered = round.ordered;
         let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
+        // The document that an ordered list stopped at.
+        let mut stopped = None;
         // Two documents of one round may have the same id; the second waits for the outcome of the
         // first.
         let mut taken: HashSet<Bytes> = HashSet::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         while let Some((at, new)) = documents.next() {
             let key = row_key(new.document.as_ref())?;
-            let built = if taken.insert(key.clone()) {
-                self.insert_commit(&view, key, new.clone()).await
+            let built = if taken.insert(key.clone()) && !round.is_full() {
+                let built = self.insert_commit(&view, key, new.clone()).await;
+                built.and_then(|commit| round.admit(commit, new.document.bytes().len()))
             } else {
                 Err(Halt::LookAgain)
             };
             match built {
                 Ok(mut commit) => {
-                    if ordering == ListOrdering::Ordered && !commits.is_empty() {
+                    if ordered && round.receipts.is_none() && !commits.is_empty() {
                         // A refused commit takes all after it along; they come again in their
                         // order.
                         commit.conditions.push(Condition::AfterPrevious);
@@ -118,7 +169,8 @@ impl<S: Store> Engine<S> {
                 }
                 Err(Halt::Failed(error)) => {
                     out.failed.push((at, error));
-                    if ordering == ListOrdering::Ordered {
+                    if ordered {
+                        stopped = Some((at, new));
                         break;
                     }
                 }
@@ -126,7 +178,7 @@ impl<S: Store> Engine<S> {
                 Err(halt) => {
                     self.resolve(&view, halt).await?;
                     again.push((at, new));
-                    if ordering == ListOrdering::Ordered {
+                    if ordered {
                         again.extend(documents.by_ref());
                         break;
                     }
@@ -135,12 +187,13 @@ impl<S: Store> Engine<S> {
         }
         // What is reaped need not wait for the disk together with this commit.
         drop(view);
-        let mut refused = self.commit_round(commits, sent, out).await?;
-        if ordering == ListOrdering::Ordered && !refused.is_empty() {
-            // What failed after a refused document was decided too early.
+        let mut refused = self.commit_round(commits, sent, round.receipts, out).await?;
+        if ordered && !refused.is_empty() {
+            // What failed after a refused document was decided too early, and comes again.
             for (at, error) in std::mem::take(&mut out.failed) {
                 debug_assert!(refused.iter().all(|(before, ..)| *before < at), "{error}");
             }
+            refused.extend(stopped);
             refused.extend(again);
             refused.extend(documents);
             return Ok(refused);
@@ -154,9 +207,19 @@ impl<S: Store> Engine<S> {
         &self,
         commits: Vec<Commit>,
         sent: Vec<(usize, NewDocument)>,
+        receipts: Option<&dyn Receipts>,
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        if receipts.is_some() {
+            let places: Vec<usize> = sent.iter().map(|(at, _)| *at).collect();
+            let effect = Effect::Inserted(&places);
+            if self.commit_with(commits, receipts, effect).await?.is_none() {
+                return Ok(sent);
+            }
+            out.count += places.len();
             return Ok(Vec::new());
         }
         let mut refused = Vec::new();

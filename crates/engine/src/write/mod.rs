@@ -12,15 +12,21 @@
 //! stamp. So a writer never has to hold a lock while it reads.
 
 mod draft;
+mod find_and_modify;
 mod insert;
 mod mutations;
 mod previous;
+mod receipt;
 mod remove;
+mod unit;
 mod update;
 
 pub(crate) use draft::{DocumentEntries, WriteDraft};
+pub use find_and_modify::Edited;
 pub use insert::{Inserted, NewDocument};
 pub(crate) use mutations::birth_number;
 pub(crate) use previous::Previous;
+pub use receipt::{Effect, Receipt, ReceiptPut, Receipts};
 pub use remove::Removed;
-pub use update::{Edited, Update, Updated, Writer};
+pub(crate) use unit::as_one;
+pub use update::{Update, Updated, Writer};

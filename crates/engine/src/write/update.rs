@@ -9,7 +9,6 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use bytes::Bytes;
 use document::{DocBuf, Value};
 use evaluation::Context;
 use expiry::Lifetime;
@@ -17,7 +16,7 @@ use memory::Share;
 use pipeline::edit::Edit;
 use store::{Commit, Outcome, Store};
 
-use super::{WriteDraft, draft::row_key};
+use super::WriteDraft;
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -72,17 +71,6 @@ pub struct Updated {
     pub upserted: Option<Value>,
 }
 
-/// One document before and after an edit.
-#[derive(Clone, Debug, Default)]
-pub struct Edited {
-    /// Before; none for an upsert.
-    pub before: Option<Bytes>,
-    /// After; none when it was removed or nothing was found.
-    pub after: Option<Bytes>,
-    /// The id of the document that was inserted.
-    pub upserted: Option<Value>,
-}
-
 /// What one attempt at a row came to.
 enum RowAttempt {
     /// The edit changed nothing: it counts as matched, and nothing is written.
@@ -118,7 +106,7 @@ impl<S: Store> Engine<S> {
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
-            if let Some(edited) = self.insert_upserted(collection, update).await? {
+            if let Some(edited) = self.insert_upserted(collection, update, None).await? {
                 updated.upserted = edited.upserted;
                 return Ok(updated);
             }
@@ -201,110 +189,27 @@ impl<S: Store> Engine<S> {
         if !outcome.changed {
             return Ok(RowAttempt::Unchanged);
         }
-        let lifetime = update.writer.lifetime_of(&outcome.document)?;
-        let draft = WriteDraft::of(view);
-        let key = row.key.clone();
-        let previous = draft.previous_version(row).await?;
-        let commit = draft.put_document(key, outcome.document, lifetime, Some(previous)).await?;
+        let commit = self.edit_commit(view, row, outcome.document, update).await?;
         Ok(RowAttempt::Commit(Box::new(commit)))
     }
 
-    /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
-    pub(super) async fn insert_upserted(
-        &self,
-        collection: &Arc<Collection>,
-        update: &Update<'_>,
-    ) -> Result<Option<Edited>, Error> {
-        // Made from the filter's equalities and the edit, before any view is open.
-        let made = update.edit.insert(&update.find.filter, &update.context)?;
-        let made = update.writer.with_id(made);
-        let lifetime = update.writer.lifetime_of(&made)?;
-        let id = made.get("_id").map(|id| id.to_value());
-        let view = self.view(collection).await?;
-        let key = row_key(made.as_ref())?;
-        // The id may be taken by a document that the filter does not match.
-        match view.get_row(&key).await {
-            Ok(None) => {}
-            // Somebody inserted it since the search: it may be what the filter means.
-            Ok(Some(row)) => {
-                let filter = &update.find.filter;
-                if filter.matches(row.document(), &update.context)? {
-                    return Ok(None);
-                }
-                return Err(super::insert::duplicate_id(made.as_ref()));
-            }
-            Err(halt) => {
-                self.resolve(&view, halt).await?;
-                return Ok(None);
-            }
-        }
-        let after = Bytes::from(made.bytes().to_vec());
-        match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
-            Ok(commit) => {
-                drop(view);
-                let committed = self.commit_one(commit).await?;
-                Ok(committed.map(|_| Edited { before: None, after: Some(after), upserted: id }))
-            }
-            Err(halt) => {
-                self.resolve(&view, halt).await?;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Updates the first document that is found and returns it before and after.
-    pub async fn find_and_update(
-        &self,
-        collection: &Arc<Collection>,
-        update: &Update<'_>,
-    ) -> Result<Edited, Error> {
-        let mut attempts = Attempts::to_write();
-        loop {
-            attempts.begin_next()?;
-            let view = self.view(collection).await?;
-            match self.modify_in(&view, update).await {
-                Ok(Some(Some(edited))) => return Ok(edited),
-                Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
-                Ok(Some(None)) => {
-                    drop(view);
-                    if let Some(edited) = self.insert_upserted(collection, update).await? {
-                        return Ok(edited);
-                    }
-                }
-                Ok(None) => {}
-                Err(halt) => self.resolve(&view, halt).await?,
-            }
-        }
-    }
-
-    /// `None`: refused. `Some(None)`: nothing was found.
-    async fn modify_in(
+    /// The commit that puts an edited document in the place of its row.
+    pub(super) async fn edit_commit(
         &self,
         view: &LiveView<S>,
+        row: Row,
+        edited: DocBuf,
         update: &Update<'_>,
-    ) -> Result<Option<Option<Edited>>, Halt> {
-        let Some(row) = self.first_row(view, &update.find, &update.context).await? else {
-            return Ok(Some(None));
-        };
-        let before = row.value.slice(row.start..);
-        let filter = update.edit.needs_filter().then_some(&*update.find.filter);
-        let outcome = update.edit.apply(row.document(), filter, &update.context)?;
-        let after = Bytes::from(outcome.document.bytes().to_vec());
-        let edited = Edited { before: Some(before), after: Some(after), upserted: None };
-        if !outcome.changed {
-            return Ok(Some(Some(edited)));
-        }
-        match self.try_row(view, row, update).await? {
-            RowAttempt::Unchanged => Ok(Some(Some(edited))),
-            RowAttempt::Commit(commit) => {
-                let committed = self.commit_one(*commit).await?;
-                Ok(committed.map(|_| Some(edited)))
-            }
-        }
+    ) -> Result<Commit, Halt> {
+        let lifetime = update.writer.lifetime_of(&edited)?;
+        let draft = WriteDraft::of(view);
+        let key = row.key.clone();
+        let previous = draft.previous_version(row).await?;
+        draft.put_document(key, edited, lifetime, Some(previous)).await
     }
 
     /// The first row in the order of the sort.
-    async fn first_row(
+    pub(super) async fn first_row(
         &self,
         view: &LiveView<S>,
         find: &Find,
@@ -331,39 +236,6 @@ impl<S: Store> Engine<S> {
                 }
             }
         }
-    }
-
-    /// Removes the first document that is found and returns it.
-    pub async fn find_and_remove(
-        &self,
-        collection: &Arc<Collection>,
-        find: &Find,
-        context: &Context,
-    ) -> Result<Option<Bytes>, Error> {
-        let mut attempts = Attempts::to_write();
-        loop {
-            attempts.begin_next()?;
-            let view = self.view(collection).await?;
-            match self.remove_first(&view, find, context).await {
-                Ok(Some(found)) => return Ok(found),
-                Ok(None) => {}
-                Err(halt) => self.resolve(&view, halt).await?,
-            }
-        }
-    }
-
-    /// `None`: refused. `Some(None)`: nothing was found.
-    async fn remove_first(
-        &self,
-        view: &LiveView<S>,
-        find: &Find,
-        context: &Context,
-    ) -> Result<Option<Option<Bytes>>, Halt> {
-        let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
-        let before = row.value.slice(row.start..);
-        let draft = WriteDraft::of(view);
-        let commit = draft.remove_document(draft.previous_version(row).await?);
-        Ok(self.commit_one(commit).await?.map(|_| Some(before)))
     }
 }
 

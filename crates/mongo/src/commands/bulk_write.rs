@@ -26,7 +26,11 @@ use engine::{Batch, BatchLimit, Model, Namespace, Plan, Store};
 use evaluation::Context;
 use pipeline::{Expr, Filter, exec::Stage};
 
-use super::{delete, insert, statements::check_batch, update};
+use super::{
+    delete, insert,
+    statements::{check_batch, ends_command, open_book},
+    update,
+};
 use crate::{
     arguments::Args,
     call::Call,
@@ -34,6 +38,7 @@ use crate::{
     cursors::NewCursor,
     errors::{BadValue, Error, Result},
     names,
+    numbered::Place,
     parsers::{
         hint::parse_hint,
         statements::{UpdateFields, check_update, parse_search, parse_update},
@@ -114,15 +119,19 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         None => None,
     };
     let context = call.evaluation_context().await?;
+    let book = open_book(call, operations.len()).await?;
     let mut totals = Totals::default();
     let mut results = Vec::new();
     for (at, operation) in operations.into_iter().enumerate() {
         // Totals grow only with operations that succeed.
-        let outcome = apply_operation(call, &namespaces, operation, &context, &mut totals).await;
+        let place = book.as_ref().map(|book| Place { book, at });
+        let outcome =
+            apply_operation(call, &namespaces, operation, &context, place, &mut totals).await;
         let index = saturated_int(at);
         match outcome {
             Ok(fields) if errors_only => drop(fields),
             Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
+            Err(error) if ends_command(call, &error) => return Err(error),
             Err(error) => {
                 totals.errors += 1;
                 // What an operation did before it failed is not counted.
@@ -137,7 +146,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             }
         }
     }
-    reply_with_outcomes(call, results, &totals, size).await
+    let mut repeated = Document::new();
+    if let Some(book) = &book {
+        book.finish(0 < totals.errors).await?;
+        book.push_repeated(&mut repeated);
+    }
+    reply_with_outcomes(call, results, &totals, repeated, size).await
 }
 
 /// The outcome of one operation: whether it succeeded, its position, and what it did or why it
@@ -156,6 +170,7 @@ async fn apply_operation<S: Store>(
     namespaces: &[Namespace],
     operation: DocRef<'_>,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
     totals: &mut Totals,
 ) -> Result<Document> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
@@ -163,9 +178,9 @@ async fn apply_operation<S: Store>(
     let namespace =
         namespaces.get(namespace_place(&args, namespaces.len())?).ok_or_else(no_place)?;
     match kind {
-        "insert" => insert_one(call, namespace, &args, context, totals).await,
-        "update" => update_one(call, namespace, &args, context, totals).await,
-        "delete" => delete_one(call, namespace, &args, context, totals).await,
+        "insert" => insert_one(call, namespace, &args, context, place, totals).await,
+        "update" => update_one(call, namespace, &args, context, place, totals).await,
+        "delete" => delete_one(call, namespace, &args, context, place, totals).await,
         other => Err(unknown_kind(other)),
     }
 }
@@ -215,12 +230,13 @@ async fn insert_one<S: Store>(
     namespace: &Namespace,
     args: &Args<'_>,
     context: &Context,
+    place: Option<Place<'_, S>>,
     totals: &mut Totals,
 ) -> Result<Document> {
     let document = args.need_document("document")?;
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let (count, mut errors) =
-        insert::insert_documents(call, namespace, &[document], true, &writer).await?;
+        insert::insert_documents(call, namespace, &[document], true, &writer, place).await?;
     totals.inserted += count;
     // One document, so at most one error.
     match errors.pop() {
@@ -235,10 +251,11 @@ async fn update_one<S: Store>(
     namespace: &Namespace,
     args: &Args<'_>,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
     totals: &mut Totals,
 ) -> Result<Document> {
     let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
-    let updated = update::update_documents(call, namespace, statement, &context).await;
+    let updated = update::update_documents(call, namespace, statement, &context, place).await;
     let updated = updated.map_err(|error| error.with_namespace(namespace))?;
     totals.matched += updated.matched;
     totals.modified += updated.modified;
@@ -258,11 +275,12 @@ async fn delete_one<S: Store>(
     namespace: &Namespace,
     args: &Args<'_>,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
     totals: &mut Totals,
 ) -> Result<Document> {
     let find = parse_search(args, "filter")?;
     let many = args.bool("multi")?.unwrap_or(false);
-    let count = delete::remove_documents(call, namespace, &find, many, context).await?;
+    let count = delete::remove_documents(call, namespace, &find, many, context, place).await?;
     totals.deleted += count;
     Ok(doc! { "n": saturated_int(count) })
 }
@@ -272,6 +290,7 @@ async fn reply_with_outcomes<S: Store>(
     call: &Call<'_, S>,
     results: Vec<Document>,
     totals: &Totals,
+    repeated: Document,
     size: Option<u64>,
 ) -> Result<DocBuf> {
     let namespace = Namespace::new("admin", CURSOR);
@@ -305,11 +324,11 @@ async fn reply_with_outcomes<S: Store>(
             call.door.cursors.open(namespace, opened, &call.operation)?
         }
     };
-    Ok(build_reply(&batch, id, totals))
+    Ok(build_reply(&batch, id, totals, &repeated))
 }
 
 /// The reply: a batch of outcomes and the totals.
-fn build_reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
+fn build_reply(batch: &Batch, id: i64, totals: &Totals, repeated: &Document) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {
         cursor.append("id", ValueRef::Int64(id));
@@ -329,6 +348,9 @@ fn build_reply(batch: &Batch, id: i64, totals: &Totals) -> DocBuf {
         ("nDeleted", totals.deleted),
     ] {
         builder.append(name, Value::Int32(saturated_int(count)).as_ref());
+    }
+    for (name, value) in repeated.fields() {
+        builder.append(name, value.as_ref());
     }
     finish_reply(builder)
 }

@@ -11,12 +11,15 @@ use document::{DocBuf, DocRef, doc};
 use engine::{Find, Namespace, Store};
 use evaluation::Context;
 
-use super::statements::{RunStatement, check_batch, push_errors, run_statements};
+use super::statements::{
+    RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+};
 use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::Result,
+    errors::{Error, Result},
+    numbered::{Book, Done, Place},
     parsers::statements::{check_delete, deletes_many, parse_search},
     replies::{numbers::saturated_int, ok},
 };
@@ -34,10 +37,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
     let context = call.evaluation_context().await;
-    let mut run = Run { call, namespace, removed: 0 };
-    let errors = run_statements(statements, ordered, context, &mut run).await;
+    let book = open_book(call, statements.len()).await?;
+    let mut run = Run { call, namespace, book: book.as_ref(), removed: 0 };
+    let errors = run_statements(statements, ordered, context, &mut run).await?;
     let mut reply = doc! { "n": saturated_int(run.removed) };
     push_errors(&mut reply, &errors);
+    if let Some(book) = &book {
+        book.finish(!errors.is_empty()).await?;
+        book.push_repeated(&mut reply);
+    }
     ok(reply)
 }
 
@@ -45,20 +53,27 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
+    book: Option<&'a Book<'a, S>>,
     removed: usize,
 }
 
 impl<S: Store> RunStatement for Run<'_, S> {
+    fn ends_command(&self, error: &Error) -> bool {
+        ends_command(self.call, error)
+    }
+
     async fn run_statement(
         &mut self,
-        _: usize,
+        at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<()> {
         let args = Args::new("delete.deletes", statement);
         let find = parse_search(&args, "q")?;
         let many = deletes_many(&args)?;
-        self.removed += remove_documents(self.call, &self.namespace, &find, many, context).await?;
+        let place = self.book.map(|book| Place { book, at });
+        self.removed +=
+            remove_documents(self.call, &self.namespace, &find, many, context, place).await?;
         Ok(())
     }
 }
@@ -71,14 +86,42 @@ pub(super) async fn remove_documents<S: Store>(
     find: &Find,
     many: bool,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
 ) -> Result<usize> {
+    check_one(place, many, "limit=0")?;
+    if let Some(Place { book, at }) = place
+        && let Some(done) = book.find(at).await?
+    {
+        return Ok(usize::from(done.hit));
+    }
+    let engine = &call.door.engine;
     loop {
-        let Some(collection) = call.find_collection(namespace) else { return Ok(0) };
-        let removed = call.door.engine.remove(&collection, find, many, context).await;
+        let Some(collection) = call.find_collection(namespace) else {
+            note_unwritten(place, 0);
+            return Ok(0);
+        };
+        let removed = match place {
+            Some(place) => {
+                let receipts = Some(place.begin(&[0]));
+                let removed = engine.find_and_remove_with(&collection, find, context, receipts);
+                removed.await.map(|removed| usize::from(removed.is_some()))
+            }
+            None => engine.remove(&collection, find, many, context).await.map(|it| it.count),
+        };
         if !Call::<S>::came_late(&removed) {
-            let count = removed?.count;
+            let count = removed?;
+            note_unwritten(place, count);
             Counters::add(&call.connection.counters.deleted, count as u64);
             return Ok(count);
         }
+    }
+}
+
+/// Notes in the receipts of a numbered delete that it removed nothing, where that is so.
+fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, removed: usize) {
+    if let Some(Place { book, at }) = place
+        && removed == 0
+    {
+        book.note_unwritten(at, &Done::default(), None);
     }
 }

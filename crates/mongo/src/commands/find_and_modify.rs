@@ -13,16 +13,18 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Value, ValueRef, doc};
 use engine::{Edited, Find, Namespace, Store, Update};
 use evaluation::Context;
 use pipeline::{Filter, edit::Edit, project::Projection};
 
+use super::statements::open_book;
 use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
+    numbered::{Answer, Done, Place, Wanted},
     parsers::{
         hint::parse_hint,
         statements::{parse_edit, parse_search},
@@ -62,44 +64,84 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = parse_projection(&args, new)?;
     let context = call.evaluation_context().await?;
-    // All ways to the end reply in one form.
-    let reply = |shown: Option<&[u8]>, last: Document| {
-        build_reply(shown, last, projection.as_ref(), &find.filter, &context)
-    };
     // A replacement is a document that is stored whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
         call.door.timestamps.fill_edit(edit, context.now_ms);
     }
-    let Some(edit) = edit else {
-        Counters::add(&call.connection.counters.delete, 1);
-        let removed = loop {
-            // Nothing can be found where there is no collection, and none is made for it.
-            let Some(collection) = call.find_collection(&namespace) else {
-                return reply(None, doc! { "n": 0 });
-            };
-            let removed = call.door.engine.find_and_remove(&collection, &find, &context).await;
-            if !Call::<S>::came_late(&removed) {
-                break removed?;
-            }
-        };
-        Counters::add(&call.connection.counters.deleted, u64::from(removed.is_some()));
-        let last = doc! { "n": i32::from(removed.is_some()) };
-        return reply(removed.as_deref(), last);
+    let wanted = Wanted { removed: edit.is_none(), new };
+    let book = open_book(call, 1).await?;
+    let place = book.as_ref().map(|book| Place { book, at: 0 });
+    let before = match &book {
+        Some(book) => book.find_answer(wanted).await?,
+        None => None,
     };
-    Counters::add(&call.connection.counters.update, 1);
-    let edited = change_document(call, &namespace, &find, &edit, upsert, &context).await?;
-    let found = edited.before.is_some();
-    Counters::add(&call.connection.counters.updated, u64::from(found));
-    let mut last = doc! {
-        "n": i32::from(found || edited.upserted.is_some()),
-        "updatedExisting": found,
+    let outcome = match (before, edit) {
+        (Some(before), _) => Ok(before),
+        (None, None) => remove_document(call, &namespace, &find, &context, place).await,
+        (None, Some(edit)) => {
+            Counters::add(&call.connection.counters.update, 1);
+            let edited =
+                change_document(call, &namespace, &find, &edit, upsert, &context, place).await;
+            edited.map(|edited| {
+                let found = edited.before.is_some();
+                Counters::add(&call.connection.counters.updated, u64::from(found));
+                outcome_of(edited, wanted, place)
+            })
+        }
     };
-    if let Some(id) = edited.upserted {
-        last.push("upserted", id);
+    if let Some(book) = &book {
+        book.finish(outcome.is_err()).await?;
     }
+    let (done, answer) = outcome?;
+    let repeated = book.as_ref().and_then(|book| book.repeated().first().copied());
+    build_reply(&done, &answer, repeated, projection.as_ref(), &find.filter, &context)
+}
+
+/// Removes the document.
+async fn remove_document<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    find: &Find,
+    context: &Context,
+    place: Option<Place<'_, S>>,
+) -> Result<(Done, Answer)> {
+    Counters::add(&call.connection.counters.delete, 1);
+    let removed = loop {
+        // Nothing can be found where there is no collection, and none is made for it.
+        let Some(collection) = call.find_collection(namespace) else { break None };
+        let receipts = place.map(|place| place.begin(&[0]));
+        let removed = call.door.engine.find_and_remove_with(&collection, find, context, receipts);
+        let removed = removed.await;
+        if !Call::<S>::came_late(&removed) {
+            break removed?;
+        }
+    };
+    Counters::add(&call.connection.counters.deleted, u64::from(removed.is_some()));
+    let done = Done { hit: removed.is_some(), ..Done::default() };
+    let answer = Answer { removed: true, new: false, existing: removed.is_some(), value: removed };
+    if let Some(Place { book, at }) = place.filter(|_| !done.hit) {
+        book.note_unwritten(at, &done, Some(answer.clone()));
+    }
+    Ok((done, answer))
+}
+
+/// What is told of a change.
+fn outcome_of<S: Store>(
+    edited: Edited,
+    wanted: Wanted,
+    place: Option<Place<'_, S>>,
+) -> (Done, Answer) {
+    let existing = edited.before.is_some();
+    let wrote = edited.changed;
+    let hit = existing || edited.upserted.is_some();
+    let done = Done { hit, modified: existing && wrote, upserted: edited.upserted };
     // The document after the change, or as it was found: null for an upsert without `new`.
-    let shown = if new { edited.after } else { edited.before };
-    reply(shown.as_deref(), last)
+    let value = if wanted.new { edited.after } else { edited.before };
+    let answer = Answer { removed: false, new: wanted.new, existing, value };
+    if let Some(Place { book, at }) = place.filter(|_| !wrote) {
+        book.note_unwritten(at, &done, Some(answer.clone()));
+    }
+    (done, answer)
 }
 
 /// Changes the document, or inserts one. A collection is only made for an upsert.
@@ -110,6 +152,7 @@ async fn change_document<S: Store>(
     edit: &Edit,
     upsert: bool,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
 ) -> Result<Edited> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
@@ -126,7 +169,8 @@ async fn change_document<S: Store>(
             None if upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),
         };
-        let edited = call.door.engine.find_and_update(&collection, &update).await;
+        let receipts = place.map(|place| place.begin(&[0]));
+        let edited = call.door.engine.find_and_update_with(&collection, &update, receipts).await;
         if !Call::<S>::came_late(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
@@ -178,23 +222,35 @@ fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Res
     Err(Error::new(FailedToParse, message))
 }
 
-/// The reply: what happened, and the document or a part of it.
+/// The reply: what happened, and the document or a part of it. `repeated` is the id of the statement
+/// when an earlier attempt did it.
 fn build_reply(
-    shown: Option<&[u8]>,
-    last: Document,
+    done: &Done,
+    answer: &Answer,
+    repeated: Option<i32>,
     projection: Option<&Projection>,
     filter: &Filter,
     context: &Context,
 ) -> Result<DocBuf> {
+    let mut last = doc! { "n": i32::from(done.hit) };
+    if !answer.removed {
+        last.push("updatedExisting", answer.existing);
+    }
+    if let Some(id) = &done.upserted {
+        last.push("upserted", id.clone());
+    }
     let mut builder = document::DocBuilder::new();
     builder.append("lastErrorObject", Value::Document(last).as_ref());
-    match (shown.map(DocRef::Raw), projection) {
+    match (answer.value.as_deref().map(DocRef::Raw), projection) {
         (None, _) => builder.append("value", ValueRef::Null),
         (Some(document), None) => builder.append("value", ValueRef::Document(document)),
         (Some(document), Some(projection)) => {
             let part = projection.apply(document, Some(filter), context)?;
             builder.append("value", ValueRef::Document(part.as_ref()));
         }
+    }
+    if let Some(id) = repeated {
+        builder.append("retriedStmtId", ValueRef::Int32(id));
     }
     Ok(finish_reply(builder))
 }

@@ -1,11 +1,15 @@
 //! `hello` and its old names: who the server is and what it can do. Drivers decide by the reply how
 //! they talk to it: sizes of batches, wire versions, compressors, sessions. It says a standalone
-//! server that can always be written to.
+//! server or a router, either of which can always be written to.
 //!
 //! ```text
 //! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
 //! => {isWritablePrimary: true, maxBsonObjectSize: .., maxWireVersion: .., compression: ["zstd"], ..}
 //! ```
+//!
+//! A router says `msg: "isdbgrid"` instead of `readOnly`, and nothing else that a standalone server
+//! does not say: no name of a set and no other hosts, so that any number of them may be given to a
+//! driver. By its `logicalSessionTimeoutMinutes` drivers number their writes.
 //!
 //! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to hear of a change; drivers
 //! keep one connection for that and measure the server's absence by it.
@@ -20,6 +24,7 @@ use crate::{
     arguments::Args,
     call::Call,
     command_row::ANY_ARGUMENT,
+    door::Topology,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
     },
@@ -69,6 +74,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         reply.push("helloOk", true);
     }
     reply.push(primary, true);
+    let router = call.door.settings.topology == Topology::Router;
+    if router {
+        reply.push("msg", "isdbgrid");
+    }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
         "maxBsonObjectSize": size(MAX_DOCUMENT_BYTES),
@@ -79,9 +88,11 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "connectionId": call.connection.id,
         "minWireVersion": 0,
         "maxWireVersion": MAX_WIRE_VERSION,
-        "readOnly": false,
     } {
         reply.push(name, value);
+    }
+    if !router {
+        reply.push("readOnly", false);
     }
     if let Some(asked) = call.args().array("compression")? {
         reply.push("compression", agree_compressors(call, asked));

@@ -10,13 +10,14 @@
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
 use engine::{ListOrdering, Namespace, NewDocument, Store};
 
-use super::statements::{check_batch, push_errors};
+use super::statements::{check_batch, open_book, push_errors};
 use crate::{
     call::Call,
     counters::Counters,
     document_writer::{CheckedDocument, DocumentWriter, with_id},
-    errors::{BSONObjectTooLarge, Error, Overflow, Result},
+    errors::{BSONObjectTooLarge, Error, Overflow, Result, WriteConflict},
     limits::MAX_DOCUMENT_BYTES,
+    numbered::Place,
     replies::{numbers::saturated_int, ok},
     reserved_property::{RESERVED, carried_second},
 };
@@ -33,10 +34,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let writer = call.document_writer(call.door.engine.now().await?);
+    let book = open_book(call, documents.len()).await?;
+    let place = book.as_ref().map(|book| Place { book, at: 0 });
     let (inserted, errors) =
-        insert_documents(call, &namespace, &documents, ordered, &writer).await?;
+        insert_documents(call, &namespace, &documents, ordered, &writer, place).await?;
     let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
+    if let Some(book) = &book {
+        book.finish(!errors.is_empty()).await?;
+        book.push_repeated(&mut reply);
+    }
     ok(reply)
 }
 
@@ -65,16 +72,22 @@ pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
 /// All documents are checked first. In an `ordered` insert those before the first bad one are
 /// inserted and nothing after it; an error of the engine then takes the place of the check's, since
 /// it is at an earlier position. Else every good one is inserted.
+///
+/// `place` is that of the first document in a numbered command. What an earlier attempt inserted is
+/// counted and passed over.
 pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     documents: &[DocRef<'_>],
     ordered: bool,
     writer: &DocumentWriter,
+    place: Option<Place<'_, S>>,
 ) -> Result<(usize, Vec<(usize, Error)>)> {
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
-    for (at, document) in documents.iter().enumerate() {
+    let left = positions_left(documents.len(), place).await?;
+    let before = documents.len() - left.len();
+    for (at, document) in left.iter().filter_map(|at| Some((*at, documents.get(*at)?))) {
         match prepare_document(call, *document, writer) {
             Ok(new) => {
                 positions.push(at);
@@ -89,14 +102,20 @@ pub(super) async fn insert_documents<S: Store>(
         }
     }
     if ready.is_empty() {
-        return Ok((0, errors));
+        return Ok((before, errors));
     }
     let ordering = if ordered { ListOrdering::Ordered } else { ListOrdering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure_collection(namespace).await?;
-        let inserted = call.door.engine.insert_since(&collection, ready, ordering).await;
+        let receipts = place.map(|place| place.begin(&positions));
+        let inserted = call.door.engine.insert_since(&collection, ready, ordering, receipts).await;
         if !Call::<S>::came_late(&inserted) {
             break inserted?;
+        }
+        if place.is_some() {
+            // What was inserted until then is done, and dropped; the rest begins again.
+            let message = "the collection was dropped";
+            return Err(Error::new(WriteConflict, message));
         }
         // What was inserted until then went with the collection.
         ready = positions
@@ -113,7 +132,22 @@ pub(super) async fn insert_documents<S: Store>(
         errors.push((at, Error::from(error).with_namespace(namespace)));
     }
     errors.sort_by_key(|(at, _)| *at);
-    Ok((inserted.count, errors))
+    Ok((before + inserted.count, errors))
+}
+
+/// The positions of a list that no earlier attempt has done.
+async fn positions_left<S: Store>(
+    documents: usize,
+    place: Option<Place<'_, S>>,
+) -> Result<Vec<usize>> {
+    let Some(Place { book, at }) = place else { return Ok((0..documents).collect()) };
+    let mut left = Vec::with_capacity(documents);
+    for position in 0..documents {
+        if book.find(at + position).await?.is_none() {
+            left.push(position);
+        }
+    }
+    Ok(left)
 }
 
 /// A document as it is stored, and when it expires. While timestamps are carried, one that comes

@@ -77,7 +77,9 @@ use crate::{
     call::Call,
     command_row::{ANY_ARGUMENT, Known, NotYet},
     counters::Counters,
-    errors::{CommandNotFound, Error, Result},
+    errors::{CommandNotFound, Error, Result, WriteConflict},
+    limits::MAX_BEGINNINGS,
+    numbered::label,
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
 };
@@ -95,14 +97,19 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     match fail_point::check_command(call) {
         fail_point::Action::Go => {}
         fail_point::Action::CloseConnection => return Response::CloseConnection,
-        fail_point::Action::Fail(reply) => return Response::Reply(reply),
+        fail_point::Action::Fail(reply) => return Response::Reply(labelled(call, reply)),
         fail_point::Action::Block(time) => sleep(time).await,
     }
     let reply = match run_command(call).await {
         Ok(reply) => reply,
         Err(error) => error.to_reply().to_buf(),
     };
-    Response::Reply(fail_point::add_concern_error(call, reply))
+    Response::Reply(labelled(call, fail_point::add_concern_error(call, reply)))
+}
+
+/// The reply with what a driver needs to know in order to send the command again.
+fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
+    if call.has_number() { label::with_label(reply) } else { reply }
 }
 
 /// Waits on the machine's clock: such waits are asked for by the client, or are of the server's end,
@@ -127,7 +134,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let deadline = check_shared(&args, row)?;
+    let deadline = check_shared(&args, row, call.door.settings.topology)?;
     let began = clock::monotonic_time();
     call.operation.end_at(deadline);
     let _begun = call.connection.begin_command(Running {
@@ -138,7 +145,16 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         operation: Arc::clone(&call.operation),
         cursor: None,
     });
-    let reply = run(call).await;
+    let mut reply = run(call).await;
+    // Another attempt of the same write came first: what it did is known now. What this one did is
+    // in its receipts, so that nothing is done twice.
+    let mut beginnings = 1..MAX_BEGINNINGS;
+    while call.has_number()
+        && reply.as_ref().is_err_and(|error| error.code == WriteConflict)
+        && beginnings.next().is_some()
+    {
+        reply = run(call).await;
+    }
     if reply.is_err()
         && let Some(failed) = call.door.failed.get(place)
     {

@@ -9,11 +9,16 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value};
+use engine::Store;
 use evaluation::Context;
 
 use crate::{
-    errors::{Error, InvalidLength, Result},
+    call::Call,
+    door::Topology,
+    errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
     limits::MAX_WRITE_BATCH,
+    numbered::{Book, Place, label::may_repeat},
+    parsers::number::parse_numbered,
 };
 
 /// How many operations one command may hold: one at least, and as many as `hello` allows.
@@ -35,8 +40,47 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     }
 }
 
+/// The receipts of a command, where it has a number.
+pub(super) async fn open_book<'a, S: Store>(
+    call: &Call<'a, S>,
+    statements: usize,
+) -> Result<Option<Book<'a, S>>> {
+    if !call.has_number() {
+        return Ok(None);
+    }
+    match parse_numbered(&call.args(), statements)? {
+        Some(numbered) => Ok(Some(Book::open(&call.door.engine, numbered).await?)),
+        None => Ok(None),
+    }
+}
+
+/// Whether the failure of a statement is that of its whole command. On a router those are failures
+/// after which a driver may send the command again: it looks for them in no other place. A numbered
+/// write has two more: another attempt came first, and the session is at a higher number.
+pub(super) fn ends_command<S: Store>(call: &Call<'_, S>, error: &Error) -> bool {
+    call.door.settings.topology == Topology::Router && may_repeat(error.code)
+        || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
+}
+
+/// A numbered write can only be about one document (72): of several nobody could tell which were
+/// written before. `why` is the argument that says so.
+pub(super) fn check_one<S: Store>(
+    place: Option<Place<'_, S>>,
+    many: bool,
+    why: &str,
+) -> Result<()> {
+    if place.is_none() || !many {
+        return Ok(());
+    }
+    let message = format!("Cannot use (or request) retryable writes with {why}");
+    Err(Error::new(InvalidOptions, message))
+}
+
 /// What runs the statements of one command and adds up what they did.
 pub(super) trait RunStatement {
+    /// Whether a failure is that of the whole command, and no statement runs after it.
+    fn ends_command(&self, error: &Error) -> bool;
+
     /// Runs one statement; `at` is its position in the command.
     fn run_statement(
         &mut self,
@@ -49,6 +93,8 @@ pub(super) trait RunStatement {
 /// Runs statements one after the other, and returns the failures by position. In an `ordered`
 /// command the first failure is the last statement that runs; else each has its turn.
 ///
+/// Errors: those that are no statement's own, see [`ends_command`].
+///
 /// `context` is the command's. What is wrong with its constants fails each statement and not the
 /// command, so it is handed on as it is.
 pub(super) async fn run_statements(
@@ -56,7 +102,7 @@ pub(super) async fn run_statements(
     ordered: bool,
     context: Result<Arc<Context>>,
     runner: &mut (impl RunStatement + Send),
-) -> Vec<(usize, Error)> {
+) -> Result<Vec<(usize, Error)>> {
     let mut errors = Vec::new();
     for (at, statement) in statements.into_iter().enumerate() {
         let ran = match &context {
@@ -64,11 +110,14 @@ pub(super) async fn run_statements(
             Err(error) => Err(error.clone()),
         };
         if let Err(error) = ran {
+            if runner.ends_command(&error) {
+                return Err(error);
+            }
             errors.push((at, error));
             if ordered {
                 break;
             }
         }
     }
-    errors
+    Ok(errors)
 }

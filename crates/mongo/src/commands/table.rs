@@ -188,14 +188,14 @@ rows! {
         CommandRow::reads().no_write_concern();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
-        CommandRow::writes().in_api(&[]).stores_bytes().counted_as(Work::Insert);
+        CommandRow::writes().in_api(&[]).stores_bytes().numbered().counted_as(Work::Insert);
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
-        CommandRow::writes().in_api(&[]).counted_as(Work::Update);
+        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Update);
     "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
-        CommandRow::writes().in_api(&[]).counted_as(Work::Remove);
+        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
-        CommandRow::writes().on_admin().in_api(&[]).counted_as(Work::Write);
+        CommandRow::writes().on_admin().in_api(&[]).numbered().counted_as(Work::Write);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads().in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
@@ -207,9 +207,9 @@ rows! {
         CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and answers it",
-        CommandRow::writes().in_api(&[]).counted_as(Work::Write);
+        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
-        CommandRow::writes().counted_as(Work::Write);
+        CommandRow::writes().numbered().counted_as(Work::Write);
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data).in_api(&["explain"]).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")

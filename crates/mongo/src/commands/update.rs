@@ -12,15 +12,18 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
-use engine::{Namespace, Store, Updated};
+use engine::{Collection, Namespace, Store, Updated};
 use evaluation::Context;
 
-use super::statements::{RunStatement, check_batch, push_errors, run_statements};
+use super::statements::{
+    RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+};
 use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::Result,
+    errors::{Error, Result},
+    numbered::{Book, Done, Place},
     parsers::statements::{UPDATE_FIELDS, UpdateStatement, check_update, parse_update},
     replies::{numbers::saturated_int, ok},
 };
@@ -48,14 +51,20 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
     let context = call.evaluation_context().await;
-    let mut run = Run { call, namespace, matched: 0, modified: 0, upserted: Vec::new() };
-    let errors = run_statements(statements, ordered, context, &mut run).await;
+    let book = open_book(call, statements.len()).await?;
+    let book = book.as_ref();
+    let mut run = Run { call, namespace, book, matched: 0, modified: 0, upserted: Vec::new() };
+    let errors = run_statements(statements, ordered, context, &mut run).await?;
     let n = run.matched + run.upserted.len();
     let mut reply = doc! { "n": saturated_int(n), "nModified": saturated_int(run.modified) };
     if !run.upserted.is_empty() {
         reply.push("upserted", Value::Array(run.upserted));
     }
     push_errors(&mut reply, &errors);
+    if let Some(book) = book {
+        book.finish(!errors.is_empty()).await?;
+        book.push_repeated(&mut reply);
+    }
     ok(reply)
 }
 
@@ -63,6 +72,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
+    book: Option<&'a Book<'a, S>>,
     matched: usize,
     modified: usize,
     /// The entries of `upserted`, by the positions of their statements.
@@ -70,6 +80,10 @@ struct Run<'a, S: Store> {
 }
 
 impl<S: Store> RunStatement for Run<'_, S> {
+    fn ends_command(&self, error: &Error) -> bool {
+        ends_command(self.call, error)
+    }
+
     async fn run_statement(
         &mut self,
         at: usize,
@@ -78,7 +92,9 @@ impl<S: Store> RunStatement for Run<'_, S> {
     ) -> Result<()> {
         let args = Args::new("update.updates", statement);
         let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
-        let updated = update_documents(self.call, &self.namespace, statement, &context).await;
+        let place = self.book.map(|book| Place { book, at });
+        let updated =
+            update_documents(self.call, &self.namespace, statement, &context, place).await;
         let updated = updated.map_err(|error| error.with_namespace(&self.namespace))?;
         self.matched += updated.matched;
         self.modified += updated.modified;
@@ -95,7 +111,15 @@ pub(super) async fn update_documents<S: Store>(
     namespace: &Namespace,
     mut statement: UpdateStatement,
     context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
 ) -> Result<Updated> {
+    check_one(place, statement.many, "multi=true")?;
+    if let Some(Place { book, at }) = place
+        && let Some(Done { hit, modified, upserted }) = book.find(at).await?
+    {
+        let matched = usize::from(hit && upserted.is_none());
+        return Ok(Updated { matched, modified: usize::from(modified), upserted });
+    }
     call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = engine::Update {
@@ -110,13 +134,47 @@ pub(super) async fn update_documents<S: Store>(
         let collection = match call.find_collection(namespace) {
             Some(collection) => collection,
             None if update.upsert => call.ensure_collection(namespace).await?.0,
-            None => return Ok(Updated::default()),
+            None => {
+                note_unwritten(place, &Updated::default());
+                return Ok(Updated::default());
+            }
         };
-        let updated = call.door.engine.update(&collection, &update).await;
+        let updated = match place {
+            Some(place) => update_once(call, &collection, &update, place).await,
+            None => call.door.engine.update(&collection, &update).await,
+        };
         if !Call::<S>::came_late(&updated) {
             let updated = updated?;
+            note_unwritten(place, &updated);
             Counters::add(&call.connection.counters.updated, updated.modified as u64);
             return Ok(updated);
         }
+    }
+}
+
+/// Updates the first document that is found, with its receipt.
+async fn update_once<S: Store>(
+    call: &Call<'_, S>,
+    collection: &Arc<Collection>,
+    update: &engine::Update<'_>,
+    place: Place<'_, S>,
+) -> std::result::Result<Updated, engine::Error> {
+    let receipts = place.begin(&[0]);
+    let edited = call.door.engine.find_and_update_with(collection, update, Some(receipts)).await?;
+    Ok(Updated {
+        matched: usize::from(edited.before.is_some()),
+        modified: usize::from(edited.before.is_some() && edited.changed),
+        upserted: edited.upserted,
+    })
+}
+
+/// Notes in the receipts of a numbered write that it wrote nothing, where that is so.
+fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, updated: &Updated) {
+    if let Some(Place { book, at }) = place
+        && updated.modified == 0
+        && updated.upserted.is_none()
+    {
+        let done = Done { hit: 0 < updated.matched, ..Done::default() };
+        book.note_unwritten(at, &done, None);
     }
 }

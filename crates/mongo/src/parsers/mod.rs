@@ -12,6 +12,8 @@ pub(crate) mod hint;
 pub(crate) mod index_seconds;
 /// One specification of an index.
 pub(crate) mod index_spec;
+/// `txnNumber`, `stmtId` and `stmtIds`.
+pub(crate) mod number;
 /// `partialFilterExpression`.
 pub(crate) mod partial_filter;
 /// Session, concerns and time limit of every command.

@@ -4,25 +4,34 @@ use std::time::Duration;
 
 use document::{DocRef, Number, ValueRef};
 
-use super::concern;
+use super::{concern, number::check_number};
 use crate::{
     arguments::Args,
     command_row::CommandRow,
+    door::Topology,
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
 
 /// Checks the arguments that all commands share. Returns when the command has to give up, on the
 /// machine's monotonic clock.
 ///
-/// Transaction numbers are error 20, as of a standalone mongod: drivers take it to say that the
-/// server has no retryable writes.
-pub(crate) fn check_shared(args: &Args<'_>, row: &CommandRow) -> Result<Option<Duration>> {
-    if args.get("txnNumber").is_some() || args.get("startTransaction").is_some() {
+/// Transaction numbers are error 20 on a standalone server, as of mongod: drivers take it to say that
+/// the server has no retryable writes.
+pub(crate) fn check_shared(
+    args: &Args<'_>,
+    row: &CommandRow,
+    topology: Topology,
+) -> Result<Option<Duration>> {
+    let numbered = args.get("txnNumber").is_some() || args.get("startTransaction").is_some();
+    if topology == Topology::Standalone && numbered {
         let message = "Transaction numbers are only allowed on a replica set member or mongos";
         return Err(Error::new(IllegalOperation, message));
     }
     if let Some(lsid) = args.document("lsid")? {
         check_session(lsid)?;
+    }
+    if topology == Topology::Router {
+        check_number(args, row)?;
     }
     concern::check_read(args, row)?;
     let deadline = match args.get_or_null("maxTimeMS") {

@@ -64,8 +64,32 @@ how; what is not there yet answers an error that names it.
   Files take 16 GB together at most and leave a part of the device free (14031); 64 operations have
   one at the same time (365). Other stages, and a server with `--in-memory`, refuse with 292.
 * The first message of a connection has 64 KB at most.
+* `txnNumber` is refused with 20, as by a standalone mongod, so that drivers do not send writes twice.
+  What a node of a cluster will do with it is there and cannot be reached yet; see below.
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
   batch and in its snapshot.
+";
+
+const NUMBERED: &str = "
+## Numbered writes
+
+What a door does that is set to look like a router (`msg: \"isdbgrid\"`), which no setting of the server
+does yet. A write with `lsid` and `txnNumber` is done once, however often it is sent and whichever node
+it comes to: what its statements did is kept in the same commit.
+
+* A repeat does the statements that were not done and answers for all, with `retriedStmtIds` (of
+  `findAndModify`: `retriedStmtId`). `stmtId` and `stmtIds` are understood. A statement that failed is
+  not done, and is tried again.
+* A lower number than the session's last is error 225; a number of which nothing was done leaves no
+  trace. Half an hour after the last numbered write nothing is known of a session.
+* An update with `multi: true` and a delete with `limit: 0` are error 72 with a number, and other
+  commands 50768. `startTransaction` and `autocommit` are error 115.
+* A `findAndModify` is answered with the document that the first attempt answered.
+* Errors after which a write may be sent again have `RetryableWriteError` among their `errorLabels`,
+  and are errors of the whole command.
+* A list that is inserted with a number goes into commits of up to 1,000 documents or about 4 MB, each
+  of which takes place as a whole.
+
 ";
 
 fn text() -> String {
@@ -86,6 +110,10 @@ fn text() -> String {
     for row in mongo::NOT_YET {
         writeln!(out, "| `{}` | not yet | | | {} |", row.name, row.area).unwrap();
     }
+    out.push_str(NUMBERED);
+    let rows = mongo::table().iter().filter(|row| row.numbered);
+    let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
+    writeln!(out, "Commands with a number: {}.", names.join(", ")).unwrap();
     for (part, title) in [
         (Part::Filter, "Filters"),
         (Part::Projection, "Projections"),

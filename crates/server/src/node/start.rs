@@ -72,7 +72,7 @@ pub(crate) async fn open<L: Ledger>(
     };
     let data_dir = DataDir::open(path, false).map_err(Failure::Refused)?;
     let record = read_cluster(&*ledger).await?;
-    let config = clocked(config, &record)?;
+    let config = Config { cluster: Some(cluster.clone()), ..clocked(config, &record)? };
     let node = open_identity(&data_dir, record.id)?;
     let secret = Key::of(&record.secret).map_err(failed)?;
     let tokens = Some(secret.sign(&[b"nosql tokens"]));

@@ -138,6 +138,11 @@ async fn whichever_node_is_asked_the_same_data_answer() {
     two.insert(2).await;
     assert_eq!(one.ids().await, [1, 2]);
     assert_eq!(two.ids().await, [1, 2]);
+    for node in [&one, &two] {
+        // Drivers take any number of nodes for routers of one cluster.
+        let hello = node.server.run_command(doc! { "hello": 1, "$db": "admin" }).await;
+        assert_eq!(hello.get("msg"), Some(&document::Value::from("isdbgrid")));
+    }
     // The clock is the owner's, whoever is told.
     two.server.move_forward(60.0).await;
     let [here, there] = [&one, &two].map(|node| node.server.ask_well("GET", "/_ebb/clock", ""));

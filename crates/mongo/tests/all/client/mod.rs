@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value, doc};
+use engine::Store;
 use mongo::{Door, Settings};
 use test_kit::{Kit, PausingStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A client of a door of its own; there is a collection `c` in its database `db`.
-pub(crate) struct Client {
+pub(crate) struct Client<S: Store = PausingStore> {
     pub(crate) stream: DuplexStream,
-    pub(crate) door: Arc<Door<PausingStore>>,
+    pub(crate) door: Arc<Door<S>>,
     stop: tokio::sync::watch::Sender<bool>,
 }
 
@@ -22,13 +23,16 @@ impl Client {
     pub(crate) fn with(settings: Settings) -> Self {
         Self::of(Door::new(Kit::default().engine, settings))
     }
+}
 
+impl<S: Store> Client<S> {
     /// Another client of the same door.
     pub(crate) fn beside(&self) -> Self {
         Self::of(Arc::clone(&self.door))
     }
 
-    fn of(door: Arc<Door<PausingStore>>) -> Self {
+    /// A client of a door.
+    pub(crate) fn of(door: Arc<Door<S>>) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
         tokio::spawn(mongo::serve(Arc::clone(&door), far, "test".to_owned(), stopped));

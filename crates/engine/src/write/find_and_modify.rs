@@ -1,0 +1,195 @@
+//! One document is changed or removed and answered as it was before and as it is after. Which of
+//! several it is, and what an edit makes of it, is decided as for updates (`update.rs`).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use document::Value;
+use evaluation::Context;
+use store::Store;
+
+use super::{Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, update::Update};
+use crate::{
+    attempts::Attempts,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt},
+    read::Find,
+    view::LiveView,
+};
+
+/// One document before and after an edit.
+#[derive(Clone, Debug, Default)]
+pub struct Edited {
+    /// Before; none for an upsert.
+    pub before: Option<Bytes>,
+    /// After; none when it was removed or nothing was found.
+    pub after: Option<Bytes>,
+    /// Whether it was written: not where the edit changed nothing.
+    pub changed: bool,
+    /// The id of the document that was inserted.
+    pub upserted: Option<Value>,
+}
+
+impl<S: Store> Engine<S> {
+    /// Updates the first document that is found and returns it before and after.
+    pub async fn find_and_update(
+        &self,
+        collection: &Arc<Collection>,
+        update: &Update<'_>,
+    ) -> Result<Edited, Error> {
+        self.find_and_update_with(collection, update, None).await
+    }
+
+    /// The same, with receipts in the commit that writes the document. There is none where nothing
+    /// is found, or the edit changes nothing.
+    pub async fn find_and_update_with(
+        &self,
+        collection: &Arc<Collection>,
+        update: &Update<'_>,
+        receipts: Option<&dyn Receipts>,
+    ) -> Result<Edited, Error> {
+        let mut attempts = Attempts::to_write();
+        loop {
+            attempts.begin_next()?;
+            let view = self.view(collection).await?;
+            match self.modify_in(&view, update, receipts).await {
+                Ok(Some(Some(edited))) => return Ok(edited),
+                Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
+                Ok(Some(None)) => {
+                    drop(view);
+                    if let Some(edited) = self.insert_upserted(collection, update, receipts).await?
+                    {
+                        return Ok(edited);
+                    }
+                }
+                Ok(None) => {}
+                Err(halt) => self.resolve(&view, halt).await?,
+            }
+        }
+    }
+
+    /// `None`: refused. `Some(None)`: nothing was found.
+    async fn modify_in(
+        &self,
+        view: &LiveView<S>,
+        update: &Update<'_>,
+        receipts: Option<&dyn Receipts>,
+    ) -> Result<Option<Option<Edited>>, Halt> {
+        let Some(row) = self.first_row(view, &update.find, &update.context).await? else {
+            return Ok(Some(None));
+        };
+        let before = row.value.slice(row.start..);
+        let filter = update.edit.needs_filter().then_some(&*update.find.filter);
+        let outcome = update.edit.apply(row.document(), filter, &update.context)?;
+        let changed = outcome.changed;
+        let after = Bytes::from(outcome.document.bytes().to_vec());
+        let effect = Effect::Edited { before: &before, after: &after };
+        if changed {
+            let commit = self.edit_commit(view, row, outcome.document, update).await?;
+            if self.commit_with(vec![commit], receipts, effect).await?.is_none() {
+                return Ok(None);
+            }
+        }
+        let (before, after) = (Some(before.clone()), Some(after.clone()));
+        Ok(Some(Some(Edited { before, after, changed, upserted: None })))
+    }
+
+    /// Inserts what the edit makes of nothing; `None` when it has to be looked at again.
+    pub(super) async fn insert_upserted(
+        &self,
+        collection: &Arc<Collection>,
+        update: &Update<'_>,
+        receipts: Option<&dyn Receipts>,
+    ) -> Result<Option<Edited>, Error> {
+        // Made from the filter's equalities and the edit, before any view is open.
+        let made = update.edit.insert(&update.find.filter, &update.context)?;
+        let made = update.writer.with_id(made);
+        let lifetime = update.writer.lifetime_of(&made)?;
+        let id = made.get("_id").map_or(Value::Null, |id| id.to_value());
+        let view = self.view(collection).await?;
+        let key = row_key(made.as_ref())?;
+        // The id may be taken by a document that the filter does not match.
+        match view.get_row(&key).await {
+            Ok(None) => {}
+            // Somebody inserted it since the search: it may be what the filter means.
+            Ok(Some(row)) => {
+                let filter = &update.find.filter;
+                if filter.matches(row.document(), &update.context)? {
+                    return Ok(None);
+                }
+                return Err(duplicate_id(made.as_ref()));
+            }
+            Err(halt) => {
+                self.resolve(&view, halt).await?;
+                return Ok(None);
+            }
+        }
+        let after = Bytes::from(made.bytes().to_vec());
+        match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
+            Ok(commit) => {
+                drop(view);
+                let effect = Effect::Upserted { id: &id, after: &after };
+                let committed = self.commit_with(vec![commit], receipts, effect).await?;
+                Ok(committed.map(|_| Edited {
+                    before: None,
+                    after: Some(after),
+                    changed: true,
+                    upserted: Some(id),
+                }))
+            }
+            Err(halt) => {
+                self.resolve(&view, halt).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Removes the first document that is found and returns it.
+    pub async fn find_and_remove(
+        &self,
+        collection: &Arc<Collection>,
+        find: &Find,
+        context: &Context,
+    ) -> Result<Option<Bytes>, Error> {
+        self.find_and_remove_with(collection, find, context, None).await
+    }
+
+    /// The same, with receipts in the commit that removes the document. There is none where nothing
+    /// is found.
+    pub async fn find_and_remove_with(
+        &self,
+        collection: &Arc<Collection>,
+        find: &Find,
+        context: &Context,
+        receipts: Option<&dyn Receipts>,
+    ) -> Result<Option<Bytes>, Error> {
+        let mut attempts = Attempts::to_write();
+        loop {
+            attempts.begin_next()?;
+            let view = self.view(collection).await?;
+            match self.remove_first(&view, find, context, receipts).await {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => {}
+                Err(halt) => self.resolve(&view, halt).await?,
+            }
+        }
+    }
+
+    /// `None`: refused. `Some(None)`: nothing was found.
+    async fn remove_first(
+        &self,
+        view: &LiveView<S>,
+        find: &Find,
+        context: &Context,
+        receipts: Option<&dyn Receipts>,
+    ) -> Result<Option<Option<Bytes>>, Halt> {
+        let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
+        let before = row.value.slice(row.start..);
+        let draft = WriteDraft::of(view);
+        let commit = draft.remove_document(draft.previous_version(row).await?);
+        let effect = Effect::Removed { before: &before };
+        let committed = self.commit_with(vec![commit], receipts, effect).await?;
+        Ok(committed.map(|_| Some(before)))
+    }
+}

@@ -1,0 +1,123 @@
+//! The number of a write (`txnNumber`) and the ids of its statements, by which a repeat is told from
+//! another write. A router takes them; what a standalone server says to them stands in
+//! `shared_arguments.rs`.
+//!
+//! ```text
+//! {lsid: {id: <uuid>}, txnNumber: 7}                     statements are 0, 1, 2, ..
+//! {lsid: {id: <uuid>}, txnNumber: 7, stmtId: 5}          statements are 5, 6, 7, ..
+//! {lsid: {id: <uuid>}, txnNumber: 7, stmtIds: [3, 9]}    statements are 3, 9
+//! ```
+
+use document::ValueRef;
+
+use crate::{
+    arguments::Args,
+    command_row::CommandRow,
+    errors::{
+        BadValue, CommandNotSupported, Error, InvalidLength, InvalidOptions,
+        NotARetryableWriteCommand, Result,
+    },
+    session::{SessionId, session_id},
+};
+
+/// A write that has a number.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbered {
+    pub(crate) session: SessionId,
+    pub(crate) number: i64,
+    pub(crate) ids: StatementIds,
+}
+
+/// The ids of the statements of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StatementIds {
+    /// One after the other from here on.
+    From(i32),
+    /// By position.
+    Listed(Vec<i32>),
+}
+
+impl StatementIds {
+    /// The id of the statement at a position.
+    pub(crate) fn id_at(&self, at: usize) -> i32 {
+        match self {
+            Self::From(first) => first.saturating_add(i32::try_from(at).unwrap_or(i32::MAX)),
+            Self::Listed(ids) => ids.get(at).copied().unwrap_or(i32::MAX),
+        }
+    }
+}
+
+/// Checks the number of a command that a router was sent.
+///
+/// Errors: 115 for a transaction, 72 for a number without a session or below zero, 50768 on a command
+/// that takes none.
+pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
+    for transaction in ["startTransaction", "autocommit"] {
+        if args.get(transaction).is_some() {
+            let message = format!("transactions are not supported yet: '{transaction}'");
+            return Err(Error::new(CommandNotSupported, message));
+        }
+    }
+    let Some(number) = args.get("txnNumber") else { return Ok(()) };
+    let ValueRef::Int64(number) = number else {
+        return Err(args.wrong_type("txnNumber", number, " 'long'"));
+    };
+    if args.get("lsid").is_none() {
+        let message = "Transaction number requires a session ID to also be specified";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    if number < 0 {
+        return Err(Error::new(InvalidOptions, "Transaction number cannot be negative"));
+    }
+    if !row.numbered {
+        let message = format!(
+            "txnNumber may only be provided for multi-document transactions and retryable write \
+             commands. autocommit:false was not provided, and {} is not a retryable write command.",
+            row.name
+        );
+        return Err(Error::new(NotARetryableWriteCommand, message));
+    }
+    Ok(())
+}
+
+/// The number of a command that was checked, and the ids of its statements; `None` where it has no
+/// number.
+///
+/// Errors: 16 for another number of ids than of statements, 72 for a list beside a first id, 2 for an
+/// id below zero.
+pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Option<Numbered>> {
+    let first = args.int("stmtId")?;
+    let listed = args.array("stmtIds")?;
+    let (Some(ValueRef::Int64(number)), Some(session)) =
+        (args.get("txnNumber"), session_id(args.body))
+    else {
+        return Ok(None);
+    };
+    let checked = |id: Option<i64>| {
+        let id = id.and_then(|id| i32::try_from(id).ok()).filter(|id| 0 <= *id);
+        id.ok_or_else(|| Error::new(BadValue, "A statement id is a 32-bit number of 0 or more"))
+    };
+    let ids = match (first, listed) {
+        (Some(_), Some(_)) => {
+            let message = "May not specify both stmtId and stmtIds in write command.";
+            return Err(Error::new(InvalidOptions, message));
+        }
+        (None, None) => StatementIds::From(0),
+        (Some(first), None) => StatementIds::From(checked(Some(first))?),
+        (None, Some(listed)) => {
+            let number = |id| document::Number::of(id).and_then(document::Number::to_i64_exact);
+            let ids: Vec<i32> =
+                listed.iter().map(|id| checked(number(id))).collect::<Result<_>>()?;
+            if ids.len() != statements {
+                let message = format!(
+                    "Number of statement ids must match the number of batch entries. Got {} \
+                     statement ids but operation contains {statements} statements.",
+                    ids.len()
+                );
+                return Err(Error::new(InvalidLength, message));
+            }
+            StatementIds::Listed(ids)
+        }
+    };
+    Ok(Some(Numbered { session, number, ids }))
+}

@@ -1,0 +1,60 @@
+//! What numbered writes did is known to the process that opens the store after the first one ended.
+
+use std::{path::Path, sync::Arc};
+
+use crate::{
+    client::{Client, number},
+    numbered_writes::{numbered, plain},
+};
+use clock::{Checkpoint, Clock};
+use document::{Document, array, doc};
+use engine::{Engine, KeepNothing, Options};
+use mongo::{Door, MongoDialect, Settings, Topology};
+use store_tree::{TreeOptions, TreeStore};
+
+/// A router over the store in a directory, and its clock.
+async fn open(path: &Path, last: Option<Checkpoint>) -> (Client<TreeStore>, Arc<Clock>) {
+    let clock = test_kit::start_clock(last);
+    let options = TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path) };
+    let store = TreeStore::open(&options, Engine::<TreeStore>::timepiece(&clock)).unwrap();
+    let options = Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(KeepNothing));
+    let engine = Engine::open(store, options).await.unwrap();
+    engine.resume_builds().await.unwrap();
+    let settings = Settings { topology: Topology::Router, ..Settings::default() };
+    (Client::of(Door::new(engine, settings)), clock)
+}
+
+fn steps() -> Vec<Document> {
+    let inc = || doc! { "$inc": doc! { "a": 1 } };
+    let update = |id: i32| doc! { "q": doc! { "_id": id }, "u": inc(), "upsert": true };
+    vec![
+        doc! { "insert": "c", "documents": array![doc! { "_id": 1, "a": 1 }, doc! { "_id": 2 }] },
+        doc! { "update": "c", "updates": array![update(1), update(3)] },
+        doc! { "findAndModify": "c", "query": doc! { "_id": 1 }, "update": inc() },
+        doc! { "delete": "c", "deletes": array![doc! { "q": doc! { "_id": 2 }, "limit": 1 }] },
+    ]
+}
+
+#[tokio::test]
+async fn a_repeat_after_a_start_is_answered_from_what_was_done_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut client, mut clock) = open(directory.path(), None).await;
+    for (at, command) in (1..).zip(steps()) {
+        let command = numbered(command, 1, at);
+        let first = client.run(command.clone()).await;
+        assert_eq!(number(&first, "ok"), 1, "{first:?}");
+        let after = client.all("c").await;
+        // It ends without a clean stop.
+        client.stop();
+        client.ended().await;
+        let door = Arc::downgrade(&client.door);
+        drop(client);
+        while door.strong_count() != 0 {
+            tokio::task::yield_now().await;
+        }
+        (client, clock) = open(directory.path(), Some(clock.tick())).await;
+        let repeat = client.run(command.clone()).await;
+        assert_ne!(plain(repeat.clone()), repeat, "{repeat:?}");
+        assert_eq!((plain(repeat), client.all("c").await), (first, after), "{command:?}");
+    }
+}
