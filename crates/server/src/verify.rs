@@ -56,7 +56,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         // Only to learn whether the file can be read.
         Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
-        for model in [Model::Documents, Model::Items] {
+        for model in [Model::Documents, Model::Items, Model::Receipts] {
             for (namespace, collection) in opened.engine.collections(model) {
                 let checked = opened.engine.check_collection(&collection).await;
                 found.push(to_difference(namespace.to_string(), checked)?);

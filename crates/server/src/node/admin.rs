@@ -191,10 +191,10 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
     let mut view = facts.view.clone();
     let node = facts.node;
     let owned = view.wait_for(|view| view.owner.is_some_and(|(owner, _)| owner != node));
-    let owned = tokio::time::timeout(HAND_OVER, owned).await;
-    let Ok(Ok(_)) = owned else {
+    let owned = tokio::time::timeout(HAND_OVER, owned).await.is_ok_and(|owned| owned.is_ok());
+    if !owned {
         return Err(Error::failed("no other node has taken over".to_owned()));
-    };
+    }
     let took = clock::monotonic_time().saturating_sub(began);
     Ok(Json(answer(facts, took)))
 }

@@ -90,7 +90,7 @@ impl ClockGuard {
 
     /// Database time in the owner's last beat, where that is fresh.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
-        let view = self.route.facts.view.borrow();
+        let view = self.route.facts.seen();
         let (owner, epoch) = view.owner?;
         let (_, seen) = self.beats.get(&owner)?;
         if EVERY < now.saturating_sub(*seen) {
@@ -103,7 +103,7 @@ impl ClockGuard {
     }
 
     fn note_beats(&mut self, now: Duration) {
-        let view = self.route.facts.view.borrow();
+        let view = self.route.facts.seen();
         for record in &view.nodes {
             let beat = (record.incarnation, record.beat);
             // A record that is seen for the first time may be old.

@@ -56,9 +56,15 @@ pub(super) struct Owner {
 }
 
 impl Facts {
+    /// What this node sees of the cluster, as a copy: whoever looked twice while it held the lock of the
+    /// first look would wait for a writer that waits for him.
+    pub(super) fn seen(&self) -> View {
+        self.view.borrow().clone()
+    }
+
     /// The owner, if it is another node.
     pub(super) fn other_owner(&self) -> Option<Owner> {
-        let view = self.view.borrow();
+        let view = self.seen();
         let (node, epoch) = view.owner.filter(|(node, _)| *node != self.node)?;
         let record = view.nodes.iter().find(|record| record.node == node)?;
         let peer = About::decode(&record.about).peer;
@@ -68,7 +74,7 @@ impl Facts {
     /// How long ago the ledger answered.
     fn silent_for(&self) -> Duration {
         let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
-        Duration::from_nanos(now.saturating_sub(self.view.borrow().heard_at))
+        Duration::from_nanos(now.saturating_sub(self.seen().heard_at))
     }
 
     /// Whether the ledger answers.
@@ -78,7 +84,7 @@ impl Facts {
 
     /// Entries that are committed and not applied here yet.
     pub(super) fn lag(&self) -> u64 {
-        let view = self.view.borrow();
+        let view = self.seen();
         view.committed.saturating_sub(view.applied)
     }
 
@@ -99,7 +105,7 @@ impl Facts {
             return Some(format!("the wall clock is {off_ms} ms ahead of the cluster's"));
         }
         let lag = self.lag();
-        if self.view.borrow().owner.is_none() {
+        if self.seen().owner.is_none() {
             return Some("no node owns the data".to_owned());
         }
         // An owner goes on committing while this one reads: a little lag is usual.
@@ -118,14 +124,14 @@ impl Facts {
 
     /// Where the link to all nodes but this one is.
     pub(super) fn other_peers(&self) -> Vec<(Uuid, String)> {
-        let view = self.view.borrow();
+        let view = self.seen();
         let others = view.nodes.iter().filter(|record| record.node != self.node);
         others.map(|record| (record.node, About::decode(&record.about).peer)).collect()
     }
 
     /// The cluster as this node sees it.
     pub(super) fn to_json(&self) -> Value {
-        let view = self.view.borrow();
+        let view = self.seen();
         let shown = |node: Uuid| {
             let record = view.nodes.iter().find(|record| record.node == node);
             record.map_or_else(|| node.to_string(), |record| About::decode(&record.about).name)
