@@ -64,6 +64,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "records",
             "connection",
             "entries",
+            "pieces",
             "swaps",
             "ledger",
         ],

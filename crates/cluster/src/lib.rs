@@ -48,8 +48,8 @@ pub use owner::Owner;
 pub use parts::{join, split};
 pub use place::{MissingEntry, Place};
 pub use records::{
-    ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_ends,
-    decode_terms, encode_ends, encode_terms,
+    BaseRecord, ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_bases,
+    decode_ends, decode_terms, encode_bases, encode_ends, encode_terms,
 };
 pub use request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered};
 pub use settings::Settings;

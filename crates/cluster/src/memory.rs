@@ -1,7 +1,10 @@
 //! A ledger in memory, for nodes of one process: tests, and what a cluster is tried out with. It does
 //! what it is asked at once, unless a fault is wanted.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -30,12 +33,22 @@ type Faults = Box<dyn FnMut(&Request) -> LedgerFault + Send>;
 /// Which parts of which entry of which journal.
 type PartKey = (u32, u64, u64, u64, u32);
 
+/// What was let go of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Dropped {
+    Segment(u32, u64, u64),
+    Piece(u32, u64, u32),
+}
+
 #[derive(Default)]
 struct State {
     cluster: Option<ClusterRecord>,
     nodes: BTreeMap<Uuid, NodeRecord>,
     shards: BTreeMap<u32, ShardRecord>,
     parts: BTreeMap<PartKey, Bytes>,
+    pieces: BTreeMap<(u32, u64, u32), Bytes>,
+    /// Segments and pieces that were let go of for good.
+    dropped: BTreeSet<Dropped>,
     faults: Option<Faults>,
 }
 
@@ -115,6 +128,7 @@ impl State {
             | Request::Claim { shard, .. }
             | Request::Confirm { shard, .. }
             | Request::Open { shard, .. }
+            | Request::SetBase { shard, .. }
             | Request::Release { shard, .. } => {
                 let held = self.shards.get(&shard);
                 let (next, shown) = (next_shard(held, &request), held.cloned().map(Record::Shard));
@@ -124,7 +138,28 @@ impl State {
                 self.shards.extend(next.map(|next| (shard, next)));
                 swapped(done, shown)
             }
+            Request::PutPiece { shard, base, piece, body } => {
+                if !self.dropped.contains(&Dropped::Piece(shard, base, piece)) {
+                    self.pieces.insert((shard, base, piece), body);
+                }
+                Reply::Written
+            }
+            Request::LoadPiece { shard, base, piece } => {
+                Reply::Piece(self.pieces.get(&(shard, base, piece)).cloned())
+            }
+            Request::DropPiece { shard, base, piece } => {
+                self.pieces.remove(&(shard, base, piece));
+                self.dropped.insert(Dropped::Piece(shard, base, piece));
+                Reply::Written
+            }
+            Request::DropSegment { shard, epoch, segment } => {
+                self.parts.retain(|key, _| (key.0, key.1, key.2) != (shard, epoch, segment));
+                self.dropped.insert(Dropped::Segment(shard, epoch, segment));
+                Reply::Written
+            }
             Request::Append { shard, epoch, segment, parts } => {
+                let dropped = self.dropped.contains(&Dropped::Segment(shard, epoch, segment));
+                let parts = if dropped { Vec::new() } else { parts };
                 for EntryPart { n, part, body } in parts {
                     self.parts.insert((shard, epoch, segment, n, part), body);
                 }

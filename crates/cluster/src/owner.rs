@@ -347,6 +347,7 @@ mod tests {
             opened: 1,
             ends: Vec::new(),
             clock: Bytes::new(),
+            bases: Vec::new(),
         })))
     }
 

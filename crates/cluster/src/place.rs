@@ -5,7 +5,11 @@ use bytes::Bytes;
 use store::{Error, Kind};
 
 use crate::{
-    entry::Entry, parts::join, records::ShardRecord, request::EntryPart, settings::Settings,
+    entry::Entry,
+    parts::join,
+    records::{BaseRecord, ShardRecord},
+    request::EntryPart,
+    settings::Settings,
 };
 
 /// Behind which entry a tree stands. It is kept with the tree.
@@ -22,6 +26,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Where a base stands.
+    pub fn of(base: &BaseRecord) -> Self {
+        let BaseRecord { epoch, segment, n, checksum, .. } = *base;
+        Self { epoch, segment, n, checksum }
+    }
+
     /// Behind an entry of this segment.
     pub(crate) fn behind(found: &Found) -> Self {
         let entry = &found.entry;

@@ -69,6 +69,25 @@ pub enum Phase {
     Released,
 }
 
+/// A dump of the shard behind an entry, in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BaseRecord {
+    /// Its name; no other base has had it. Never 0.
+    pub id: u64,
+    /// Epoch of the entry that it stands behind.
+    pub epoch: u64,
+    /// Where the next entry of that epoch lies.
+    pub segment: u64,
+    /// The number of the entry.
+    pub n: u64,
+    /// Its checksum.
+    pub checksum: u32,
+    /// How many pieces it has.
+    pub pieces: u32,
+    /// Bytes of all pieces.
+    pub bytes: u64,
+}
+
 /// Who owns a shard, and where its epochs end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardRecord {
@@ -90,6 +109,16 @@ pub struct ShardRecord {
     pub ends: Vec<(u64, u64)>,
     /// Where the clock of a claim begins at the least, or the final checkpoint of a release.
     pub clock: Bytes,
+    /// The last two bases, the newest last. The journal is whole behind the first of them; where there is
+    /// one, from its beginning on.
+    pub bases: Vec<BaseRecord>,
+}
+
+impl ShardRecord {
+    /// The name of the newest base, 0 where there is none.
+    pub fn base(&self) -> u64 {
+        self.bases.last().map_or(0, |base| base.id)
+    }
 }
 
 /// The version of the layouts below.
@@ -140,6 +169,38 @@ pub fn decode_ends(bytes: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
         Some((u64::from_le_bytes(reader.array()?), u64::from_le_bytes(reader.array()?)))
     });
     ends.ok_or_else(|| damaged("ends of epochs"))
+}
+
+/// Bases as bytes: version u8, count u32, then each: id, epoch, segment and number of the entry u64,
+/// checksum u32, pieces u32, bytes u64.
+pub fn encode_bases(bases: &[BaseRecord]) -> Vec<u8> {
+    let mut bytes = head(bases.len());
+    for base in bases {
+        for number in [base.id, base.epoch, base.segment, base.n] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(base.checksum.to_le_bytes());
+        bytes.extend(base.pieces.to_le_bytes());
+        bytes.extend(base.bytes.to_le_bytes());
+    }
+    bytes
+}
+
+/// Reads what [`encode_bases`] made; `Corrupt` when it is not that.
+pub fn decode_bases(bytes: &[u8]) -> Result<Vec<BaseRecord>, Error> {
+    let mut reader = Reader { rest: bytes };
+    let bases = reader.list(|reader| {
+        Some(BaseRecord {
+            id: u64::from_le_bytes(reader.array()?),
+            epoch: u64::from_le_bytes(reader.array()?),
+            segment: u64::from_le_bytes(reader.array()?),
+            n: u64::from_le_bytes(reader.array()?),
+            checksum: u32::from_le_bytes(reader.array()?),
+            pieces: u32::from_le_bytes(reader.array()?),
+            bytes: u64::from_le_bytes(reader.array()?),
+        })
+    });
+    bases.ok_or_else(|| damaged("bases"))
 }
 
 fn damaged(what: &str) -> Error {
@@ -203,6 +264,13 @@ mod tests {
     fn lists_are_read_as_they_were_written() {
         for list in [Vec::new(), terms()] {
             assert_eq!(decode_terms(&encode_terms(&list)).unwrap(), list);
+        }
+        let base = |id| {
+            let (epoch, segment, n, checksum, pieces, bytes) = (2, 3, 4, 5, 6, u64::MAX);
+            BaseRecord { id, epoch, segment, n, checksum, pieces, bytes }
+        };
+        for list in [vec![], vec![base(1), base(u64::MAX)]] {
+            assert_eq!(decode_bases(&encode_bases(&list)).unwrap(), list);
         }
         for list in [vec![], vec![(1, 2), (u64::MAX, 0)]] {
             assert_eq!(decode_ends(&encode_ends(&list)).unwrap(), list);

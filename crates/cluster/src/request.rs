@@ -12,7 +12,7 @@ use std::future::Future;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::records::{ClusterRecord, NodeRecord, Phase, ShardRecord, TermRecord};
+use crate::records::{BaseRecord, ClusterRecord, NodeRecord, Phase, ShardRecord, TermRecord};
 
 /// A piece of an entry's bytes: large entries are stored in several, which together are the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +127,54 @@ pub enum Request {
         /// The last checkpoint of its clock.
         clock: Bytes,
     },
+    /// Puts a base in force: sets the bases, the new one last, if the newest has this name.
+    SetBase {
+        /// Which shard.
+        shard: u32,
+        /// The name of the newest base, 0 where there is none.
+        before: u64,
+        /// All bases from then on.
+        bases: Vec<BaseRecord>,
+    },
+    /// Writes a piece of a base at a quorum. Answer: [`Reply::Written`].
+    PutPiece {
+        /// Whose base.
+        shard: u32,
+        /// Its name.
+        base: u64,
+        /// Counted from 0.
+        piece: u32,
+        /// Its bytes.
+        body: Bytes,
+    },
+    /// Reads a piece of a base. Answer: [`Reply::Piece`].
+    LoadPiece {
+        /// Whose base.
+        shard: u32,
+        /// Its name.
+        base: u64,
+        /// Which piece.
+        piece: u32,
+    },
+    /// Lets a segment of the journal go for good: what is written to it later is never read. Answer:
+    /// [`Reply::Written`].
+    DropSegment {
+        /// Whose journal.
+        shard: u32,
+        /// Which epoch's.
+        epoch: u64,
+        /// Which segment.
+        segment: u64,
+    },
+    /// The same of a piece of a base.
+    DropPiece {
+        /// Whose base.
+        shard: u32,
+        /// Its name.
+        base: u64,
+        /// Which piece.
+        piece: u32,
+    },
     /// Writes parts of entries at a quorum. Answer: [`Reply::Written`].
     Append {
         /// Whose journal.
@@ -170,6 +218,8 @@ pub enum Reply {
     Written,
     /// Parts of entries in the order of their numbers.
     Parts(Vec<EntryPart>),
+    /// A piece of a base, if all of it is there.
+    Piece(Option<Bytes>),
 }
 
 /// What came of a swap that was answered.
@@ -208,6 +258,7 @@ impl Request {
             Self::Confirm { claim, .. } => shown.claim == *claim && shown.phase != Phase::Released,
             Self::Open { claim, epoch, .. } => shown.claim == *claim && shown.opened == *epoch,
             Self::Release { claim, .. } => shown.claim == *claim && shown.phase == Phase::Released,
+            Self::SetBase { bases, .. } => bases.last().is_some_and(|base| base.id == shown.base()),
             _ => false,
         }
     }
@@ -254,6 +305,7 @@ mod tests {
                 opened,
                 ends: Vec::new(),
                 clock: Bytes::new(),
+                bases: Vec::new(),
             })
         };
         let (shard, claim, epoch) = (0, mine, 5);

@@ -142,11 +142,11 @@ impl Table {
 
     pub(crate) fn applied(&self, at: usize) -> Vec<&Entry> {
         let facts = self.seats[at].facts.iter();
-        let entries = facts.filter_map(|fact| match fact {
-            Fact::Apply { entry, .. } => Some(entry),
-            _ => None,
-        });
-        entries.collect()
+        facts
+            .filter_map(
+                |fact| if let Fact::Apply { entry, .. } = fact { Some(entry) } else { None },
+            )
+            .collect()
     }
 
     /// An owner that has written so much.

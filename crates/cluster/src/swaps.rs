@@ -52,6 +52,7 @@ pub(crate) fn next_shard(record: Option<&ShardRecord>, request: &Request) -> Opt
             opened: 0,
             ends: Vec::new(),
             clock: Bytes::new(),
+            bases: Vec::new(),
         }),
         Request::Claim { before, claim, node, incarnation, clock, .. } => {
             let record = record.filter(|record| record.epoch == *before)?.clone();
@@ -63,6 +64,10 @@ pub(crate) fn next_shard(record: Option<&ShardRecord>, request: &Request) -> Opt
         Request::Open { claim, epoch, ends, .. } => {
             let record = mine(claim, Phase::Sealing)?;
             Some(ShardRecord { opened: *epoch, ends: ends.clone(), phase: Phase::Open, ..record })
+        }
+        Request::SetBase { before, bases, .. } => {
+            let record = record.filter(|record| record.base() == *before)?.clone();
+            Some(ShardRecord { bases: bases.clone(), ..record })
         }
         Request::Release { claim, clock, .. } => {
             let record = mine(claim, Phase::Open)?;

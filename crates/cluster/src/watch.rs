@@ -222,6 +222,7 @@ mod tests {
             opened: 3,
             ends: Vec::new(),
             clock: Bytes::new(),
+            bases: Vec::new(),
         };
         for (at, record, expected) in [
             (10, record(1, 7, b"a"), (10, false)),

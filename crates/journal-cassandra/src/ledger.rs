@@ -9,6 +9,7 @@ use crate::{
     entries,
     failure::{self, unanswered},
     options::{self, Options, Replication},
+    pieces::{self, Piece},
     records, schema, settings,
     statements::Statements,
     survey, swaps,
@@ -80,6 +81,22 @@ impl Ledger for CassandraLedger {
                 let segment = entries::Segment::new(shard, epoch, segment);
                 Ok(Reply::Parts(entries::read(&self.connection, segment, after, limit).await?))
             }
+            Request::PutPiece { shard, base, piece, body } => {
+                pieces::put(&self.connection, Piece::new(shard, base, piece), &body).await?;
+                Ok(Reply::Written)
+            }
+            Request::LoadPiece { shard, base, piece } => {
+                let piece = Piece::new(shard, base, piece);
+                Ok(Reply::Piece(pieces::load(&self.connection, piece).await?))
+            }
+            Request::DropPiece { shard, base, piece } => {
+                pieces::forget(&self.connection, Piece::new(shard, base, piece)).await?;
+                Ok(Reply::Written)
+            }
+            Request::DropSegment { shard, epoch, segment } => {
+                pieces::forget_segment(&self.connection, shard, epoch, segment).await?;
+                Ok(Reply::Written)
+            }
             Request::MakeCluster(_)
             | Request::Enter { .. }
             | Request::Beat { .. }
@@ -88,6 +105,7 @@ impl Ledger for CassandraLedger {
             | Request::Claim { .. }
             | Request::Confirm { .. }
             | Request::Open { .. }
+            | Request::SetBase { .. }
             | Request::Release { .. } => {
                 Ok(Reply::Swapped(swaps::swap(&self.connection, &request).await?))
             }

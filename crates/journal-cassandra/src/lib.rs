@@ -12,6 +12,7 @@ mod entries;
 mod failure;
 mod ledger;
 mod options;
+mod pieces;
 mod records;
 mod repeat;
 mod schema;

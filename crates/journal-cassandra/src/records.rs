@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 use cluster::{
-    ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, Unanswered, decode_ends, decode_terms,
+    ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, Unanswered, decode_bases,
+    decode_ends, decode_terms,
 };
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ use crate::failure::unanswered;
 
 pub(crate) type ClusterRow = (i32, Uuid, i32, String, Bytes);
 pub(crate) type NodeRow = (Uuid, i64, i64, String, Bytes, Bytes);
-pub(crate) type ShardRow = (i32, i64, Uuid, Uuid, i64, String, i64, Bytes, Bytes);
+pub(crate) type ShardRow = (i32, i64, Uuid, Uuid, i64, String, i64, Bytes, Bytes, Bytes);
 
 /// A counter as Cassandra has it.
 pub(crate) fn number(count: u64) -> i64 {
@@ -41,7 +42,7 @@ pub(crate) fn node(row: NodeRow) -> Result<NodeRecord, Unanswered> {
 }
 
 pub(crate) fn shard(row: ShardRow) -> Result<ShardRecord, Unanswered> {
-    let (shard, epoch, claim, node, incarnation, phase, opened, ends, clock) = row;
+    let (shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases) = row;
     let phase = match phase.as_str() {
         "sealing" => Phase::Sealing,
         "open" => Phase::Open,
@@ -58,6 +59,7 @@ pub(crate) fn shard(row: ShardRow) -> Result<ShardRecord, Unanswered> {
         opened: count(opened),
         ends: decode_ends(&ends).map_err(unanswered)?,
         clock,
+        bases: decode_bases(&bases).map_err(unanswered)?,
     })
 }
 
@@ -76,7 +78,18 @@ mod tests {
         of_node("down", &none).unwrap_err();
         of_node("up", &Bytes::new()).unwrap_err();
         let of_shard = |phase: &str, ends: &Bytes| {
-            shard((-1, 1, nil, nil, 1, phase.to_owned(), 0, ends.clone(), Bytes::new()))
+            shard((
+                -1,
+                1,
+                nil,
+                nil,
+                1,
+                phase.to_owned(),
+                0,
+                ends.clone(),
+                Bytes::new(),
+                none.clone(),
+            ))
         };
         assert_eq!(of_shard("open", &none).unwrap().shard, u32::MAX);
         of_shard("shut", &none).unwrap_err();

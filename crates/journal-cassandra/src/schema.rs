@@ -15,12 +15,17 @@ const TABLES: &[(&str, &str)] = &[
     (
         "shards",
         "(shard int PRIMARY KEY, epoch bigint, claim uuid, node uuid, incarnation bigint, phase text, \
-         opened bigint, ends blob, clock blob)",
+         opened bigint, ends blob, clock blob, base bigint, bases blob)",
     ),
     (
         "journal",
         "(shard int, epoch bigint, segment bigint, n bigint, part int, body blob, \
          PRIMARY KEY ((shard, epoch, segment), n, part)) WITH compression = {'enabled': false}",
+    ),
+    (
+        "bases",
+        "(shard int, base bigint, piece int, n int, body blob, \
+         PRIMARY KEY ((shard, base, piece), n)) WITH compression = {'enabled': false}",
     ),
 ];
 

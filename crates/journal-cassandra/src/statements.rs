@@ -27,14 +27,19 @@ pub(crate) struct Statements {
     pub(crate) confirm: PreparedStatement,
     pub(crate) open: PreparedStatement,
     pub(crate) release: PreparedStatement,
+    pub(crate) set_base: PreparedStatement,
     pub(crate) append: PreparedStatement,
     pub(crate) read_entries: PreparedStatement,
+    pub(crate) drop_segment: PreparedStatement,
+    pub(crate) put_piece: PreparedStatement,
+    pub(crate) load_piece: PreparedStatement,
+    pub(crate) drop_piece: PreparedStatement,
 }
 
 /// Columns of the records in the order in which `records` reads them.
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
-const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock";
+const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases";
 
 impl Statements {
     /// Prepares them; refused where a table is missing or is another.
@@ -65,7 +70,7 @@ impl Statements {
             read_shard: maker.quorum(&read_shard).await?,
             read_shard_serial: maker.serial(&read_shard).await?,
             make_shard: maker
-                .swap(&format!("INSERT INTO shards ({SHARD}) VALUES (?, 0, ?, ?, 0, 'released', 0, ?, ?) IF NOT EXISTS"))
+                .swap(&format!("INSERT INTO shards ({SHARD}, base) VALUES (?, 0, ?, ?, 0, 'released', 0, ?, ?, ?, 0) IF NOT EXISTS"))
                 .await?,
             claim: maker
                 .swap("UPDATE shards SET epoch = ?, claim = ?, node = ?, incarnation = ?, phase = 'sealing', clock = ? WHERE shard = ? IF epoch = ?")
@@ -79,11 +84,27 @@ impl Statements {
             release: maker
                 .swap("UPDATE shards SET phase = 'released', clock = ? WHERE shard = ? IF claim = ? AND phase = 'open'")
                 .await?,
+            set_base: maker
+                .swap("UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF base = ?")
+                .await?,
             append: maker
                 .quorum("INSERT INTO journal (shard, epoch, segment, n, part, body) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP 1")
                 .await?,
             read_entries: maker
                 .quorum("SELECT n, part, body FROM journal WHERE shard = ? AND epoch = ? AND segment = ? AND n > ?")
+                .await?,
+            // Behind all that was and will be written there.
+            drop_segment: maker
+                .quorum("DELETE FROM journal USING TIMESTAMP 2 WHERE shard = ? AND epoch = ? AND segment = ?")
+                .await?,
+            put_piece: maker
+                .quorum("INSERT INTO bases (shard, base, piece, n, body) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP 1")
+                .await?,
+            load_piece: maker
+                .quorum("SELECT n, body FROM bases WHERE shard = ? AND base = ? AND piece = ?")
+                .await?,
+            drop_piece: maker
+                .quorum("DELETE FROM bases USING TIMESTAMP 2 WHERE shard = ? AND base = ? AND piece = ?")
                 .await?,
         })
     }

@@ -1,7 +1,9 @@
 //! Swaps: lightweight transactions on one record. Each is sent once; what came of it is what Cassandra
 //! says of this one, and where it was refused, what the record shows.
 
-use cluster::{ClusterRecord, Record, Request, Swapped, Unanswered, encode_ends, encode_terms};
+use cluster::{
+    ClusterRecord, Record, Request, Swapped, Unanswered, encode_bases, encode_ends, encode_terms,
+};
 use scylla::{
     response::query_result::QueryRowsResult, serialize::row::SerializeRow,
     statement::prepared::PreparedStatement, value::CqlValue, value::Row,
@@ -55,7 +57,8 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
         }
         Request::MakeShard { shard } => {
             let nobody = Uuid::nil();
-            let values = (shard.cast_signed(), nobody, nobody, encode_ends(&[]), b"".as_slice());
+            let (ends, bases) = (encode_ends(&[]), encode_bases(&[]));
+            let values = (shard.cast_signed(), nobody, nobody, ends, b"".as_slice(), bases);
             once(connection, &statements.make_shard, values).await
         }
         Request::Claim { shard, before, claim, node, incarnation, clock } => {
@@ -72,6 +75,12 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
         }
         Request::Release { shard, claim, clock } => {
             once(connection, &statements.release, (clock, shard.cast_signed(), claim)).await
+        }
+        Request::SetBase { shard, before, bases } => {
+            let newest = bases.last().map_or(0, |base| base.id.cast_signed());
+            let (shard, before) = (shard.cast_signed(), before.cast_signed());
+            let values = (newest, encode_bases(bases), shard, before);
+            once(connection, &statements.set_base, values).await
         }
         other => Err(unanswered(format!("{other:?} is no swap"))),
     }
@@ -110,6 +119,7 @@ async fn shown(connection: &Connection, request: &Request) -> Result<Option<Reco
         | Request::Claim { shard, .. }
         | Request::Confirm { shard, .. }
         | Request::Open { shard, .. }
+        | Request::SetBase { shard, .. }
         | Request::Release { shard, .. } => {
             let row = connection.row(&statements.read_shard_serial, (shard.cast_signed(),)).await?;
             Ok(row.map(records::shard).transpose()?.map(Record::Shard))

@@ -1,6 +1,7 @@
 //! The laws every ledger has to pass, as one function that a ledger's own tests call. They ask one
 //! thing after the other; what holds when answers are lost is shown by the simulation.
 
+mod bases;
 mod entries;
 mod nodes;
 mod shards;
@@ -19,6 +20,7 @@ pub async fn check(ledger: &impl Ledger) {
     nodes::check(ledger).await;
     shards::check(ledger).await;
     entries::check(ledger).await;
+    bases::check(ledger).await;
 }
 
 async fn the_cluster_is_made_once(ledger: &impl Ledger) {

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{reply, swap};
 use crate::{
-    records::{Phase, ShardRecord},
+    records::{BaseRecord, Phase, ShardRecord},
     request::{Ledger, Record, Reply, Request, Swapped},
 };
 
@@ -55,12 +55,23 @@ fn release(claim: Uuid) -> Request {
     Request::Release { shard: SHARD, claim, clock: Bytes::from_static(b"the last") }
 }
 
+fn set_base(before: u64, ids: &[u64]) -> Request {
+    let base = |id: &u64| {
+        let (epoch, segment, n, checksum, pieces, bytes) = (id + 1, 2, 3, u32::MAX, 4, 5);
+        BaseRecord { id: *id, epoch, segment, n, checksum, pieces, bytes }
+    };
+    Request::SetBase { shard: SHARD, before, bases: ids.iter().map(base).collect() }
+}
+
 fn rows() -> Vec<Row> {
     let [a, b, c, d] = [(); 4].map(|()| Uuid::new_v4());
     vec![
         ("a claim of a shard that is not there", claim(a, 0), Refused),
         ("making it", Request::MakeShard { shard: SHARD }, Done),
         ("making it again", Request::MakeShard { shard: SHARD }, Refused),
+        ("a base before the first", set_base(9, &[1]), Refused),
+        ("a first base", set_base(0, &[1]), Done),
+        ("the same base, again", set_base(0, &[1]), Before),
         ("a release of what nobody has", release(a), Refused),
         ("a claim over a later epoch", claim(a, 1), Refused),
         ("a first claim", claim(a, 0), Done),
@@ -82,6 +93,9 @@ fn rows() -> Vec<Row> {
         ("opening of the claim before", open(b, 2, &[(1, 9)]), Refused),
         ("opening with an end", open(c, 3, &[(1, 9)]), Done),
         ("a claim under an old epoch", claim(d, 1), Refused),
+        ("a base behind another", set_base(3, &[1, 2]), Refused),
+        ("a base behind the first", set_base(1, &[1, 2]), Done),
+        ("the base before, later", set_base(0, &[1]), Refused),
         ("a release by another claim", release(b), Refused),
         ("a release", release(c), Done),
         ("the same release, again", release(c), Before),
@@ -129,6 +143,7 @@ fn after(held: Option<ShardRecord>, request: Request) -> ShardRecord {
             opened: 0,
             ends: Vec::new(),
             clock: Bytes::new(),
+            bases: Vec::new(),
         },
         (Request::Claim { before, claim, node, incarnation, clock, .. }, Some(held)) => {
             ShardRecord {
@@ -145,6 +160,7 @@ fn after(held: Option<ShardRecord>, request: Request) -> ShardRecord {
         (Request::Open { epoch, ends, .. }, Some(held)) => {
             ShardRecord { opened: epoch, ends, phase: Phase::Open, ..held }
         }
+        (Request::SetBase { bases, .. }, Some(held)) => ShardRecord { bases, ..held },
         (Request::Release { clock, .. }, Some(held)) => {
             ShardRecord { phase: Phase::Released, clock, ..held }
         }

@@ -1,0 +1,69 @@
+//! Pieces of bases: each is a partition, in rows of some size, written at a fixed timestamp as entries
+//! are.
+
+use bytes::Bytes;
+use cluster::{EntryPart, Unanswered, join, split};
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::{connection::Connection, failure::unanswered, records::number};
+
+/// Bytes of a row.
+const ROW_BYTES: usize = 256 << 10;
+/// How many rows are under way at once.
+const TOGETHER: usize = 8;
+
+/// Which piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    key: (i32, i64, i32),
+}
+
+impl Piece {
+    pub(crate) fn new(shard: u32, base: u64, piece: u32) -> Self {
+        Self { key: (shard.cast_signed(), base.cast_signed(), piece.cast_signed()) }
+    }
+}
+
+/// Writes a piece.
+pub(crate) async fn put(
+    connection: &Connection,
+    Piece { key: (shard, base, piece) }: Piece,
+    body: &Bytes,
+) -> Result<(), Unanswered> {
+    let parts = split(0, body, ROW_BYTES).into_iter();
+    let writes = parts.map(|EntryPart { part, body, .. }| async move {
+        let values = (shard, base, piece, i32::try_from(part).map_err(unanswered)?, body);
+        connection.run(&connection.statements.put_piece, values).await.map(drop)
+    });
+    stream::iter(writes).buffer_unordered(TOGETHER).try_collect().await
+}
+
+/// Reads a piece, if all of it is there.
+pub(crate) async fn load(
+    connection: &Connection,
+    piece: Piece,
+) -> Result<Option<Bytes>, Unanswered> {
+    let rows = connection.rows(&connection.statements.load_piece, piece.key).await?;
+    let mut parts = Vec::new();
+    for row in rows.rows::<(i32, Bytes)>().map_err(unanswered)? {
+        let (part, body) = row.map_err(unanswered)?;
+        parts.push(EntryPart { n: 0, part: part.cast_unsigned(), body });
+    }
+    Ok(join(&parts).into_iter().next().map(|(_, body)| body))
+}
+
+/// Lets a piece go.
+pub(crate) async fn forget(connection: &Connection, piece: Piece) -> Result<(), Unanswered> {
+    connection.run(&connection.statements.drop_piece, piece.key).await.map(drop)
+}
+
+/// Lets a segment of the journal go.
+pub(crate) async fn forget_segment(
+    connection: &Connection,
+    shard: u32,
+    epoch: u64,
+    segment: u64,
+) -> Result<(), Unanswered> {
+    let values = (shard.cast_signed(), number(epoch), number(segment));
+    connection.run(&connection.statements.drop_segment, values).await.map(drop)
+}
