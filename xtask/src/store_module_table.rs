@@ -100,6 +100,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "flusher",
             "compactor",
             "wiping",
+            "base",
             "lasting",
             "generation",
             "shared",

@@ -43,11 +43,15 @@ pub(crate) enum Change {
 
 /// What an entry has to say when a space gets a place.
 pub(crate) fn record_made(number: u64, space: Space) -> Vec<Mutation> {
-    let row = |key: Bytes, value: Bytes| Mutation { space: DIRECTORY, key, value: Some(value) };
-    vec![
-        row(Bytes::copy_from_slice(&number.to_be_bytes()), space.name().into()),
-        row(Bytes::from_static(NEXT), Bytes::copy_from_slice(&(number + 1).to_be_bytes())),
-    ]
+    let key = Bytes::copy_from_slice(&number.to_be_bytes());
+    let made = Mutation { space: DIRECTORY, key, value: Some(space.name().into()) };
+    vec![made, record_next(number + 1)]
+}
+
+/// What an entry has to say for this to be the next number of a place.
+pub(crate) fn record_next(number: u64) -> Mutation {
+    let value = Some(Bytes::copy_from_slice(&number.to_be_bytes()));
+    Mutation { space: DIRECTORY, key: Bytes::from_static(NEXT), value }
 }
 
 /// What an entry has to say when a place is gone.

@@ -4,9 +4,10 @@
 use std::{path::Path, sync::atomic::Ordering};
 
 use journal::{EncodedEntry, Entry};
-use store::Error;
+use store::{Error, Kind};
 
 use crate::{
+    base::{self, BaseReader},
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
     store::{ask_committer, closed_error, tell_committer},
@@ -58,9 +59,31 @@ impl TreeStore {
         Ok(())
     }
 
-    /// Whether what was to be thrown away is not gone yet.
+    /// Whether what was to be thrown away is not gone yet, or a base not loaded.
     pub fn is_wiping(&self) -> bool {
-        wiping::is_ordered(&self.shared.lasting.options.path)
+        let directory = &self.shared.lasting.options.path;
+        wiping::is_ordered(directory) || base::pieces(directory).is_some()
+    }
+
+    /// All that is visible now, to be read in pieces.
+    pub fn base(&self) -> Result<BaseReader, Error> {
+        BaseReader::new(&self.shared.open_generation()?.inner)
+    }
+
+    /// Keeps a piece of a base, for [`load_base`](Self::load_base).
+    pub fn keep_piece(&self, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        base::keep_piece(&self.shared.lasting.options.path, number, bytes)
+    }
+
+    /// Throws away all that it has, and goes on as a store that stands where the base did of which all
+    /// pieces were kept. As with [`wipe`](Self::wipe) it returns before that is done.
+    pub fn load_base(&self, pieces: u32) -> Result<(), Error> {
+        base::complete(&self.shared.lasting.options.path, pieces)?;
+        self.shared.lasting.leads.store(false, Ordering::SeqCst);
+        if let Ok(live) = self.shared.open_generation() {
+            live.inner.stop_commits(&Error::new(Kind::Unavailable, "a base is being loaded"));
+        }
+        Ok(())
     }
 
     /// Has the next opening of a store that is not open throw away all that it has.

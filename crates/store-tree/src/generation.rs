@@ -24,7 +24,7 @@ use store::{Error, Kind, Space};
 
 use crate::{
     appender::Appender,
-    applier,
+    applier, base,
     budget::Budget,
     committer::Committer,
     compactor,
@@ -64,6 +64,7 @@ impl Generation {
     pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
         let options = &lasting.options;
         wiping::carry_out(&options.path, &*lasting.journal)?;
+        base::load(options, &*lasting.journal, &lasting.predicate)?;
         let watermark = DurableWatermark::open(&options.path.join(wiping::MARK))
             .map_err(|error| from_io("open the mark", &error))?;
         let mark = watermark.mark;

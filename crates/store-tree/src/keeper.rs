@@ -20,7 +20,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{errors::from_io, generation::Generation, shared::StoreShared, wiping};
+use crate::{base, errors::from_io, generation::Generation, shared::StoreShared, wiping};
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_millis(100);
@@ -68,7 +68,8 @@ fn look_after(shared: &Arc<StoreShared>) {
 
 /// Closes a store that stopped and opens it again, as at a start, if the disk seems to be well.
 fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
-    let wipes = wiping::is_ordered(&shared.lasting.options.path);
+    let directory = &shared.lasting.options.path;
+    let wipes = wiping::is_ordered(directory) || base::pieces(directory).is_some();
     // Deletes shall go on, whoever has filled the device: what gives them room goes first.
     shared.lasting.room.look_at_device(0);
     if !wipes {

@@ -20,6 +20,7 @@
 
 mod appender;
 mod applier;
+mod base;
 mod budget;
 mod committer;
 mod compactor;
@@ -55,6 +56,7 @@ mod trees;
 mod wiping;
 mod writeback;
 
+pub use base::BaseReader;
 pub use manifest::damaged_tables;
 pub use metrics::{StoredBytes, TreeMetrics};
 pub use open::TreeStore;

@@ -164,6 +164,22 @@ impl Replayed {
         Ok(())
     }
 
+    /// Puts the rows of an entry in, on this thread.
+    pub(crate) fn put(&mut self, entry: Entry, trees: &Trees) -> Result<(), Error> {
+        let (n, under) = (entry.n, entry.under);
+        for row in entry.mutations {
+            let place = if row.space == DIRECTORY {
+                self.follow(&row, trees)?;
+                &self.directory
+            } else {
+                let place = self.places.get(&row.space);
+                place.ok_or_else(|| trees.missing_error(row.space))?
+            };
+            place.apply(n, under, vec![copy_of(row)], 0);
+        }
+        Ok(())
+    }
+
     /// Follows a change of the directory.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {

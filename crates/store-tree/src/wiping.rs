@@ -38,12 +38,18 @@ pub(crate) fn carry_out(directory: &Path, journal: &dyn OpenJournal) -> Result<(
     if !is_ordered(directory) {
         return Ok(());
     }
+    throw_away(directory, journal)?;
+    let context = |error| from_io("wipe the store", &error);
+    std::fs::remove_file(file_of(directory)).and_then(|()| sync(directory)).map_err(context)
+}
+
+/// Throws away all that a directory has.
+pub(crate) fn throw_away(directory: &Path, journal: &dyn OpenJournal) -> Result<(), Error> {
     journal.wipe()?;
     let context = |error| from_io("wipe the store", &error);
     present(std::fs::remove_dir_all(directory.join(TREES))).map_err(context)?;
     present(std::fs::remove_file(directory.join(MARK))).map_err(context)?;
-    sync(directory).map_err(context)?;
-    std::fs::remove_file(file_of(directory)).and_then(|()| sync(directory)).map_err(context)
+    sync(directory).map_err(context)
 }
 
 /// What is not there need not go.

@@ -328,3 +328,86 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     copy.follow(entries).unwrap();
     assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
 }
+
+async fn rows_of(store: &TreeStore, space: Space) -> Vec<(bytes::Bytes, bytes::Bytes)> {
+    let limit = store::Limit { rows: usize::MAX, bytes: usize::MAX };
+    let (all, forward) = (store::KeyRange::all(), store::Direction::Forward);
+    store.snapshot().scan(space, &all, forward, limit).await.unwrap().rows
+}
+
+/// A store that is made of the pieces of another stands where that stood, follows and leads.
+#[tokio::test]
+async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
+    let time = ManualTime::default();
+    let leader = OnMemory::new(Directory::Copied);
+    let owner = leader.open_here();
+    let spaces = [1, 2, 3].map(Space::Rows);
+    for space in spaces {
+        owner.create_space(space).unwrap();
+    }
+    let write = |from: u64| {
+        let put = move |n: u64| {
+            let (key, value) = (n.to_be_bytes().to_vec().into(), vec![n as u8; 700].into());
+            Mutation::Put { space: spaces[n as usize % 3], key, value }
+        };
+        Commit::new(vec![], move |_| (from..from + 30).map(put).collect())
+    };
+    for from in [0, 20, 60, 10, 90] {
+        owner.commit(vec![write(from)]).await.unwrap();
+        owner.close().await.unwrap();
+    }
+    let gone = Mutation::Delete { space: spaces[2], key: 5u64.to_be_bytes().to_vec().into() };
+    owner.commit(vec![Commit::new(vec![], move |_| vec![gone.clone()])]).await.unwrap();
+    owner.drop_space(spaces[1]).unwrap();
+    let mut reader = owner.base().unwrap();
+    let at = reader.last_entry();
+    // What comes later is not in it.
+    owner.commit(vec![write(500)]).await.unwrap();
+    let directory = TempDir::new().unwrap();
+    let options = options(directory.path());
+    let open = || {
+        let journal = Arc::new(options.journal_folder());
+        TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap()
+    };
+    let copy = open();
+    let mut pieces = 0;
+    while let Some(piece) = reader.next_piece(4_000).unwrap() {
+        assert!(piece.len() < 6_000);
+        copy.keep_piece(pieces, &piece).unwrap();
+        pieces += 1;
+    }
+    assert!(10 < pieces);
+    drop(reader);
+    assert_eq!(copy.last_entry(), Ok(1), "not yet");
+    copy.load_base(pieces).unwrap();
+    while copy.is_wiping() || copy.health() != Health::Anew {
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+    copy.resume_commits();
+    let mut copies = vec![copy];
+    for round in 0..2 {
+        let copy = copies.pop().unwrap_or_else(open);
+        assert_eq!(copy.last_entry(), Ok(at + round), "round {round}");
+        if round == 0 {
+            assert_eq!(copy.all_spaces().len(), owner.all_spaces().len());
+            assert!(rows_of(&copy, spaces[0]).await.len() < rows_of(&owner, spaces[0]).await.len());
+            let behind = leader.journals.newest().read(at, usize::MAX).unwrap();
+            copy.follow(behind.iter().map(|entry| entry.encode().unwrap()).collect()).unwrap();
+        }
+        for space in spaces {
+            assert_eq!(rows_of(&copy, space).await, rows_of(&owner, space).await, "{space:?}");
+        }
+        assert_eq!(copy.published(), owner.published());
+    }
+    let copy = open();
+    copy.lead().unwrap();
+    for store in [&copy, &owner] {
+        store.create_space(Space::Rows(9)).unwrap();
+        store.commit(vec![write(700)]).await.unwrap();
+    }
+    for space in spaces {
+        assert_eq!(rows_of(&copy, space).await, rows_of(&owner, space).await, "{space:?}");
+    }
+    let last = |store: &TreeStore| store.last_entry().unwrap();
+    assert_eq!(last(&copy), last(&owner));
+}
