@@ -123,6 +123,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "journal",
             "own_copy",
             "feeder",
+            "bases",
             "driver",
             "node",
         ],

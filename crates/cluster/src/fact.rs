@@ -6,6 +6,7 @@ use crate::{
     entry::Entry,
     host::Heritage,
     place::{MissingEntry, Place},
+    records::BaseRecord,
 };
 
 /// What has come to be.
@@ -41,6 +42,8 @@ pub enum Fact {
     /// It follows from where its tree goes on, as it was told: what comes to be from here on is behind
     /// that place.
     WentOn,
+    /// The tree cannot follow from where it stands: it is to be made of this base, and goes on behind it.
+    Load(BaseRecord),
     /// What was committed is missing in the journal: the shard stays closed, or its tree as it is. It
     /// is looked for again and again, and what comes to be once it is there is told as always.
     Missing(MissingEntry),

@@ -12,7 +12,7 @@ use crate::{
     entry::Entry,
     host::Backlog,
     place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found},
-    records::{ShardRecord, TermRecord},
+    records::{BaseRecord, ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
 };
@@ -27,6 +27,9 @@ pub(crate) enum FollowerFact {
         /// Where the tree stands then.
         place: Place,
     },
+    /// The journal is not there any more from where the tree stands, or the tree has nothing: this base
+    /// is to be loaded. Nothing is read any more.
+    Load(BaseRecord),
     /// An entry of a closed epoch is missing. It is looked for at a slow pace; told once.
     Missing(MissingEntry),
     /// The journal cannot be followed from this tree: it is damaged, or the tree is of something else.
@@ -58,6 +61,8 @@ pub(crate) struct Follower {
     ahead: BTreeMap<(u64, u64), Found>,
     reading: Option<Reading>,
     read_due: u64,
+    /// A base has to be loaded first.
+    loads: bool,
     /// The entry that was told to be missing.
     missing: Option<MissingEntry>,
     /// Whether the last reading came to the end of the open epoch, so that no more is left than what
@@ -80,6 +85,7 @@ impl Follower {
             ahead: BTreeMap::new(),
             reading: None,
             read_due: 0,
+            loads: false,
             missing: None,
             level: false,
             looking: None,
@@ -133,7 +139,7 @@ impl Follower {
             self.look_due = now + self.settings.watch;
             self.looking = Some(self.asks.ask(Request::ReadShard { shard }));
         }
-        if self.reading.is_some() || now < self.read_due {
+        if self.reading.is_some() || now < self.read_due || self.loads {
             return;
         }
         let Some(record) = &self.shard else { return };
@@ -183,7 +189,13 @@ impl Follower {
         if self.looking == Some(token) {
             self.looking = None;
             match answer {
-                Ok(Reply::Shard(Some(record))) => self.note_shard(record),
+                Ok(Reply::Shard(Some(record))) => {
+                    self.note_shard(record);
+                    if let Some(base) = self.missed_base() {
+                        (self.loads, self.level) = (true, false);
+                        return vec![FollowerFact::Load(base)];
+                    }
+                }
                 Ok(Reply::Shard(None)) => {
                     let shard = self.settings.shard;
                     self.making = Some(self.asks.ask(Request::MakeShard { shard }));
@@ -247,9 +259,20 @@ impl Follower {
         (epoch == epochs.opened).then_some((epoch, segment, cursor.n))
     }
 
+    /// The base that has to be loaded, unless that was told. The journal is whole behind the first of two;
+    /// an empty tree is made faster of one.
+    fn missed_base(&self) -> Option<BaseRecord> {
+        let bases = &self.shard.as_ref()?.bases;
+        let newest = bases.last().filter(|_| !self.loads)?;
+        let is_cut = 1 < bases.len() && bases.first().is_some_and(|base| self.place.n < base.n);
+        (is_cut || self.place.n == 0).then_some(*newest)
+    }
+
     /// Notes what a shard's record says, unless something later was seen.
     fn note_shard(&mut self, record: ShardRecord) {
-        let age = |record: &ShardRecord| (record.epoch, record.phase);
+        let age = |record: &ShardRecord| {
+            (record.epoch, record.phase, record.bases.last().map_or(0, |base| base.n))
+        };
         if self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record)) {
             let epochs = Epochs::of(&record);
             self.ahead.retain(|(epoch, n), _| epochs.holds(*epoch, *n));

@@ -53,6 +53,8 @@ pub struct Member {
     stands_down: bool,
     /// Where its tree goes on, until it follows from there.
     returns: Option<Place>,
+    /// Behind which entry the newest base stands.
+    base_entry: u64,
     facts: Vec<Fact>,
     /// The shard as a follower saw it last.
     shard: Option<ShardRecord>,
@@ -79,6 +81,7 @@ impl Member {
             holds_until: 0,
             stands_down: false,
             returns: None,
+            base_entry: 0,
             facts: Vec::new(),
             shard: None,
             heard_at: 0,
@@ -110,6 +113,11 @@ impl Member {
     /// The owner's part, while the node owns the shard.
     pub fn owner(&self) -> Option<&Owner> {
         if let Seat::Owning(owner) = &self.seat { Some(owner) } else { None }
+    }
+
+    /// The entry behind which the newest base stands, as it was seen before the node owned the shard.
+    pub fn base_entry(&self) -> u64 {
+        self.base_entry
     }
 
     /// Whether a view may be opened at this moment of the boot clock.
@@ -300,6 +308,7 @@ impl Member {
     fn follower_facts(&mut self, facts: Vec<FollowerFact>) {
         self.facts.extend(facts.into_iter().map(|fact| match fact {
             FollowerFact::Committed { entry, place } => Fact::Apply { entry, place },
+            FollowerFact::Load(base) => Fact::Load(base),
             FollowerFact::Missing(missing) => Fact::Missing(missing),
             FollowerFact::Damaged(error) => Fact::Damaged(error),
         }));

@@ -52,6 +52,12 @@ pub struct Settings {
     pub hold_bytes: u64,
     /// this many entries.
     pub hold_entries: u64,
+    /// An owner makes a base when so many bytes of the journal lie behind the last one, or
+    pub base_bytes: u64,
+    /// so many entries.
+    pub base_entries: u64,
+    /// The size of its pieces.
+    pub piece_bytes: usize,
     /// Rules that tests leave out.
     pub(crate) rules: Rules,
 }
@@ -78,6 +84,9 @@ impl Settings {
             read_bytes: 4 << 20,
             hold_bytes: 32 << 20,
             hold_entries: 1_024,
+            base_bytes: 1 << 30,
+            base_entries: 1 << 20,
+            piece_bytes: 4 << 20,
             rules: Rules::default(),
         }
     }

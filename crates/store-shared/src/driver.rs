@@ -8,13 +8,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use cluster::{Answer, Fact, Ledger, Member, Token, Unanswered, View};
+use cluster::{Answer, BaseRecord, Fact, Ledger, Member, Settings, Token, Unanswered, View};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender},
     watch,
 };
 
 use crate::{
+    bases::{self, BaseDue},
     feeder::Step,
     node_clock::{NodeClock, NodeHost},
     outstanding::Outstanding,
@@ -45,6 +46,10 @@ pub(crate) struct Driver<L> {
     pub(crate) steps: UnboundedSender<Step>,
     /// How many of those are entries that the tree does not have yet.
     pub(crate) outstanding: Arc<Outstanding>,
+    /// Whose journal.
+    pub(crate) settings: Settings,
+    /// When a base is due.
+    pub(crate) due: BaseDue,
     /// Bodies that wait for room.
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
     /// Who waits for which entry.
@@ -61,6 +66,7 @@ impl<L: Ledger> Driver<L> {
         let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let (bases, mut based) = tokio::sync::mpsc::unbounded_channel::<Option<BaseRecord>>();
         let mut looks = 0_u32;
         loop {
             tokio::select! {
@@ -92,6 +98,7 @@ impl<L: Ledger> Driver<L> {
                     }
                     Some(Command::Stop) | None => return self.end_waiting(),
                 },
+                Some(base) = based.recv() => self.due.note_made(base),
                 Some((token, answer)) = answered.recv() => {
                     let now = (self.boot_clock)();
                     self.member.answer(token, answer, now, &mut host);
@@ -119,7 +126,21 @@ impl<L: Ledger> Driver<L> {
             if owner != self.view.borrow().owner {
                 self.view.send_replace(self.member.view());
             }
+            self.make_base(&bases);
         }
+    }
+
+    /// Has a base made when the journal since the last one is long enough.
+    fn make_base(&mut self, bases: &UnboundedSender<Option<BaseRecord>>) {
+        let Some(owner) = self.member.owner().filter(|owner| owner.serves()) else { return };
+        if !self.due.begins(owner.place().n, self.member.base_entry(), &self.settings) {
+            return;
+        }
+        let (made, making) = tokio::sync::mpsc::channel(1);
+        let _ = self.steps.send(Step::MakeBase(made, self.settings.piece_bytes));
+        let (ledger, bases) = (Arc::clone(&self.ledger), bases.clone());
+        let put = bases::put(ledger, self.settings.shard, making);
+        tokio::spawn(async move { bases.send(put.await) });
     }
 
     /// Appends what waits, as far as there is room; none of it where this node is not the owner.
@@ -137,7 +158,15 @@ impl<L: Ledger> Driver<L> {
     }
 
     fn act(&mut self, fact: Fact) {
+        if let Fact::Apply { entry, .. } = &fact {
+            self.due.note(entry.body.len() as u64);
+        }
         let step = match fact {
+            Fact::Load(base) => {
+                let (ledger, steps) = (Arc::clone(&self.ledger), self.steps.clone());
+                tokio::spawn(bases::load(ledger, self.settings.shard, base, steps));
+                return;
+            }
             Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {
                 Some(done) => {
                     let _ = done.send(Ok(place));

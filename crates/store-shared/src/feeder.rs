@@ -11,18 +11,18 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster::{Entry, Heritage, Place};
+use cluster::{BaseRecord, Entry, Heritage, Place};
 use journal::EncodedEntry;
 use store::{Error, Health, Kind, Store as _};
 use tokio::sync::{
-    mpsc::{UnboundedReceiver, UnboundedSender},
-    watch,
+    mpsc::{self, UnboundedReceiver, UnboundedSender},
+    oneshot, watch,
 };
 
 use crate::{
     node_clock::NodeClock,
     outstanding::{Outstanding, backlog_of},
-    own_copy::OwnCopy,
+    own_copy::{Made, OwnCopy},
     place_file::Noted,
     replicator::{Command, Replicator},
     role::Role,
@@ -48,6 +48,14 @@ pub(crate) enum Step {
     Failed(String),
     /// The own copy does not have what is committed, or is damaged.
     CopyFailed(Error),
+    /// A piece of a base is to be kept; who waits for that.
+    Piece { number: u32, body: Bytes, kept: oneshot::Sender<()> },
+    /// All pieces of a base were kept: the tree is to be made of it.
+    BaseThere(BaseRecord),
+    /// A base that was being loaded is not there any more.
+    BaseGone,
+    /// All that is visible is to be read, in pieces of this size.
+    MakeBase(mpsc::Sender<Made>, usize),
     /// What comes from here on is behind the place that the driver was told.
     WentOn,
     /// A second has passed.
@@ -59,6 +67,8 @@ pub(crate) enum Step {
 enum Mending {
     /// It is tried after so many notes.
     Waits { error: Error, notes: u32 },
+    /// The tree is made of a base.
+    Loads(BaseRecord),
     /// The store works, and the driver was told from where to follow.
     Told,
 }
@@ -159,6 +169,20 @@ impl Feeder {
             }
             Step::Failed(why) => self.tell_failed(why),
             Step::CopyFailed(error) => return Err(error),
+            Step::Piece { number, body, kept } => {
+                self.tell_failed("the node loads what others had before it".to_owned());
+                self.copy.tree.keep_piece(number, &body)?;
+                let _ = kept.send(());
+            }
+            Step::BaseThere(base) => {
+                self.copy.begin_load(&base)?;
+                self.mending = Some(Mending::Loads(base));
+            }
+            Step::BaseGone => {
+                let text = "what the node was loading is not there any more";
+                return Err(Error::new(Kind::Unavailable, text));
+            }
+            Step::MakeBase(made, piece_bytes) => self.copy.make_base(made, piece_bytes),
             Step::Note => {
                 self.copy.note_place()?;
                 self.copy.tree.tick()?;
@@ -211,20 +235,29 @@ impl Feeder {
             }
             (Step::Note, Some(Mending::Waits { notes: notes @ 1.., .. })) => *notes -= 1,
             (Step::Note, Some(Mending::Waits { error, .. })) => {
-                let error = error.clone();
-                match self.copy.mend(&error) {
-                    Ok(None) => {}
-                    Ok(Some(place)) => {
-                        let _ = self.commands.send(Command::FollowFrom(place));
-                        self.mending = Some(Mending::Told);
-                    }
-                    Err(error) => {
-                        self.tell_failed(error.to_string());
-                        self.wait(error);
-                    }
-                }
+                let mended = self.copy.mend(error);
+                self.go_on(mended);
+            }
+            (Step::Note, Some(Mending::Loads(base))) => {
+                let loaded = self.copy.loaded(base);
+                self.go_on(loaded);
             }
             _ => {}
+        }
+    }
+
+    /// Has the driver follow from where the tree stands, once that is known.
+    fn go_on(&mut self, stands: Result<Option<Place>, Error>) {
+        match stands {
+            Ok(None) => {}
+            Ok(Some(place)) => {
+                let _ = self.commands.send(Command::FollowFrom(place));
+                self.mending = Some(Mending::Told);
+            }
+            Err(error) => {
+                self.tell_failed(error.to_string());
+                self.wait(error);
+            }
         }
     }
 }

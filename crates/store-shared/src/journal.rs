@@ -1,40 +1,63 @@
 //! The journal of a node: its own copy on disk, and in front of it, while the node is the owner, the
 //! cluster's.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
+use cluster::Place;
 use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, OpenJournal};
 use parking_lot::Mutex;
 use store::Error;
 
 use crate::{place_file::Noted, replicator::Replicator};
 
+/// Places that are remembered: what is visible is only a few groups behind.
+const PLACES: usize = 1_024;
+
 /// Up to where the own copy goes, as whoever writes it has seen.
 #[derive(Debug, Default)]
-pub(crate) struct PlaceBook(Mutex<Noted>);
+pub(crate) struct PlaceBook(Mutex<Places>);
+
+/// The last places that were noted, the newest apart.
+#[derive(Debug, Default)]
+struct Places {
+    newest: Noted,
+    before: VecDeque<Noted>,
+}
 
 impl PlaceBook {
-    pub(crate) fn new(noted: Noted) -> Self {
-        Self(Mutex::new(noted))
+    pub(crate) fn new(newest: Noted) -> Self {
+        Self(Mutex::new(Places { newest, before: VecDeque::new() }))
     }
 
     /// Notes a place; one that lies before what was noted is old news. `n` is the last entry of the
     /// own journal before it, where it is known.
     pub(crate) fn note(&self, noted: Noted) {
-        let mut newest = self.0.lock();
+        let mut places = self.0.lock();
+        let newest = places.newest;
         if newest.place.n < noted.place.n {
-            *newest = Noted { n: newest.n.max(noted.n), ..noted };
+            places.newest = Noted { n: newest.n.max(noted.n), ..noted };
+            places.before.push_back(newest);
+            if PLACES < places.before.len() {
+                places.before.pop_front();
+            }
         }
+    }
+
+    /// The place behind which the own journal ended with this entry, if it was noted lately.
+    pub(crate) fn place_at(&self, n: u64) -> Option<Place> {
+        let places = self.0.lock();
+        let mut all = [&places.newest].into_iter().chain(places.before.iter().rev());
+        all.find(|noted| noted.n == n).map(|noted| noted.place)
     }
 
     /// The copy is thrown away.
     pub(crate) fn forget(&self) {
-        *self.0.lock() = Noted::default();
+        *self.0.lock() = Places::default();
     }
 
     /// What was noted last.
     pub(crate) fn newest(&self) -> Noted {
-        *self.0.lock()
+        self.0.lock().newest
     }
 }
 

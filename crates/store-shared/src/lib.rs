@@ -14,6 +14,7 @@
 //! A node's directory is that of an embedded store: its journal is a copy of what the cluster's says,
 //! beside it stands up to which place of the cluster's ([`place_file`]). It may be old or lost.
 
+mod bases;
 mod driver;
 mod feeder;
 mod journal;

@@ -22,6 +22,7 @@ use tokio::sync::{
 };
 
 use crate::{
+    bases::BaseDue,
     driver::{BootClock, Driver},
     feeder::Feeder,
     journal::NodeJournal,
@@ -99,7 +100,7 @@ impl SharedNode {
         let (view, seen) = watch::channel(View::default());
         let outstanding: Arc<Outstanding> = Arc::default();
         let driver = Driver {
-            member: Member::new(options.settings, copy.book.newest().place),
+            member: Member::new(options.settings.clone(), copy.book.newest().place),
             ledger,
             clock: Arc::clone(&options.clock),
             until: 0,
@@ -107,6 +108,8 @@ impl SharedNode {
             commands: commanded,
             steps,
             outstanding: Arc::clone(&outstanding),
+            settings: options.settings,
+            due: BaseDue::default(),
             queue: VecDeque::new(),
             waiting: HashMap::new(),
             view,

@@ -9,10 +9,12 @@ use std::{
     },
 };
 
-use cluster::Place;
+use bytes::Bytes;
+use cluster::{BaseRecord, Place};
 use journal::OpenJournal;
 use store::{Error, Health, Kind, Store as _, Timepiece};
 use store_tree::{TreeOptions, TreeStore};
+use tokio::sync::mpsc::Sender;
 
 use crate::{
     journal::PlaceBook,
@@ -58,6 +60,17 @@ fn write(file: &mut PlaceFile, path: &std::path::Path, noted: Noted) -> Result<(
         let text = format!("note the place in {}: {error}", path.display());
         Error::new(Kind::Unavailable, text)
     })
+}
+
+/// What is read of a tree for a base.
+#[derive(Debug)]
+pub(crate) enum Made {
+    /// First: where it stands.
+    At(Place),
+    /// A piece.
+    Piece(Bytes),
+    /// All was read.
+    End,
 }
 
 /// Whether what a copy has cannot be believed, so that it is thrown away: it is damaged, or does not fit
@@ -107,6 +120,52 @@ impl OwnCopy {
     /// Makes the place durable.
     pub(crate) fn note_place(&mut self) -> Result<(), Error> {
         write(&mut self.place_file, &self.path, self.book.newest())
+    }
+
+    /// Reads all that is visible on a thread of its own. Where nothing can be read now it says nothing.
+    pub(crate) fn make_base(&self, made: Sender<Made>, piece_bytes: usize) {
+        let Ok(mut reader) = self.tree.base() else { return };
+        let Some(place) = self.book.place_at(reader.last_entry()) else { return };
+        let read = move || {
+            let mut go_on = made.blocking_send(Made::At(place)).is_ok();
+            while go_on {
+                let next = match reader.next_piece(piece_bytes) {
+                    Ok(Some(piece)) => Made::Piece(piece),
+                    Ok(None) => Made::End,
+                    Err(_) => return,
+                };
+                go_on = !matches!(next, Made::End);
+                go_on &= made.blocking_send(next).is_ok();
+            }
+        };
+        // Without a thread there is no base this time.
+        let _ = std::thread::Builder::new().name("base".to_owned()).spawn(read);
+    }
+
+    /// All pieces of a base are kept: the tree is made of them.
+    pub(crate) fn begin_load(&mut self, base: &BaseRecord) -> Result<(), Error> {
+        write(&mut self.place_file, &self.path, Noted::default())?;
+        self.book.forget();
+        self.tree.load_base(base.pieces)
+    }
+
+    /// Where the tree stands when it was made of a base; nothing before that.
+    pub(crate) fn loaded(&mut self, base: &BaseRecord) -> Result<Option<Place>, Error> {
+        if let Some(error) = self.tree.opening_failure().filter(is_damage) {
+            return Err(error);
+        }
+        if self.tree.is_loading() {
+            return Ok(None);
+        }
+        match self.tree.health() {
+            Health::Refusing(_) => return Ok(None),
+            Health::Anew => self.tree.resume_commits(),
+            Health::Good => {}
+        }
+        let (n, place) = (self.tree.last_entry()?, Place::of(base));
+        self.book.note(Noted { n, place });
+        self.note_place()?;
+        Ok(Some(place))
     }
 
     /// After a failure: from where it can be followed, or nothing while the store does not work yet. An

@@ -36,8 +36,6 @@ use crate::{
     wiping,
 };
 
-/// The folder of pieces, in the store's directory.
-const FOLDER: &str = "base";
 /// The file in it that says how many there are, once all are there.
 const COMPLETE: &str = "complete";
 /// Memory of a tree that is made.
@@ -142,7 +140,7 @@ impl BaseReader {
 
 /// Keeps a piece of a base for the next opening.
 pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
-    let folder = directory.join(FOLDER);
+    let folder = directory.join(wiping::BASE);
     let kept = std::fs::create_dir_all(&folder)
         .and_then(|()| File::create(folder.join(number.to_string())))
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
@@ -151,7 +149,7 @@ pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<
 
 /// All pieces are there, as many as this.
 pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
-    let folder = directory.join(FOLDER);
+    let folder = directory.join(wiping::BASE);
     let completed = File::create(folder.join("new"))
         .and_then(|mut file| {
             file.write_all(pieces.to_string().as_bytes()).and_then(|()| file.sync_all())
@@ -164,7 +162,7 @@ pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
 
 /// How many pieces the next opening makes a store of.
 pub(crate) fn pieces(directory: &Path) -> Option<u32> {
-    std::fs::read_to_string(directory.join(FOLDER).join(COMPLETE)).ok()?.parse().ok()
+    std::fs::read_to_string(directory.join(wiping::BASE).join(COMPLETE)).ok()?.parse().ok()
 }
 
 /// Makes the store of a base whose pieces are all there.
@@ -175,7 +173,7 @@ pub(crate) fn load(
 ) -> Result<(), Error> {
     let Some(count) = pieces(&options.path) else { return Ok(()) };
     wiping::throw_away(&options.path, journal)?;
-    let folder = options.path.join(FOLDER);
+    let folder = options.path.join(wiping::BASE);
     let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
     let directory = trees.open_or_make(DIRECTORY, None)?;
     let mut replayed = Replayed::open(&trees, directory, &Listed { next: 1, ..Listed::default() })?;

@@ -59,10 +59,14 @@ impl TreeStore {
         Ok(())
     }
 
-    /// Whether what was to be thrown away is not gone yet, or a base not loaded.
+    /// Whether what was to be thrown away is not gone yet.
     pub fn is_wiping(&self) -> bool {
-        let directory = &self.shared.lasting.options.path;
-        wiping::is_ordered(directory) || base::pieces(directory).is_some()
+        wiping::is_ordered(&self.shared.lasting.options.path)
+    }
+
+    /// Whether a base that is complete is not loaded yet.
+    pub fn is_loading(&self) -> bool {
+        base::pieces(&self.shared.lasting.options.path).is_some()
     }
 
     /// All that is visible now, to be read in pieces.

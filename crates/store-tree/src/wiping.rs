@@ -15,6 +15,8 @@ use crate::{errors::from_io, options::TREES};
 
 /// The file that says so, in the store's directory.
 const FILE: &str = "wiped";
+/// The folder of the pieces of a base.
+pub(crate) const BASE: &str = "base";
 /// The file of the durable watermark.
 pub(crate) const MARK: &str = "mark";
 
@@ -40,6 +42,8 @@ pub(crate) fn carry_out(directory: &Path, journal: &dyn OpenJournal) -> Result<(
     }
     throw_away(directory, journal)?;
     let context = |error| from_io("wipe the store", &error);
+    // One that could not be loaded.
+    present(std::fs::remove_dir_all(directory.join(BASE))).map_err(context)?;
     std::fs::remove_file(file_of(directory)).and_then(|()| sync(directory)).map_err(context)
 }
 

@@ -33,6 +33,7 @@ impl Member {
         if now < self.stand_due.max(self.holds_until) || now < since + patience {
             return;
         }
+        self.base_entry = shard.bases.last().map_or(0, |base| base.n);
         let before = self.before(shard.clone(), free, follower.place(), incarnation);
         self.machines += 1;
         let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());

@@ -218,6 +218,7 @@ impl Node {
                     self.waiting.clear();
                     self.machine.began = None;
                 }
+                Fact::Load(base) => return Err(format!("{base:?} was never made")),
                 Fact::Missing(missing) => return Err(format!("{missing:?}")),
                 Fact::Damaged(error) => return Err(format!("damaged: {error}")),
             }

@@ -85,6 +85,8 @@ pub(crate) struct Nodes {
     pub(crate) boot: BootTime,
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) time: ManualTime,
+    /// A base for so many bytes of the journal, in small segments.
+    pub(crate) base_bytes: Option<u64>,
 }
 
 /// What is left of a node when its process has gone.
@@ -101,7 +103,7 @@ impl Machine {
 
 impl Nodes {
     pub(crate) fn new(time: ManualTime) -> Self {
-        Self { boot: BootTime::default(), ledger: Arc::default(), time }
+        Self { boot: BootTime::default(), ledger: Arc::default(), time, base_bytes: None }
     }
 
     /// Starts a node on a machine, whose time is the test's.
@@ -147,6 +149,10 @@ impl Nodes {
         (settings.idle, settings.again) = (5 * MS, 5 * MS);
         (settings.hold_bytes, settings.hold_entries) = (HOLD_BYTES, HOLD_ENTRIES);
         settings.read_bytes = READ_BYTES;
+        if let Some(bytes) = self.base_bytes {
+            (settings.base_bytes, settings.piece_bytes) = (bytes, 16 << 10);
+            settings.segment_bytes = 64 << 10;
+        }
         let boot = self.boot.clone();
         let boot_clock = Arc::new(move || boot.now_ns());
         NodeOptions { tree: self.tree_options(machine), settings, boot_clock, clock, time }

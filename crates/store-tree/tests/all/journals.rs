@@ -380,7 +380,7 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     drop(reader);
     assert_eq!(copy.last_entry(), Ok(1), "not yet");
     copy.load_base(pieces).unwrap();
-    while copy.is_wiping() || copy.health() != Health::Anew {
+    while copy.is_loading() || copy.health() != Health::Anew {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
     copy.resume_commits();

@@ -1,0 +1,225 @@
+//! Bases in the ledger: written piece by piece as the tree is read, put in force by a swap, loaded by
+//! nodes that have nothing or are too old. Two are kept, and the journal behind the older of them: who is
+//! loading one or is a base behind is not cut off.
+
+use std::{sync::Arc, time::Duration};
+
+use cluster::{BaseRecord, Ledger, Place, Reply, Request, Settings, ShardRecord, Swapped};
+use tokio::sync::{
+    mpsc::{Receiver, UnboundedSender},
+    oneshot,
+};
+use uuid::Uuid;
+
+use crate::{feeder::Step, own_copy::Made};
+
+/// How long an answer is waited for: pieces are large.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Looks of the driver between two attempts to make a base, some seconds.
+const PAUSE_LOOKS: u32 = 2_000;
+/// Empty segments in a row behind which none is looked for.
+const EMPTY_MAX: u64 = 2;
+
+/// When the next base is due.
+#[derive(Debug, Default)]
+pub(crate) struct BaseDue {
+    /// Bytes of the journal since the last base, as far as this node has seen them.
+    bytes: u64,
+    /// Behind which entry that stands.
+    n: u64,
+    /// One is being made.
+    is_made: bool,
+    /// Questions that are answered with no after an attempt that failed.
+    pause: u32,
+}
+
+impl BaseDue {
+    /// So much was committed.
+    pub(crate) fn note(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// Whether one is to be made now, by an owner that has committed up to `n`, where the newest base that
+    /// was seen stands behind entry `seen`.
+    pub(crate) fn begins(&mut self, n: u64, seen: u64, settings: &Settings) -> bool {
+        if self.n < seen {
+            (self.n, self.bytes) = (seen, 0);
+        }
+        let is_due =
+            settings.base_bytes <= self.bytes || settings.base_entries <= n.saturating_sub(self.n);
+        let begins = is_due && !self.is_made && self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        if begins {
+            (self.is_made, self.bytes) = (true, 0);
+        }
+        begins
+    }
+
+    /// What became of one.
+    pub(crate) fn note_made(&mut self, base: Option<BaseRecord>) {
+        self.is_made = false;
+        match base {
+            Some(base) => self.n = self.n.max(base.n),
+            None => self.pause = PAUSE_LOOKS,
+        }
+    }
+}
+
+/// Asks until there is an answer, which is this one.
+async fn insist<L: Ledger, T>(
+    ledger: &L,
+    request: Request,
+    take: impl Fn(Reply) -> Option<T>,
+) -> T {
+    let mut attempts = tokio::time::interval(PAUSE);
+    attempts.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        attempts.tick().await;
+        let asked = tokio::time::timeout(PATIENCE, ledger.execute(request.clone())).await;
+        if let Ok(Ok(reply)) = asked
+            && let Some(answer) = take(reply)
+        {
+            return answer;
+        }
+    }
+}
+
+async fn write<L: Ledger>(ledger: &L, request: Request) {
+    insist(ledger, request, |reply| (reply == Reply::Written).then_some(())).await;
+}
+
+async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> ShardRecord {
+    let request = Request::ReadShardSerial { shard };
+    insist(ledger, request, |reply| match reply {
+        Reply::Shard(record) => record,
+        _ => None,
+    })
+    .await
+}
+
+/// Puts what is read of a tree into the ledger, and the base in force; it, if it is.
+pub(crate) async fn put<L: Ledger>(
+    ledger: Arc<L>,
+    shard: u32,
+    mut made: Receiver<Made>,
+) -> Option<BaseRecord> {
+    let ledger = &*ledger;
+    let Some(Made::At(place)) = made.recv().await else { return None };
+    let id = Uuid::new_v4().as_u64_pair().0.max(1);
+    let Place { epoch, segment, n, checksum } = place;
+    let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
+    loop {
+        match made.recv().await {
+            Some(Made::Piece(body)) => {
+                base.bytes += body.len() as u64;
+                write(ledger, Request::PutPiece { shard, base: id, piece: base.pieces, body })
+                    .await;
+                base.pieces += 1;
+            }
+            Some(Made::End) => break,
+            // The tree could not be read to its end.
+            _ => {
+                forget(ledger, shard, &base).await;
+                return None;
+            }
+        }
+    }
+    let record = shard_record(ledger, shard).await;
+    let newest = record.bases.last().copied();
+    if newest.is_some_and(|newest| n <= newest.n) {
+        forget(ledger, shard, &base).await;
+        return None;
+    }
+    let bases: Vec<BaseRecord> = newest.into_iter().chain([base]).collect();
+    let request = Request::SetBase { shard, before: record.base(), bases: bases.clone() };
+    let swapped = insist(ledger, request, |reply| match reply {
+        Reply::Swapped(swapped) => Some(swapped),
+        _ => None,
+    });
+    if swapped.await != Swapped::Done {
+        // An asking without an answer may have set it, and another base was set behind it.
+        let shown = shard_record(ledger, shard).await;
+        if shown.bases.iter().all(|shown| shown.id != id) {
+            forget(ledger, shard, &base).await;
+        }
+        return None;
+    }
+    cut(ledger, &record, &bases).await;
+    Some(base)
+}
+
+async fn forget<L: Ledger>(ledger: &L, shard: u32, base: &BaseRecord) {
+    for piece in (0..base.pieces).rev() {
+        write(ledger, Request::DropPiece { shard, base: base.id, piece }).await;
+    }
+}
+
+/// Lets go of what nobody needs any more with these bases in force, where the record was before.
+async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) {
+    let shard = before.shard;
+    let is_gone = |base: &&BaseRecord| bases.iter().all(|kept| kept.id != base.id);
+    let gone = before.bases.iter().find(is_gone);
+    if let Some(gone) = gone {
+        forget(ledger, shard, gone).await;
+    }
+    let [first, _, ..] = bases else { return };
+    let from = gone.map_or((0, 0), |gone| (gone.epoch, gone.segment));
+    let closed = before.ends.iter().filter(|(epoch, end)| *end <= first.n && from.0 <= *epoch);
+    let mut epochs: Vec<(u64, u64)> = closed.map(|(epoch, _)| (*epoch, u64::MAX)).collect();
+    if epochs.iter().all(|(epoch, _)| *epoch != first.epoch) {
+        epochs.push((first.epoch, first.segment));
+    }
+    for (epoch, below) in epochs {
+        let start = if epoch == from.0 { from.1 } else { 0 };
+        let end = segments(ledger, shard, epoch, start).await.min(below);
+        for segment in (start..end).rev() {
+            write(ledger, Request::DropSegment { shard, epoch, segment }).await;
+        }
+    }
+}
+
+/// Behind which segment of an epoch there are none.
+async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
+    let (mut end, mut segment) = (start, start);
+    while segment < end + EMPTY_MAX {
+        let request = Request::ReadEntries { shard, epoch, segment, after: 0, limit: 1 };
+        let parts = insist(ledger, request, |reply| match reply {
+            Reply::Parts(parts) => Some(parts),
+            _ => None,
+        });
+        segment += 1;
+        if !parts.await.is_empty() {
+            end = segment;
+        }
+    }
+    end
+}
+
+/// Has the feeder keep all pieces of a base, one after the other.
+pub(crate) async fn load<L: Ledger>(
+    ledger: Arc<L>,
+    shard: u32,
+    base: BaseRecord,
+    steps: UnboundedSender<Step>,
+) {
+    for number in 0..base.pieces {
+        let request = Request::LoadPiece { shard, base: base.id, piece: number };
+        let loaded = insist(&*ledger, request, |reply| match reply {
+            Reply::Piece(piece) => Some(piece),
+            _ => None,
+        });
+        let Some(body) = loaded.await else {
+            // Two others were put in force meanwhile.
+            let _ = steps.send(Step::BaseGone);
+            return;
+        };
+        let (kept, keeping) = oneshot::channel();
+        let _ = steps.send(Step::Piece { number, body, kept });
+        if keeping.await.is_err() {
+            return;
+        }
+    }
+    let _ = steps.send(Step::BaseThere(base));
+}
