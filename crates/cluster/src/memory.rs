@@ -138,6 +138,13 @@ impl State {
                 self.shards.extend(next.map(|next| (shard, next)));
                 swapped(done, shown)
             }
+            other => return self.answer_for_bytes(other),
+        })
+    }
+
+    /// What is no record: entries and pieces.
+    fn answer_for_bytes(&mut self, request: Request) -> Result<Reply, Unanswered> {
+        Ok(match request {
             Request::PutPiece { shard, base, piece, body } => {
                 if !self.dropped.contains(&Dropped::Piece(shard, base, piece)) {
                     self.pieces.insert((shard, base, piece), body);
@@ -174,6 +181,7 @@ impl State {
                     .map(|(&(_, _, _, n, part), body)| EntryPart { n, part, body: body.clone() });
                 Reply::Parts(whole_entries(parts, limit))
             }
+            other => return Err(Unanswered(format!("{other:?} is of records"))),
         })
     }
 }

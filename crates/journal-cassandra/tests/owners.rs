@@ -14,7 +14,7 @@ use std::{
 
 use bytes::Bytes;
 use clock::{ClockMode, ClockSource as _, Machine};
-use cluster::Settings;
+use cluster::{BaseRecord, Ledger as _, Reply, Request, Settings};
 use journal_cassandra::{CassandraLedger, Options, Replication};
 use store::{Commit, Mutation, Outcome, Snapshot as _, Space, Store as _};
 use store_shared::{NodeOptions, Role, ShardClock, ShardClockOptions, SharedNode};
@@ -37,6 +37,12 @@ struct Node {
 }
 
 fn start(ledger: &Arc<CassandraLedger>) -> Node {
+    start_with(ledger, |_| {})
+}
+
+fn start_with(ledger: &Arc<CassandraLedger>, change: impl FnOnce(&mut Settings)) -> Node {
+    let mut settings = Settings::new(Uuid::from_u128(1), 0, Uuid::new_v4(), Bytes::new());
+    change(&mut settings);
     let directory = TempDir::new().unwrap();
     let clock = ShardClock::new(ShardClockOptions {
         mode: ClockMode::System,
@@ -46,7 +52,7 @@ fn start(ledger: &Arc<CassandraLedger>) -> Node {
     });
     let options = NodeOptions {
         tree: TreeOptions::new(directory.path()),
-        settings: Settings::new(Uuid::from_u128(1), 0, Uuid::new_v4(), Bytes::new()),
+        settings,
         boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap()),
         clock: clock.clone(),
         time: clock,
@@ -91,13 +97,70 @@ async fn value_of(node: &Node, key: &str) -> u64 {
     held.map_or(0, |value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_over_owners_under_load() {
+async fn ledger_for(name: &str) -> Arc<CassandraLedger> {
     let contact_points = std::env::var("EBB_CASSANDRA").expect("tests/cluster/run sets it");
     let contact_points = contact_points.split(',').map(str::to_owned).collect();
-    let options = Options::new(contact_points, format!("ebb_owners_{}", std::process::id()));
+    let options = Options::new(contact_points, format!("ebb_{name}_{}", std::process::id()));
     CassandraLedger::create(&options, &Replication::Simple(3)).await.unwrap();
-    let ledger = Arc::new(CassandraLedger::connect(&options).await.unwrap());
+    Arc::new(CassandraLedger::connect(&options).await.unwrap())
+}
+
+async fn bases_of(ledger: &CassandraLedger) -> Vec<BaseRecord> {
+    match ledger.execute(Request::ReadShardSerial { shard: 0 }).await {
+        Ok(Reply::Shard(Some(record))) => record.bases,
+        _ => Vec::new(),
+    }
+}
+
+/// The journal goes as bases come; a node that has nothing is made of one and takes over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_nothing_is_made_of_a_base_under_load() {
+    let ledger = ledger_for("bases").await;
+    let small = |settings: &mut Settings| {
+        (settings.base_bytes, settings.piece_bytes) = (256 << 10, 16 << 10);
+        settings.segment_bytes = 64 << 10;
+    };
+    let owner = start_with(&ledger, small);
+    wait_until_serving(&owner).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| tokio::spawn(write(Arc::clone(&owner.shared), writer, 1, Arc::clone(&stop))))
+        .collect();
+    let began = clock::monotonic_time();
+    while bases_of(&ledger).await.first().is_none_or(|first| first.segment == 0) {
+        assert!(clock::monotonic_time() - began < PATIENCE, "{:?}", bases_of(&ledger).await);
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    let next = start_with(&ledger, small);
+    let before = next.shared.role();
+    while next.shared.tree().published() == 0 {
+        assert!(clock::monotonic_time() - began < 2 * PATIENCE, "{before:?}");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    stop.store(true, Ordering::SeqCst);
+    let mut acknowledged = Acknowledged::new();
+    for (writer, written) in (0..).zip(writers) {
+        acknowledged.insert(format!("writer {writer}"), written.await.unwrap().0);
+    }
+    owner.shared.hand_over();
+    wait_until_serving(&next).await;
+    for (key, number) in &acknowledged {
+        assert_eq!(value_of(&next, key).await, *number, "{key}");
+    }
+    let cut = bases_of(&ledger).await[0];
+    let (shard, epoch, segment, after, limit) = (0, cut.epoch, 0, 0, 1);
+    let read = Request::ReadEntries { shard, epoch, segment, after, limit };
+    println!("{cut:?} after {:.1} s", (clock::monotonic_time() - began).as_secs_f64());
+    // The last cut may be under way.
+    while ledger.execute(read.clone()).await != Ok(Reply::Parts(Vec::new())) {
+        assert!(clock::monotonic_time() - began < 3 * PATIENCE, "{cut:?}");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_over_owners_under_load() {
+    let ledger = ledger_for("owners").await;
     let mut owner = start(&ledger);
     wait_until_serving(&owner).await;
     let mut acknowledged = Acknowledged::new();

@@ -9,9 +9,12 @@ use std::{
 
 use bytes::Bytes;
 use cluster::{Answer, BaseRecord, Fact, Ledger, Member, Settings, Token, Unanswered, View};
-use tokio::sync::{
-    mpsc::{UnboundedReceiver, UnboundedSender},
-    watch,
+use tokio::{
+    sync::{
+        mpsc::{UnboundedReceiver, UnboundedSender},
+        watch,
+    },
+    task::AbortHandle,
 };
 
 use crate::{
@@ -48,6 +51,8 @@ pub(crate) struct Driver<L> {
     pub(crate) outstanding: Arc<Outstanding>,
     /// Whose journal.
     pub(crate) settings: Settings,
+    /// What loads a base.
+    pub(crate) loading: Option<AbortHandle>,
     /// When a base is due.
     pub(crate) due: BaseDue,
     /// Bodies that wait for room.
@@ -164,7 +169,11 @@ impl<L: Ledger> Driver<L> {
         let step = match fact {
             Fact::Load(base) => {
                 let (ledger, steps) = (Arc::clone(&self.ledger), self.steps.clone());
-                tokio::spawn(bases::load(ledger, self.settings.shard, base, steps));
+                let loading = tokio::spawn(bases::load(ledger, self.settings.shard, base, steps));
+                // Pieces of one that was begun before must not come between.
+                if let Some(before) = self.loading.replace(loading.abort_handle()) {
+                    before.abort();
+                }
                 return;
             }
             Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {

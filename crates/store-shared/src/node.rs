@@ -109,6 +109,7 @@ impl SharedNode {
             steps,
             outstanding: Arc::clone(&outstanding),
             settings: options.settings,
+            loading: None,
             due: BaseDue::default(),
             queue: VecDeque::new(),
             waiting: HashMap::new(),

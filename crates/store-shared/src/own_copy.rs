@@ -155,6 +155,10 @@ impl OwnCopy {
             return Err(error);
         }
         if self.tree.is_loading() {
+            // An opening that was under way may have missed it.
+            if !matches!(self.tree.health(), Health::Refusing(_)) {
+                self.tree.load_base(base.pieces)?;
+            }
             return Ok(None);
         }
         match self.tree.health() {

@@ -177,13 +177,18 @@ pub(crate) fn load(
     let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
     let directory = trees.open_or_make(DIRECTORY, None)?;
     let mut replayed = Replayed::open(&trees, directory, &Listed { next: 1, ..Listed::default() })?;
-    let mut last = None;
+    let mut last: Option<Entry> = None;
     for number in 0..count {
         let bytes = std::fs::read(folder.join(number.to_string()));
         let bytes = bytes.map_err(|error| from_io("read a piece of a base", &error))?;
         let entry = Entry::decode(&Bytes::from(bytes))?;
-        last = Some(Entry { mutations: Vec::new(), ..entry.clone() });
-        replayed.put(entry, &trees)?;
+        let Entry { mutations, .. } = entry;
+        let at = Entry { mutations: Vec::new(), ..entry };
+        // Pieces of two bases are none.
+        if last.replace(at.clone()).is_some_and(|before| before != at) {
+            return Err(Error::new(Kind::Corrupt, "pieces of a base are not of one moment"));
+        }
+        replayed.put(Entry { mutations, ..at }, &trees)?;
         flush(&replayed, MEMORY_BYTES)?;
     }
     flush(&replayed, 0)?;

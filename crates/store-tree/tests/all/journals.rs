@@ -411,3 +411,49 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     let last = |store: &TreeStore| store.last_entry().unwrap();
     assert_eq!(last(&copy), last(&owner));
 }
+
+/// Pieces that were read of a store at two moments make no store, and what was there is thrown away
+/// with them.
+#[tokio::test]
+async fn pieces_of_two_moments_make_no_store() {
+    let time = ManualTime::default();
+    let leader = OnMemory::new(Directory::Copied);
+    let owner = leader.open_here();
+    let put = |n: u8| {
+        Commit::new(vec![], move |_| {
+            let put = |k: u8| {
+                let (key, value) = (vec![k].into(), vec![n; 500].into());
+                Mutation::Put { space: Space::Catalog, key, value }
+            };
+            (0..10).map(put).collect()
+        })
+    };
+    let directory = TempDir::new().unwrap();
+    let options = options(directory.path());
+    let journal = Arc::new(options.journal_folder());
+    let copy = TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap();
+    let mut pieces = 0;
+    for n in [1, 2] {
+        owner.commit(vec![put(n)]).await.unwrap();
+        let mut reader = owner.base().unwrap();
+        pieces = 0;
+        while let Some(piece) = reader.next_piece(1_000).unwrap() {
+            // Of the second base all but one.
+            if n == 1 || pieces != 3 {
+                copy.keep_piece(pieces, &piece).unwrap();
+            }
+            pieces += 1;
+        }
+    }
+    copy.load_base(pieces).unwrap();
+    while copy.opening_failure().is_none() {
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+    let failure = copy.opening_failure().unwrap();
+    assert_eq!(failure.kind, Kind::Corrupt, "{failure}");
+    copy.wipe(&failure).unwrap();
+    while copy.is_wiping() || copy.health() != Health::Anew {
+        std::thread::park_timeout(std::time::Duration::from_millis(1));
+    }
+    assert_eq!((copy.last_entry(), copy.is_loading()), (Ok(1), false));
+}
