@@ -57,6 +57,8 @@ struct State {
     asked: Option<Checkpoint>,
     /// A move of a manual clock that no beat has carried yet, and who waits.
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,
+    /// The last checkpoint of this term was said: no move is made any more.
+    finished: bool,
     /// What stamps go on behind while there is no clock.
     last_ms: i64,
 }
@@ -83,7 +85,7 @@ impl ShardClock {
         let (done, persisted) = oneshot::channel();
         {
             let mut state = self.state.lock();
-            if state.clock.is_none() {
+            if state.clock.is_none() || state.finished {
                 return false;
             }
             state.moving = Some((checkpoint, done));
@@ -157,7 +159,7 @@ impl NodeClock for ShardClock {
             Error::new(Kind::Refused, format!("the shard's clock does not begin: {refusal:?}"))
         })?;
         let mut state = self.state.lock();
-        state.asked = None;
+        (state.asked, state.finished) = (None, false);
         state.clock = Some(Arc::new(clock));
         Ok(())
     }
@@ -188,11 +190,20 @@ impl NodeClock for ShardClock {
     }
 
     fn finish(&self) -> Bytes {
-        let Some(clock) = self.current() else { return Bytes::new() };
+        let mut state = self.state.lock();
+        let Some(clock) = state.clock.clone() else { return Bytes::new() };
+        state.finished = true;
         // Nothing is used behind what is read next.
         clock.end();
-        let last = clock.last_used();
-        Checkpoint { ms: last.ms, ..clock.tick() }.encode().into()
+        let mut last_ms = clock.last_used().ms;
+        if let Some(asked) = state.asked.filter(|_| self.options.mode == ClockMode::Manual) {
+            // A beat carries this move, or has carried it: it is answered before the clock has made it.
+            last_ms = last_ms.max(asked.ms);
+        }
+        // One that no beat was asked to carry is not made.
+        let asked = state.asked;
+        drop(state.moving.take_if(|(moved, _)| asked != Some(*moved)));
+        Checkpoint { ms: last_ms, ..clock.tick() }.encode().into()
     }
 
     fn end(&self) {

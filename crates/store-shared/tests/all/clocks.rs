@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use clock::{Clock, ClockMode, ClockSource, Instant};
+use bytes::Bytes;
+use clock::{Checkpoint, Clock, ClockMode, ClockSource, Instant};
+use cluster::Heritage;
 use store::{Commit, Mutation, Outcome, Space, Stamp, Store as _, laws::ManualTime};
-use store_shared::{Role, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions, SharedNode};
 
 use crate::nodes::{BootTime, LEASE_MS, Machine, Nodes, wait_for};
 
@@ -208,4 +210,39 @@ async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clo
     assert!(used.ms + 3_600_000 <= now.ms && now.ms.abs_diff(wall) < 20_000, "{now:?} at {wall}");
     // It is no jump: nothing waits for the reaper.
     assert_eq!(clock.status().reap_until, None);
+}
+
+#[tokio::test]
+async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
+    let clock = ShardClock::new(ShardClockOptions {
+        mode: ClockMode::Manual,
+        sources: Arc::new(|| Box::new(Ahead { boot: BootTime::default(), ms: 0 })),
+        boot_id: [1; 16],
+        lease_ms: LEASE_MS,
+    });
+    let said = |bytes: &[u8]| Checkpoint::decode(bytes).into_iter().flatten().next().unwrap();
+    let heritage = Heritage { beat: None, least: Bytes::new(), seen_alive: false };
+    for answered_before in [true, false] {
+        clock.open(&heritage).unwrap();
+        let before = said(&clock.checkpoint());
+        let moved = Checkpoint { number: before.number + 1, ms: before.ms + 60_000, ..before };
+        let moving = tokio::spawn({
+            let clock = Arc::clone(&clock);
+            async move { clock.persist(moved).await }
+        });
+        while !clock.has_news() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(said(&clock.checkpoint()).ms, moved.ms);
+        // The beat is under way, or its answer has just come: the clock itself has not moved yet.
+        if answered_before {
+            clock.note_renewed();
+        }
+        assert_eq!(said(&clock.finish()).ms, moved.ms);
+        clock.note_renewed();
+        assert!(moving.await.unwrap());
+        // From here on none is made.
+        assert!(!clock.persist(Checkpoint { ms: moved.ms + 1, ..moved }).await);
+        clock.end();
+    }
 }
