@@ -82,6 +82,11 @@ impl Facts {
         self.silent_for() < SILENCE
     }
 
+    /// Whether it has looked at the nodes since it came in.
+    pub(super) fn has_looked(&self) -> bool {
+        self.seen().nodes.iter().any(|record| record.node == self.node)
+    }
+
     /// Entries that are committed and not applied here yet.
     pub(super) fn lag(&self) -> u64 {
         let view = self.seen();

@@ -233,7 +233,8 @@ impl Node {
     async fn wait_until_ready(&self) {
         let ready = async {
             let (mut view, mut terms) = (self.facts.view.clone(), self.route.terms.clone());
-            while self.route.here().is_none() && self.facts.why_unready().is_some() {
+            let would_serve = || self.route.here().is_some() || self.facts.why_unready().is_none();
+            while !self.facts.has_looked() || !would_serve() {
                 tokio::select! {
                     _ = view.changed() => {}
                     _ = terms.changed() => {}
