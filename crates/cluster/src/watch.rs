@@ -55,12 +55,15 @@ pub(crate) struct Watch {
     pending: Option<Token>,
     due: u64,
     nodes: BTreeMap<Uuid, Seen>,
+    /// The last term of the shard that a record had, when its checkpoint was first seen, and whether it
+    /// was seen renewed: an owner that has released the shard does not write it any more.
+    last_term: Option<(TermRecord, u64, bool)>,
 }
 
 impl Watch {
     pub(crate) fn new(settings: Settings, machine: u64) -> Self {
         let asks = Asks::new(machine);
-        Self { settings, asks, pending: None, due: 0, nodes: BTreeMap::new() }
+        Self { settings, asks, pending: None, due: 0, nodes: BTreeMap::new(), last_term: None }
     }
 
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
@@ -101,6 +104,7 @@ impl Watch {
             let incarnations = BTreeMap::from([(record.incarnation, now)]);
             let (beat_at, checkpoint_at, renewed) = (now, now, false);
             let seen = Seen { beat_at, checkpoint_at, renewed, incarnations, record };
+            self.last_term = later(self.last_term.take(), &seen, shard);
             self.nodes.insert(seen.record.node, seen);
             return true;
         };
@@ -121,10 +125,13 @@ impl Watch {
             seen.beat_at = now;
         }
         // A later incarnation goes on writing the terms that it found: that renews nothing.
-        if of_shard(&seen.record, shard) != of_shard(&record, shard) {
+        let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
+        if of_shard(&seen.record, shard).map(checkpoint) != of_shard(&record, shard).map(checkpoint)
+        {
             (seen.checkpoint_at, seen.renewed) = (now, true);
         }
         seen.record = record;
+        self.last_term = later(self.last_term.take(), seen, shard);
         true
     }
 
@@ -140,10 +147,7 @@ impl Watch {
 
     /// The checkpoint of the shard's owner, when it was first seen, and whether it was seen renewed.
     pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64, bool)> {
-        let seen = self.nodes.get(&shard.node)?;
-        let of_term = |term: &&TermRecord| (term.shard, term.epoch) == (shard.shard, shard.epoch);
-        let term = seen.record.terms.iter().find(of_term)?;
-        Some((term.clone(), seen.checkpoint_at, seen.renewed))
+        self.last_term.clone().filter(|(term, ..)| term.epoch == shard.epoch)
     }
 
     /// Whether a node that does not own the shard, with this lease, may claim it now.
@@ -184,9 +188,21 @@ impl Watch {
 }
 
 /// The term of a shard in a node's record: which epoch, and the checkpoint of its clock.
-fn of_shard(record: &NodeRecord, shard: u32) -> Option<(u64, &bytes::Bytes)> {
-    let term = record.terms.iter().find(|term| term.shard == shard)?;
-    Some((term.epoch, &term.clock))
+fn of_shard(record: &NodeRecord, shard: u32) -> Option<&TermRecord> {
+    record.terms.iter().find(|term| term.shard == shard)
+}
+
+/// The term of the later epoch: the one that was kept, or that of a record.
+fn later(
+    kept: Option<(TermRecord, u64, bool)>,
+    seen: &Seen,
+    shard: u32,
+) -> Option<(TermRecord, u64, bool)> {
+    let Some(term) = of_shard(&seen.record, shard) else { return kept };
+    match kept {
+        Some(kept) if term.epoch < kept.0.epoch => Some(kept),
+        _ => Some((term.clone(), seen.checkpoint_at, seen.renewed)),
+    }
 }
 
 #[cfg(test)]
@@ -237,5 +253,12 @@ mod tests {
             let (_, noted, alive) = watch.last_beat(&shard).unwrap();
             assert_eq!((noted, alive), expected, "{at}");
         }
+        // Once it has released the shard its record says nothing of it: what was seen stays known.
+        let released = NodeRecord { terms: Vec::new(), ..record(2, 4, b"b") };
+        watch.note(released, 70);
+        let (_, noted, alive) = watch.last_beat(&shard).unwrap();
+        assert_eq!((noted, alive), (50, true));
+        let later = ShardRecord { epoch: 4, ..shard };
+        assert_eq!(watch.last_beat(&later), None);
     }
 }

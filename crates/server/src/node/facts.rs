@@ -82,6 +82,11 @@ impl Facts {
         self.silent_for() < SILENCE
     }
 
+    /// Whether its wall clock is far from the cluster's.
+    pub(super) fn is_off(&self) -> bool {
+        self.counts.off_ms.load(Ordering::Relaxed) != 0
+    }
+
     /// Whether it has looked at the nodes since it came in.
     pub(super) fn has_looked(&self) -> bool {
         self.seen().nodes.iter().any(|record| record.node == self.node)
