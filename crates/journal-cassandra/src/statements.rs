@@ -121,7 +121,10 @@ impl Maker<'_> {
         let whole = qualified(text, self.keyspace);
         let prepared = self.session.prepare(whole).await;
         prepared.map_err(|error| {
-            let doing = format!("the tables of keyspace {} cannot be used", self.keyspace);
+            let doing = format!(
+                "the tables of keyspace {} cannot be used ('ebb admin cluster init' makes them)",
+                self.keyspace
+            );
             failure::at_connect(&doing, error)
         })
     }

@@ -54,7 +54,10 @@ async fn replication(session: &Session, keyspace: &str) -> Result<BTreeMap<Strin
     let row = rows.maybe_first_row::<(HashMap<String, String>,)>().map_err(strange)?;
     match row {
         Some((replication,)) => Ok(replication.into_iter().collect()),
-        None => Err(Error::new(Kind::Refused, format!("there is no keyspace {keyspace}"))),
+        None => Err(Error::new(
+            Kind::Refused,
+            format!("there is no keyspace {keyspace}: 'ebb admin cluster init' makes it"),
+        )),
     }
 }
 

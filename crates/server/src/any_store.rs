@@ -8,6 +8,8 @@ use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Spac
 use store_tree::{TreeMetrics, TreeSnapshot, TreeStore};
 use tokio::sync::oneshot;
 
+use crate::give_way::apart;
+
 /// A store, chosen once at the start: in memory without a data directory, else on disk, or a node's
 /// copy of what a cluster holds.
 #[derive(Debug)]
@@ -98,8 +100,18 @@ impl Store for AnyStore {
         }
     }
 
+    // Making and dropping a space waits for a thread of the store, which may wait for the disk, and in a
+    // cluster for Cassandra.
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        apart(|| each!(self, inner => inner.create_space(space)))
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        apart(|| each!(self, inner => inner.drop_space(space)))
+    }
+
     store::delegate_store! { self via each:
-        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
+        capabilities, published, in_flight, commit, all_spaces,
         set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
         resume_commits, close
     }

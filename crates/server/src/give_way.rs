@@ -28,14 +28,20 @@ pub(crate) fn give_way() {
 /// worker comes back to this one, and whatever waits for it waits for the work too. Here the worker
 /// cannot come back before the work is done. Returns when it is done.
 pub(crate) fn run_apart(work: &mut dyn FnMut()) {
+    apart(work);
+}
+
+/// The same for work that returns something, such as one that waits for another thread: if all workers
+/// waited, nobody would be left to do what they wait for.
+pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     if !on_workers() {
         return work();
     }
     engine::leave_lane();
     tokio::task::block_in_place(|| {
         pause_briefly();
-        work();
-    });
+        work()
+    })
 }
 
 /// Returns whether this thread belongs to a runtime with several workers; on a runtime of one thread

@@ -3,8 +3,9 @@
 use std::{fs, time::Duration};
 
 use bytes::Bytes;
-use cluster::{ClusterRecord, Ledger, Reply, Request, Swapped};
+use cluster::{ClusterRecord, Ledger, Reply, Request, Swapped, Unanswered};
 use journal_cassandra::{CassandraLedger, Options, Replication};
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use crate::{
@@ -61,9 +62,47 @@ fn ledger_failure(error: store::Error) -> Failure {
     }
 }
 
+/// The cluster's ledger, with a runtime of its own for its connections: beats of the lease do not wait
+/// for workers that clients keep busy.
+pub(crate) struct Connected {
+    ledger: CassandraLedger,
+    /// `None` only while it is being dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Ledger for Connected {
+    fn execute(&self, request: Request) -> impl Future<Output = Result<Reply, Unanswered>> + Send {
+        self.ledger.execute(request)
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Without waiting: it may be dropped by a task of another one.
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// Connects to the cluster's ledger.
-pub(crate) async fn connect(config: &ClusterConfig) -> Result<CassandraLedger, Failure> {
-    CassandraLedger::connect(&options_of(config)?).await.map_err(ledger_failure)
+pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure> {
+    let options = options_of(config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("cassandra")
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    // Its connections live where they are made.
+    let connected = runtime.spawn(async move { CassandraLedger::connect(&options).await }).await;
+    match connected.map_err(failed).and_then(|connected| connected.map_err(ledger_failure)) {
+        Ok(ledger) => Ok(Connected { ledger, runtime: Some(runtime) }),
+        Err(failure) => {
+            runtime.shutdown_background();
+            Err(failure)
+        }
+    }
 }
 
 /// Makes keyspace, tables and the record of a cluster; refuses where there is one. What an attempt

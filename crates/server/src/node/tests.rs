@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use cluster::{ClusterRecord, Ledger as _, MemoryLedger, Request};
+use cluster::{ClusterRecord, Ledger, MemoryLedger, Reply, Request, Unanswered};
 use document::{Document, doc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -209,6 +209,49 @@ async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
     assert_eq!(one.ids().await, [1, 2]);
     one.server.stop().await;
     two.server.stop().await;
+}
+
+/// A ledger whose answers take a while, and come by the workers that serve clients.
+struct Slow {
+    ledger: Arc<MemoryLedger>,
+    workers: tokio::runtime::Handle,
+}
+
+impl Ledger for Slow {
+    async fn execute(&self, request: Request) -> Result<Reply, Unanswered> {
+        let ledger = Arc::clone(&self.ledger);
+        let answered = self.workers.spawn(async move {
+            if matches!(request, Request::Append { .. }) {
+                background::wait_for(Duration::from_millis(50)).await;
+            }
+            ledger.execute(request).await
+        });
+        answered.await.unwrap_or_else(|error| Err(Unanswered(error.to_string())))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_makes_collections_leaves_workers_to_those_who_answer() {
+    let workers = tokio::runtime::Handle::current();
+    let ledger = Arc::new(Slow { ledger: ledger("manual").await, workers });
+    let directory = TempDir::new().unwrap();
+    let config = Config { data_dir: Some(directory.path().to_owned()), ..Config::for_tests() };
+    let node = start_node(&config, &cluster_config("one"), ledger).await.unwrap();
+    let server = Arc::new(Server(node));
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..6 {
+        let server = Arc::clone(&server);
+        clients.spawn(async move {
+            let name = format!("c{client}");
+            let create = doc! { "create": name.as_str(), "$db": "test" };
+            for command in [create.clone(), doc! { "drop": name, "$db": "test" }, create] {
+                server.run_command(command).await;
+            }
+        });
+    }
+    let all = tokio::time::timeout(PATIENCE, clients.join_all()).await;
+    assert_eq!(all.unwrap().len(), 6);
+    Arc::into_inner(server).unwrap().stop().await;
 }
 
 /// A node on a system clock, whose wall clock is as far off as the file in its directory says.
