@@ -230,7 +230,7 @@ impl Ledger for Slow {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn whoever_makes_collections_leaves_workers_to_those_who_answer() {
     let workers = tokio::runtime::Handle::current();
     let ledger = Arc::new(Slow { ledger: ledger("manual").await, workers });
