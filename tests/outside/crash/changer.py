@@ -3,7 +3,7 @@
 import random
 import threading
 
-from pymongo.errors import AutoReconnect, PyMongoError
+from lib import ending
 
 from crash.workload import LEAST
 
@@ -29,27 +29,29 @@ class Changer:
         self.wrong = []
         self.changes = 0
         self.ended = None
+        self.stopping = False
 
     def attach(self, server):
         self.db = server.connect(**self.OPTIONS)["torture"]
-        self.ended = None
+        self.ended, self.stopping = None, False
         threading.Thread(target=self.work, daemon=True).start()
 
     def work(self):
+        ended = "told to"
         try:
-            while True:
+            while not self.stopping:
                 self.random.choice([self.index, self.default, self.rule])()
                 self.changes += 1
         except Exception as error:
             if not self.is_end(error):
                 self.wrong.append(f"changer: {error!r}")
-            self.ended = error
+            ended = error
         self.db.client.close()
+        self.ended = ended
 
     def is_end(self, error):
         """Whether this is what a client meets when its server ends."""
-        ends = "shutting down" in str(error) or "interrupted" in str(error)
-        return isinstance(error, AutoReconnect) or (isinstance(error, PyMongoError) and ends)
+        return ending.is_end(error)
 
     def index(self):
         name = self.random.choice(list(PASSING))

@@ -2,6 +2,7 @@
 
 import http.client
 
+from lib.ending import tells_end
 from lib.nosql import Client, if_match, stripped
 
 from crash.ledger import ABSENT, Life, State
@@ -73,7 +74,9 @@ class ItemWriter(Worker):
         self.begin()
 
     def is_end(self, error):
-        return isinstance(error, (ConnectionError, http.client.HTTPException, Unavailable))
+        # Without an answer for so long it is open whether it was done, as without any.
+        ends = (ConnectionError, TimeoutError, http.client.HTTPException, Unavailable)
+        return isinstance(error, ends)
 
     def close(self):
         self.client.close()
@@ -114,7 +117,7 @@ class ItemWriter(Worker):
         return body, Life(LEAST, perhaps=True) if name == "shifted" else Life()
 
     def expect(self, reply, *statuses):
-        if reply.status in (500, 503) and "shutting down" in reply.body.decode(errors="replace"):
+        if reply.status == 500 and tells_end(reply.body.decode(errors="replace")):
             raise Unavailable
         if reply.status == 503:
             raise Unavailable

@@ -3,6 +3,7 @@
 Both doors are written through at once, into one data directory.
 """
 
+import itertools
 import random
 import time
 
@@ -19,40 +20,60 @@ from crash.workload import WRITERS, Writer, build
 class Load:
     """Writers of both doors, one of each that changes rules, and one that moves a manual clock."""
 
-    def __init__(self, server):
+    def __init__(self, server, writers=WRITERS, item_writers=ITEM_WRITERS, times=None):
         self.server = server
         self.rng = random.Random(f"{SEED} {server.clock}")
-        self.times = ManualTimes(SEED) if server.clock == "manual" else SystemTimes()
-        self.writers = [Writer(number, SEED, self.times) for number in range(WRITERS)]
+        usual = ManualTimes(SEED) if server.clock == "manual" else SystemTimes()
+        self.times = times or usual
+        self.writers = [Writer(number, SEED, self.times) for number in range(writers)]
         self.changer = Changer(SEED)
-        self.item_writers = [ItemWriter(n, SEED, self.times) for n in range(ITEM_WRITERS)]
+        self.item_writers = [ItemWriter(n, SEED, self.times) for n in range(item_writers)]
         self.item_changer = ItemChanger(SEED, self.times)
         build(server.client)
         build_items(server.items)
         self.follower = Follower(server.items)
         self.times.attach(server)
 
+    def begin(self, *servers):
+        """All begin to work, through these servers in turn."""
+        servers = itertools.cycle(servers)
+        for writer in self.writers:
+            writer.attach(next(servers).address)
+        for worker in [*self.item_writers, self.item_changer]:
+            worker.attach(next(servers).items.address)
+        self.changer.attach(next(servers))
+        if self.times.stands:
+            self.times.move(next(servers))
+
     def round(self, end):
         """Works for a while; `end` ends the server in the middle of it."""
-        for writer in self.writers:
-            writer.attach(self.server.address)
-        for worker in [*self.item_writers, self.item_changer]:
-            worker.attach(self.server.items.address)
-        self.changer.attach(self.server)
-        if self.times.stands:
-            self.times.move(self.server)
+        self.begin(self.server)
         time.sleep(self.rng.uniform(0.1, 1.0))
         end()
         self.crashed = self.times.high()
-        until = time.monotonic() + 15
+        self.wait(15)
+        self.server.sound()
+
+    def wait(self, within):
+        """Waits until all have ended."""
+        until = time.monotonic() + within
         while not self.has_ended():
             assert time.monotonic() < until, "a client hangs after its server died"
             time.sleep(0.005)
-        self.server.sound()
+
+    def stop(self, within):
+        """Ends all although there is a server to work on."""
+        for client in self.clients():
+            client.stopping = True
+        self.times.stop()
+        self.wait(within)
+        self.crashed = self.times.high()
+
+    def clients(self):
+        return [*self.writers, self.changer, *self.item_writers, self.item_changer]
 
     def has_ended(self):
-        clients = [*self.writers, self.changer, *self.item_writers, self.item_changer]
-        return all(client.ended for client in clients) and self.times.ended()
+        return all(client.ended for client in self.clients()) and self.times.ended()
 
     def compare(self):
         """What is wrong after a restart."""

@@ -26,6 +26,9 @@ class SystemTimes:
     def ended(self):
         return True
 
+    def stop(self):
+        """Nothing moves it but time."""
+
     stands = False
 
 
@@ -39,6 +42,7 @@ class ManualTimes:
         self.random = random.Random(seed)
         self.done = self.asked = None
         self.thread = None
+        self.stopping = False
 
     def low(self):
         return self.done / 1000
@@ -53,19 +57,24 @@ class ManualTimes:
         self.done = self.asked = now
 
     def move(self, server):
+        self.stopping = False
         self.thread = threading.Thread(target=self.work, args=(server,), daemon=True)
         self.thread.start()
 
     def work(self, server):
         client = server.connect(retryReads=False, serverSelectionTimeoutMS=2_000)
         try:
-            while True:
+            while not self.stopping:
                 self.asked += self.random.choice([1, 10, 100, 300])
                 client.admin.command({"ebbClock": 1, "set": date(self.asked)})
                 self.done = self.asked
                 time.sleep(self.random.random() * 0.02)
         except PyMongoError:
-            client.close()
+            pass
+        client.close()
+
+    def stop(self):
+        self.stopping = True
 
     def ended(self):
         return self.thread is None or not self.thread.is_alive()

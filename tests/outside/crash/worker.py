@@ -19,16 +19,18 @@ class Worker:
         self.wrong = []
         self.counted = []
         self.ended = None
+        #: Set where it is to end although its server goes on.
+        self.stopping = False
 
     def begin(self):
         """A thread runs once; the worker goes on in a new one after a restart."""
-        self.ended = None
+        self.ended, self.stopping = None, False
         threading.Thread(target=self.work, daemon=True, name=self.name).start()
 
     def work(self):
-        ended = None
+        ended = "told to"
         try:
-            while True:
+            while not self.stopping:
                 self.one()
         except Exception as error:
             if not self.is_end(error):

@@ -1,8 +1,9 @@
 """Eight writers: inserts, updates, deletes, findAndModify, unique keys, insertMany, short lives."""
 
 import pymongo
+from lib import ending
 from lib.server import date
-from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyMongoError
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from crash.ledger import ABSENT, Life, State
 from crash.worker import Worker
@@ -50,10 +51,7 @@ class Writer(Worker):
         self.begin()
 
     def is_end(self, error):
-        text = str(error)
-        return isinstance(error, AutoReconnect) or (
-            isinstance(error, PyMongoError) and ("shutting down" in text or "interrupted" in text)
-        )
+        return ending.is_end(error)
 
     def close(self):
         self.db.client.close()
@@ -134,6 +132,8 @@ class Writer(Worker):
             result = self.db[collection].insert_many([dict(bodies[key][0]) for key in keys])
             assert len(result.inserted_ids) == len(keys)
         except BulkWriteError as error:
+            if self.is_end(error):
+                raise
             self.broken(error)
         self.ledger.acknowledge()
 

@@ -260,9 +260,9 @@ class Server:
         path = f"/_ebb/databases/{database}/collections/{name}/expiry"
         return self.admin(path + ("/preview" if preview else "") + "?door=nosql", preview)
 
-    def admin(self, path, body=None):
+    def admin(self, path, body=None, within=10):
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(self.admin_url + path, data=data, timeout=10) as reply:
+        with urllib.request.urlopen(self.admin_url + path, data=data, timeout=within) as reply:
             return json.loads(reply.read())
 
     def ready(self):

@@ -7,13 +7,15 @@ from storm import documents, items
 
 #: Documents, indexes and names that a walk meets; an error of one of them is of that one alone.
 SYSTEM = {"admin", "config", "local"}
+#: Databases of others who use the server too.
+OTHERS = {"torture", "probe"}
 
 
 def collections(server, known):
     """Ids by name of the MongoDB door, and what is wrong there."""
     found, wrong = {}, []
     for database in server.client.list_database_names():
-        if database in SYSTEM:
+        if database in SYSTEM | OTHERS:
             continue
         if database not in known:
             wrong.append(f"nobody made the database {database}")
@@ -49,6 +51,8 @@ def containers(server, known):
     found, wrong = {}, []
     for database in server.items.call("GET", "dbs").json["Databases"]:
         database = database["id"]
+        if database in OTHERS:
+            continue
         if database not in known:
             wrong.append(f"nobody made the database {database} of the NoSQL door")
         for body in server.items.call("GET", f"dbs/{database}/colls").json["DocumentCollections"]:

@@ -32,11 +32,13 @@ class Client:
         #: Requests that were answered, and those that were refused because others were faster.
         self.acks = self.yields = 0
         self.ended = True
+        #: Set where it is to end although its server goes on.
+        self.stopping = False
 
     def begin(self, gate, name):
         """Works in a thread until the end, together with others that wait at the gate; its first
         request makes the same name as theirs."""
-        self.ended = False
+        self.ended = self.stopping = False
         self.connect()
         threading.Thread(target=self.work, args=(gate, name), daemon=True).start()
 
@@ -44,7 +46,7 @@ class Client:
         try:
             gate.wait(30)
             self.meet(name)
-            while True:
+            while not self.stopping:
                 weighted(self.random, self.weights())()
         except Ended:
             pass

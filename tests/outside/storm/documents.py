@@ -1,8 +1,9 @@
 """A client of the MongoDB door: collections that are made by hand and by writing, get other names
 and go; indexes and rules of time to live."""
 
+from lib.ending import is_end
 from pymongo import InsertOne, UpdateOne
-from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from storm.client import Client, Ended, Refused
 
@@ -67,15 +68,13 @@ class Documents(Client):
         """The answer, or what kind of end there was."""
         try:
             return request()
-        except AutoReconnect as error:
-            raise Ended from error
         except BulkWriteError as error:
-            first = (error.details["writeErrors"] or [{"code": 0, "errmsg": str(error.details)}])[0]
-            if "shutting down" in first["errmsg"] or "interrupted" in first["errmsg"]:
+            if is_end(error):
                 raise Ended from error
+            first = (error.details["writeErrors"] or [{"code": 0, "errmsg": str(error.details)}])[0]
             raise Refused(first["code"], first["errmsg"]) from error
         except PyMongoError as error:
-            if "shutting down" in str(error) or "interrupted" in str(error):
+            if is_end(error):
                 raise Ended from error
             if not isinstance(error, OperationFailure):
                 raise

@@ -4,6 +4,7 @@ change and go, and items in them."""
 import http.client
 
 from lib import nosql
+from lib.ending import tells_end
 
 from storm.client import Client, Ended, Refused
 
@@ -80,9 +81,10 @@ class Items(Client):
     def ask(self, method, path, body=None, headers=()):
         try:
             reply = self.client.call(method, path, body, headers)
-        except (ConnectionError, http.client.HTTPException) as error:
+        except (ConnectionError, TimeoutError, http.client.HTTPException) as error:
             raise Ended from error
-        if (reply.status in (500, 503) and b"shutting down" in reply.body) or reply.status == 503:
+        ends = reply.status == 500 and tells_end(reply.body.decode(errors="replace"))
+        if ends or reply.status == 503:
             raise Ended
         if reply.status >= 400:
             raise Refused(reply.status, f"{method} {path}: {reply}")
