@@ -1,0 +1,131 @@
+"""What happens to a cluster: each fault is a generator that prepares, strikes after its first
+`yield` and mends after its second. It tells the nodes whose own clients cannot be served
+meanwhile."""
+
+import time
+
+from lib.relay import BACK, THERE
+
+#: Longer than a lease, its margin and a beat.
+CUT = 6.0
+PAUSE = 10.0
+
+
+def kill_owner(cluster):
+    """kill -9 of the owner; it comes back once another has taken over."""
+    owner = cluster.owner()
+    yield []
+    owner.kill()
+    cluster.owner(but=[owner])
+    yield [owner]
+    owner.start()
+
+
+def restart_owner(cluster):
+    """kill -9 of the owner, which its supervisor starts again."""
+    owner = cluster.owner()
+    yield []
+    owner.kill()
+    owner.start()
+    cluster.owner()
+    yield [owner]
+
+
+def kill_follower(cluster):
+    [follower, *_] = cluster.followers()
+    yield []
+    follower.kill()
+    time.sleep(1)
+    yield [follower]
+    follower.start()
+
+
+def rolling_restart(cluster):
+    """SIGTERM and start of each node in turn, the owner first."""
+    nodes = [cluster.owner(), *cluster.followers()]
+    yield []
+    for node in nodes:
+        node.leave()
+        node.start()
+        cluster.whole()
+    yield nodes
+
+
+def pause_owner(cluster):
+    """SIGSTOP of the owner, which wakes and finds another."""
+    owner = cluster.owner()
+    yield []
+    owner.pause()
+    cluster.owner(but=[owner])
+    time.sleep(PAUSE)
+    yield [owner]
+    owner.go_on()
+
+
+def hand_over(cluster):
+    [to, *_] = cluster.followers()
+    yield []
+    cluster.hand_over(to)
+    assert cluster.owner() is to
+    yield []
+
+
+def cut_from_cassandra(*ways):
+    """The owner loses Cassandra, the others do not; what it sent may arrive later."""
+
+    def fault(cluster):
+        island = move_to_island(cluster)
+        yield []
+        island.cassandra.cut(*ways)
+        cluster.owner(but=[island])
+        time.sleep(2)
+        yield [island]
+        island.cassandra.mend()
+
+    return fault
+
+
+def cut_from_others(side):
+    """The other nodes lose the owner (or it loses them), Cassandra is reached by all: nobody takes
+    over."""
+
+    def fault(cluster):
+        island = move_to_island(cluster)
+        epoch = island.about()["shards"][0]["epoch"]
+        yield []
+        links = getattr(island, side)
+        links.cut()
+        time.sleep(CUT)
+        shard = island.about()["shards"][0]
+        assert (shard["owner"], shard["epoch"]) == (island.name, epoch), shard
+        # A request on its way is lost, or was done; no client waits for it for ever.
+        links.mend(drop=True)
+        time.sleep(1)
+        yield [node for node in cluster.nodes if node is not island]
+
+    return fault
+
+
+def move_to_island(cluster):
+    island = cluster.nodes[0]
+    if cluster.owner() is not island:
+        cluster.hand_over(island)
+    return cluster.owner()
+
+
+FAULTS = {
+    "kill -9 of the owner": kill_owner,
+    "kill -9 of the owner, started again": restart_owner,
+    "kill -9 of a follower": kill_follower,
+    "rolling restart": rolling_restart,
+    "SIGSTOP of the owner": pause_owner,
+    "hand-over": hand_over,
+    "owner cut from Cassandra": cut_from_cassandra(),
+    "owner not heard by Cassandra": cut_from_cassandra(THERE),
+    "owner does not hear Cassandra": cut_from_cassandra(BACK),
+    "owner not reached by the others": cut_from_others("inward"),
+    "owner does not reach the others": cut_from_others("outward"),
+}
+
+#: Faults that a manual clock is left out of.
+SYSTEM_ONLY = {"hand-over", "rolling restart"}

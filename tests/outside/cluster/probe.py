@@ -1,0 +1,127 @@
+"""A client that goes on through every fault: it appends numbers to lists and asks for the time
+through one node. Its ledger says what was acknowledged, and how long nothing was."""
+
+import threading
+import time
+from itertools import pairwise
+
+import pymongo
+from lib.server import millis
+from pymongo.errors import PyMongoError
+
+#: Numbers in one list.
+LONGEST = 200
+PACE = 0.01
+
+
+class Probe:
+    """One client of one node, which connects again to it, wherever it listens then."""
+
+    def __init__(self, node, database="probe"):
+        self.node, self.database = node, database
+        self.name = node.name
+        #: Numbers by the name of their list: all that were sent, and those that were acknowledged.
+        self.sent, self.acked = {}, {}
+        #: When each answer came.
+        self.acks = []
+        #: Instants of the database, with the time before the question and after the answer.
+        self.instants = []
+        self.wrong, self.numbers = [], 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.work, daemon=True, name=f"probe {self.name}")
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join(60)
+
+    def connect(self):
+        return pymongo.MongoClient(
+            *self.node.address,
+            directConnection=True,
+            retryWrites=False,
+            retryReads=False,
+            serverSelectionTimeoutMS=1_000,
+            socketTimeoutMS=20_000,
+        )
+
+    def work(self):
+        while not self.over.is_set():
+            client = self.connect()
+            try:
+                while not self.over.wait(PACE):
+                    self.append(client[self.database]["lists"])
+                    self.ask(client.admin)
+            except PyMongoError:
+                self.over.wait(PACE)
+            except Exception as error:
+                self.wrong.append(f"probe {self.name}: {error!r}")
+                return
+            finally:
+                client.close()
+
+    def append(self, collection):
+        """Each number is sent once, whatever becomes of it."""
+        self.numbers += 1
+        number, name = self.numbers, f"{self.name}-{self.numbers // LONGEST}"
+        self.sent.setdefault(name, []).append(number)
+        found = collection.find_one_and_update(
+            {"_id": name}, {"$push": {"numbers": number}}, upsert=True, return_document=True
+        )
+        self.acks.append(time.monotonic())
+        self.acked.setdefault(name, []).append(number)
+        self.judge(name, found["numbers"], self.acked[name])
+
+    def ask(self, admin):
+        begin = time.monotonic()
+        now = millis(admin.command("hello")["localTime"])
+        self.instants.append((begin, time.monotonic(), now))
+
+    def judge(self, name, numbers, acked):
+        """What a list holds: every number that was acknowledged before it was read, in order, no
+        number twice, none that was not sent."""
+        sent = self.sent.get(name, [])
+        there = set(numbers)
+        told = f"list {name}"
+        if len(there) != len(numbers):
+            self.wrong.append(f"{told}: a number twice: {numbers}")
+        if there - set(sent):
+            self.wrong.append(f"{told}: {sorted(there - set(sent))} were never sent")
+        if lost := [number for number in acked if number not in there]:
+            self.wrong.append(f"{told}: acknowledged and lost: {lost}")
+        known = set(acked)
+        if [number for number in numbers if number in known] != acked:
+            self.wrong.append(f"{told}: in another order: {numbers}, acknowledged {acked}")
+
+    def compare(self, client):
+        """Judges all lists as a node shows them now."""
+        acked = {name: list(numbers) for name, numbers in list(self.acked.items())}
+        rows = client[self.database]["lists"].find({"_id": {"$regex": f"^{self.name}-"}})
+        found = {row["_id"]: row["numbers"] for row in rows}
+        for name in acked.keys() | found.keys():
+            self.judge(name, found.get(name, []), acked.get(name, []))
+
+    def gap(self, since, until):
+        """The longest time without an acknowledgement between two times."""
+        inside = [at for at in self.acks if since <= at <= until]
+        edges = [since, *inside, until]
+        return max(later - sooner for sooner, later in pairwise(edges))
+
+
+def backwards(instants, slack=0):
+    """Instants that were told after a later one had been told; all probes' together."""
+    wrong, latest = [], None
+    # Answers in the order of their ends, beside questions in the order of their begins.
+    ended = sorted(instants, key=lambda one: one[1])
+    at = 0
+    for begin, _, now in sorted(instants):
+        while at < len(ended) and ended[at][1] < begin:
+            if latest is None or latest < ended[at][2]:
+                latest = ended[at][2]
+            at += 1
+        if latest is not None and now + slack < latest:
+            wrong.append(f"the time was {latest} and then {now}")
+    return wrong

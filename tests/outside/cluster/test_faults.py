@@ -1,0 +1,104 @@
+"""Faults under load through all nodes and both doors: nothing acknowledged is lost, nothing is done
+twice, all nodes give the same answer, and instants never go back.
+
+ROUNDS says how many of each fault (default 1; 30 with --torture), shared between a system and a
+manual clock; SEED where they begin. FAULTS is a part of the names of those that are wanted.
+"""
+
+import os
+import random
+import statistics
+import time
+
+import pytest
+from crash.check import documents
+from lib.cluster import Cluster, Node
+from lib.island import IslandNode
+from lib.seed import SEED, TORTURE
+
+from cluster.faults import FAULTS, SYSTEM_ONLY
+from cluster.load import Clients
+
+ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 1))
+WANTED = os.environ.get("FAULTS", "")
+CLOCKS = ("system", "manual")
+
+
+def dealt(clock):
+    """The rounds of a cluster with this clock: all faults have their turn on either."""
+    rounds = [name for name in FAULTS if WANTED in name for _ in range(ROUNDS)]
+    own = [name for at, name in enumerate(rounds) if turn(name, at) == clock]
+    random.Random(f"{SEED} {clock}").shuffle(own)
+    return own
+
+
+def turn(name, at):
+    """The clock that a round has."""
+    return "system" if name in SYSTEM_ONLY else CLOCKS[(at + SEED) % 2]
+
+
+def strike(cluster, clients, name):
+    """One round: a wave of work with the fault in it, a wave while it is mended. Answers the
+    longest time without service, for each node that could serve, and what is wrong."""
+    fault = FAULTS[name](cluster)
+    next(fault)
+    clients.begin()
+    time.sleep(clients.load.rng.uniform(0.5, 1.5))
+    began = time.monotonic()
+    struck = next(fault)
+    clients.stop()
+    wrong = clients.compare(cluster.owner())
+    ended = time.monotonic()
+    clients.begin()
+    time.sleep(0.5)
+    next(fault, None)
+    cluster.whole()
+    time.sleep(0.5)
+    clients.stop()
+    for node in cluster.nodes:
+        wrong += [f"through {node.name}: {text}" for text in clients.compare(node)]
+    spared = [probe for probe in clients.probes if probe.node not in struck] or clients.probes
+    return [probe.gap(began, ended) for probe in spared], wrong
+
+
+def same_everywhere(cluster, clients):
+    """Each node's own copy, shown by itself as the owner."""
+    seen = []
+    for node in cluster.nodes:
+        if cluster.owner() is not node:
+            cluster.hand_over(node)
+        assert cluster.owner() is node
+        assert clients.compare(node) == []
+        if clients.load.times.stands:
+            seen.append(documents(node.client["torture"]))
+    assert all(one == seen[0] for one in seen), "nodes differ"
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_faults_under_load(clock, capsys):
+    rounds, gaps = dealt(clock), {}
+    if not rounds:
+        pytest.skip("no round is dealt to this clock")
+    with Cluster([IslandNode, Node, Node], clock=clock) as cluster:
+        clients = Clients(cluster)
+        with clients.probing():
+            for round, name in enumerate(rounds):
+                told = f"SEED={SEED}, round {round} ({name})"
+                try:
+                    gap, wrong = strike(cluster, clients, name)
+                except AssertionError as error:
+                    raise AssertionError(f"{told}: {error}") from error
+                assert wrong == [], f"{told}, {len(wrong)} things:\n" + "\n".join(wrong[:12])
+                gaps.setdefault(name, []).extend(gap)
+        same_everywhere(cluster, clients)
+        for node in cluster.nodes:
+            node.leave()
+    with capsys.disabled():
+        print(
+            f"\n{clock} clock: {len(rounds)} rounds, {clients.acks()} requests acknowledged, "
+            "0 lost, 0 twice; seconds without service, median and worst of the nodes that could "
+            "serve:"
+        )
+        for name, found in sorted(gaps.items()):
+            print(f"  {name}: {statistics.median(found):.2f} {max(found):.2f}")
+    assert clients.acks() > 50 * len(rounds), "hardly any load"

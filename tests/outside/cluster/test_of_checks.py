@@ -1,0 +1,91 @@
+"""The checks notice what they are there for."""
+
+import pytest
+
+from cluster.probe import Probe, backwards
+from cluster.registers import FOREVER, UNKNOWN, Operation, is_linearizable
+
+
+def op(kind, begin, end, answer, value=None, old=None):
+    return Operation(kind, begin, end, answer, value, old)
+
+
+INSERT = op("insert", 0, 1, True, "a")
+LOST = op("insert", 0, FOREVER, UNKNOWN, "a")
+
+LEGAL = {
+    "nothing": [],
+    "a read of what was inserted": [INSERT, op("read", 2, 3, "a")],
+    "a read beside an insertion": [op("insert", 0, 3, True, "a"), op("read", 1, 2, None)],
+    "one of two swaps": [
+        INSERT,
+        op("swap", 2, 5, True, "b", "a"),
+        op("swap", 2, 5, False, "c", "a"),
+        op("read", 6, 7, "b"),
+    ],
+    "an unanswered insertion that was done": [LOST, op("read", 5, 6, "a")],
+    "an unanswered insertion that was not": [LOST, op("read", 5, 6, None)],
+    "an unanswered insertion that was done late": [
+        LOST,
+        op("read", 5, 6, None),
+        op("read", 7, 8, "a"),
+    ],
+}
+ILLEGAL = {
+    "a lost insertion": [INSERT, op("read", 2, 3, None)],
+    "a stale read": [INSERT, op("swap", 2, 3, True, "b", "a"), op("read", 4, 5, "a")],
+    "two winners": [
+        INSERT,
+        op("swap", 2, 5, True, "b", "a"),
+        op("swap", 2, 5, True, "c", "a"),
+    ],
+    "a resurrection": [INSERT, op("delete", 2, 3, True), op("read", 4, 5, "a")],
+    "an unanswered insertion done and undone": [
+        LOST,
+        op("read", 5, 6, "a"),
+        op("read", 7, 8, None),
+    ],
+    "an insertion done twice": [LOST, op("delete", 2, 3, True), op("delete", 4, 5, True)],
+}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_of_checks_registers_legal(name):
+    assert is_linearizable(LEGAL[name])
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_of_checks_registers_illegal(name):
+    assert not is_linearizable(ILLEGAL[name])
+
+
+class Nowhere:
+    name = "node1"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ([1, 2, 3], None),
+        ([1, 3, 2], None),
+        ([1, 3], None),
+        ([1, 1, 3], "twice"),
+        ([1], "lost"),
+        ([3, 1], "another order"),
+        ([1, 3, 4], "never sent"),
+    ],
+)
+def test_of_checks_lists(numbers, told):
+    """1 and 3 were acknowledged, 2 had no answer."""
+    probe = Probe(Nowhere)
+    probe.sent["l"] = [1, 2, 3]
+    probe.judge("l", numbers, [1, 3])
+    assert (told is None) == (probe.wrong == [])
+    assert told is None or told in probe.wrong[0]
+
+
+def test_of_checks_instants():
+    """Only a question that began after an answer may not be told less."""
+    assert backwards([(0, 1, 10), (2, 3, 10), (2, 5, 11)]) == []
+    assert backwards([(0, 5, 11), (1, 4, 10)]) == []
+    assert backwards([(0, 1, 11), (2, 3, 10)]) != []

@@ -1,0 +1,204 @@
+"""A cluster under test: nodes of `ebb` over the Apache Cassandra that EBB_CASSANDRA names, each
+with a directory of its own, in a keyspace that is made for them. All end with the test."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+from lib.server import EBB_BIN, Server
+
+#: HOST:PORT,... of Cassandra's nodes, and the folder from which `tests/cluster/cassandra` runs
+#: them.
+CONTACT_POINTS = os.environ.get("EBB_CASSANDRA", "")
+FOLDER = os.environ.get("EBB_CASSANDRA_DIR", "")
+SCRIPT = pathlib.Path(__file__).parents[2] / "cluster" / "cassandra"
+#: Seconds after which a node that lives has taken over, on a machine that does other work too.
+OWNED_WITHIN = 30.0
+#: Seconds after which a hand-over has been answered, one way or the other.
+HAND_OVER = 25.0
+
+
+def of_keyspace(keyspace):
+    """The flags that name a keyspace."""
+    return ["--cassandra-contact-points", CONTACT_POINTS, "--cassandra-keyspace", keyspace]
+
+
+def init(keyspace, *more):
+    """Runs `ebb admin cluster init`."""
+    line = [EBB_BIN, "admin", "cluster", "init", *of_keyspace(keyspace), *more]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+
+
+def new_keyspace():
+    return f"t{uuid.uuid4().hex[:12]}"
+
+
+def free_port():
+    """A port on which nobody listened just now."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return made.getsockname()[1]
+
+
+class Node(Server):
+    """One node. It listens elsewhere after each start, as any server under test."""
+
+    def __init__(self, keyspace, name, flags=(), peer=None, **options):
+        #: Where the link is, also after another start.
+        self.peer = peer or f"127.0.0.1:{free_port()}"
+        own = ["--store", "cassandra", *of_keyspace(keyspace), "--node-name", name]
+        flags = [*own, "--peer-addr", self.peer, *flags]
+        super().__init__(
+            data_dir=True, flags=flags, **{"nosql": True, "log_level": "info", **options}
+        )
+        self.name = name
+        self.paused = False
+
+    def meet(self, peers):
+        """Where the links of the other nodes are, which it finds by itself."""
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+        self.paused = True
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.paused = False
+
+    def serves(self):
+        """Whether it can be expected to answer."""
+        return self.process is not None and self.alive() and not self.paused
+
+    def about(self):
+        """What the node tells of the cluster."""
+        return self.admin("/_ebb/cluster")
+
+    def role(self):
+        """What it is to the data; None without an answer."""
+        try:
+            return self.about()["node"]["role"]
+        except OSError:
+            return None
+
+    def clock_ms(self):
+        return self.admin("/_ebb/clock")["now_ms"]
+
+
+class Cluster:
+    """Nodes `node1`, `node2` and so on. `kinds` are their classes, `flags_of` maps the number of a
+    node to flags of its own."""
+
+    def __init__(
+        self, kinds=(Node, Node, Node), clock="system", flags=(), flags_of=None, **options
+    ):
+        self.keyspace, self.clock = new_keyspace(), clock
+        self.nodes = []
+        for number, kind in enumerate(kinds, 1):
+            own = [*flags, *(flags_of or {}).get(number, [])]
+            name = f"node{number}"
+            self.nodes.append(kind(self.keyspace, name, flags=own, clock=clock, **options))
+        for node in self.nodes:
+            node.meet([other.peer for other in self.nodes if other is not node])
+
+    def __enter__(self):
+        try:
+            made = init(self.keyspace, "--clock", self.clock)
+            assert made.returncode == 0, made.stdout + made.stderr
+            self.start(*self.nodes)
+            self.owner()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for node in self.nodes:
+            node.close()
+
+    def start(self, *nodes):
+        """Starts nodes side by side."""
+        with ThreadPoolExecutor(len(nodes) or 1) as pool:
+            list(pool.map(lambda node: node.start(), nodes))
+
+    def serving(self):
+        return [node for node in self.nodes if node.serves()]
+
+    def owner(self, but=(), within=OWNED_WITHIN):
+        """The node that owns the data and serves them; waits for one that is none of `but`."""
+        until = time.monotonic() + within
+        while True:
+            for node in self.serving():
+                if node not in but and node.role() == "owner" and node.ready()[0] == 200:
+                    return node
+            assert time.monotonic() < until, f"nobody owns the data: {self.told()}"
+            time.sleep(0.05)
+
+    def followers(self):
+        owner = self.owner()
+        return [node for node in self.serving() if node is not owner]
+
+    def whole(self, within=OWNED_WITHIN):
+        """Waits until there is an owner and all nodes are ready; returns the owner."""
+        until = time.monotonic() + within
+        owner = self.owner(within=within)
+        while True:
+            states = {node.name: node.ready() for node in self.nodes}
+            if all(status == 200 for status, _ in states.values()):
+                return owner
+            assert time.monotonic() < until, f"not ready: {states} {self.told()}"
+            time.sleep(0.05)
+
+    def told(self):
+        """The ends of all logs."""
+        return {node.name: node.log.read_text(errors="replace")[-1500:] for node in self.nodes}
+
+    def hand_over(self, to):
+        """Has the owner hand the data to a node, and returns the seconds it says that took."""
+        body = {"shard": 0, "to": to.name}
+        [through, *_] = self.serving()
+        try:
+            return through.admin("/_ebb/cluster/hand-over", body, HAND_OVER)["took_ms"] / 1000
+        except OSError as error:
+            text = error.read() if isinstance(error, urllib.error.HTTPError) else ""
+            states = [(node.name, node.role(), node.ready()) for node in self.serving()]
+            raise AssertionError(f"{error} {text} {states} {self.told()}") from error
+
+
+class Cassandra:
+    """Kills and starts nodes of Cassandra (1 to 3), which all clusters of the run share."""
+
+    def __init__(self):
+        assert FOLDER, "EBB_CASSANDRA_DIR is not set: run through tests/cluster/cassandra"
+
+    def run(self, what, number, *more, within=120.0):
+        line = [str(SCRIPT), what, FOLDER, str(number), *more]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=within)
+        assert done.returncode == 0, f"{what} {number}: {done.stdout}{done.stderr}"
+
+    def kill(self, number):
+        self.run("kill", number)
+
+    def mend(self, number, *keyspaces):
+        """Starts a node again, and brings what it missed to it."""
+        self.run("start-node", number)
+        for keyspace in keyspaces:
+            self.run("nodetool", number, "repair", "-full", keyspace)
+
+    @contextlib.contextmanager
+    def without(self, number, *keyspaces):
+        """A node is dead while the body runs."""
+        self.kill(number)
+        try:
+            yield
+        finally:
+            self.mend(number, *keyspaces)

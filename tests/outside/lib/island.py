@@ -1,0 +1,108 @@
+"""A node of a cluster in a network of its own: whatever it says and hears goes through relays,
+which a test cuts. Making such a network wants root."""
+
+import ctypes
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from lib.cluster import CONTACT_POINTS, Node
+from lib.relay import Relay, listener, outgoing
+from lib.server import address
+
+CLONE_NEWNET = 0x4000_0000
+
+
+class Island:
+    """A network namespace with nothing in it but its own loopback, held by two threads: whoever
+    waits there for a server to start must not keep a relay from making sockets."""
+
+    def __init__(self):
+        self.thread, self.sockets = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+        self.run(self.leave)
+        # A thread is where the one was that made it.
+        self.run(lambda: self.sockets.submit(outgoing).result().close())
+
+    @staticmethod
+    def leave():
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+    def run(self, what, *args):
+        """Does something there: processes and sockets that it makes belong there."""
+        return self.thread.submit(what, *args).result()
+
+    def outgoing(self):
+        return self.sockets.submit(outgoing).result()
+
+    def close(self):
+        self.thread.shutdown()
+        self.sockets.shutdown()
+
+
+class Links:
+    """Several relays that are cut together."""
+
+    def __init__(self):
+        self.relays = []
+
+    def cut(self, *ways):
+        for relay in self.relays:
+            relay.cut(*ways)
+
+    def mend(self, drop=False):
+        for relay in self.relays:
+            relay.mend(drop)
+
+
+class IslandNode(Node):
+    """A node that reaches Cassandra by `cassandra`, other nodes by `outward`, and is reached by
+    them by `inward`. Clients are never cut off."""
+
+    def __init__(self, *args, flags=(), **options):
+        self.island = Island()
+        self.cassandra, self.outward, self.inward = Links(), Links(), Links()
+        for text in CONTACT_POINTS.split(","):
+            self.outwards(self.cassandra, address(text))
+        #: Where clients and other nodes find what listens there.
+        self.doors = {name: self.inwards() for name in ("mongo", "cosmos", "admin", "peer")}
+        self.inward.relays.append(self.doors["peer"])
+        host, port = self.doors["peer"].address
+        flags = [*flags, "--peer-advertise", f"{host}:{port}"]
+        self.doors["peer"].target = ("127.0.0.1", 8090)
+        super().__init__(*args, flags=flags, peer="127.0.0.1:8090", **options)
+
+    def outwards(self, links, target):
+        """What listens at this address outside is reached under the same address there."""
+        links.relays.append(Relay(self.island.run(listener, target), target))
+
+    def inwards(self):
+        return Relay(listener(), outgoing=self.island.outgoing)
+
+    def meet(self, peers):
+        for text in peers:
+            self.outwards(self.outward, address(text))
+
+    def start(self):
+        self.island.run(super().start)
+        self.client.close()
+        self.doors["mongo"].target, self.doors["cosmos"].target = self.address, self.items.address
+        self.doors["admin"].target = address(self.admin_url.removeprefix("http://"))
+        host, port = self.doors["admin"].address
+        self.admin_url = f"http://{host}:{port}"
+        self.address, self.items.address = self.doors["mongo"].address, self.doors["cosmos"].address
+        self.client = self.connect(event_listeners=self.listeners)
+        return self
+
+    def mend(self, drop=False):
+        for links in (self.cassandra, self.outward, self.inward):
+            links.mend(drop)
+
+    def close(self):
+        super().close()
+        relays = [*self.cassandra.relays, *self.outward.relays, *self.doors.values()]
+        for relay in relays:
+            relay.close()
+        self.island.close()
