@@ -23,6 +23,16 @@ portal *ARGS:
     EBB_PORTAL=required cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/portal/run {{ARGS}}
 
+# Three nodes on three of Apache Cassandra, until Ctrl-C; it prints how to connect and leaves nothing behind.
+cluster:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/cluster/nodes
+
+# The long version of what is done to a cluster.
+cluster-torture:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/cluster/run --torture
+
 # The long versions of kill -9 and the other torments.
 torture:
     cargo build --release -p ebb
