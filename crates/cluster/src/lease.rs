@@ -142,8 +142,9 @@ impl Lease {
             (Step::Look, Ok(Reply::Nodes(nodes))) => {
                 let record = own(&nodes, self.settings.node);
                 let before = record.map_or(0, |own| own.incarnation);
-                self.own
-                    .extend(record.filter(|own| own.about == self.settings.about).map(|_| before));
+                self.own.extend(
+                    record.filter(|own| self.settings.was_here(&own.about)).map(|_| before),
+                );
                 self.step = Step::Enter { before };
             }
             (Step::Enter { before }, Ok(Reply::Swapped(Swapped::Done))) => {
@@ -266,6 +267,22 @@ mod tests {
         assert!(matches!(fact, Some(LeaseFact::Entered { incarnation: 4, .. })));
         assert!(lease.was(3) && lease.was(4) && !lease.was(2));
         lease
+    }
+
+    #[test]
+    fn a_node_knows_its_former_incarnation_by_its_place_whatever_its_addresses() {
+        for (said, is_own) in
+            [("here, port 1", true), ("here", true), ("elsewhere", false), ("her", false)]
+        {
+            let about = Bytes::from_static(b"here, port 2");
+            let mut settings = Settings::new(Uuid::nil(), 0, NODE, about);
+            settings.place_bytes = 4;
+            let mut lease = Lease::new(settings, 1);
+            let about = Bytes::from(said);
+            let before = NodeRecord { about, ..record(3, 0, NodeState::Up) };
+            step(&mut lease, 1, Ok(Reply::Nodes(vec![before])));
+            assert_eq!(lease.was(3), is_own, "{said}");
+        }
     }
 
     #[test]

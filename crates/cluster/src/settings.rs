@@ -18,10 +18,12 @@ pub struct Settings {
     pub shard: u32,
     /// The node's id, made with its data directory.
     pub node: Uuid,
-    /// What others should know of it: addresses, version, boot id. An incarnation that said the same
-    /// is its own former one and over, as it holds the lock of its data directory; one that said
-    /// something else may be of a copy that runs elsewhere.
+    /// What others should know of it: addresses, version, boot id.
     pub about: Bytes,
+    /// So many bytes at the beginning of `about` name this directory in this boot of this machine. An
+    /// incarnation that said the same is its own former one and over, as it holds the lock of its
+    /// directory; one that said something else may be of a copy that runs elsewhere.
+    pub place_bytes: usize,
     /// How long a beat lets an owner serve reads.
     pub lease: u64,
     /// How much longer others wait.
@@ -70,6 +72,7 @@ impl Settings {
             shard,
             node,
             about,
+            place_bytes: usize::MAX,
             lease: 3_000 * MS,
             margin: 500 * MS,
             abandon: 12_000 * MS,
@@ -89,6 +92,12 @@ impl Settings {
             piece_bytes: 4 << 20,
             rules: Rules::default(),
         }
+    }
+
+    /// Whether a node that said this of itself was this one in this boot of its machine.
+    pub(crate) fn was_here(&self, about: &[u8]) -> bool {
+        let place = |about: &[u8]| about.get(..self.place_bytes).unwrap_or(about).to_vec();
+        place(about) == place(&self.about)
     }
 
     /// How long a beat has to stand still before its lease is over for everybody.

@@ -53,7 +53,7 @@ impl std::error::Error for Refused {}
 pub(crate) struct DataDir {
     pub(crate) path: PathBuf,
     /// The open file `lock`; the system releases the lock when it is closed, also after a crash.
-    _lock: File,
+    lock: File,
 }
 
 impl DataDir {
@@ -90,11 +90,16 @@ impl DataDir {
         }
         // Under the lock: two first starts at once must not both mark the directory.
         check_format(path)?;
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        Ok(Self { path: path.to_owned(), lock })
     }
 }
 
 impl DataDir {
+    /// What the system says of the lock: a copy of the directory has another.
+    pub(crate) fn lock_metadata(&self) -> io::Result<fs::Metadata> {
+        self.lock.metadata()
+    }
+
     /// Returns the folder of temporary files, empty: what an earlier process left there is removed. Only
     /// the holder of the lock may do so, hence a method.
     pub(crate) fn temporary_folder(&self) -> io::Result<PathBuf> {

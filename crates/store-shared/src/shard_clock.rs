@@ -22,6 +22,9 @@ use crate::node_clock::NodeClock;
 /// A boot that is none of this machine's: the boot clock says nothing then.
 const NO_BOOT: BootId = [0xff; 16];
 
+/// How much later than it was made a checkpoint is seen at the most, in usual times.
+const LOOK_MS: i64 = 1_000;
+
 /// Makes readings of the machine's clocks, one for each clock.
 pub type ClockSources = Arc<dyn Fn() -> Box<dyn ClockSource> + Send + Sync>;
 
@@ -129,10 +132,27 @@ impl ShardClock {
             ClockMode::System => last,
         });
         let least_ms = if options.mode == ClockMode::Manual { i64::MIN } else { least_ms };
-        let lease = ClusterLease { ms: options.lease_ms, least: Instant::from_ms(least_ms) };
         let source = (options.sources)();
+        let least_ms = match (options.mode, last) {
+            (ClockMode::System, Some(last)) if heritage.seen_alive => {
+                least_ms.max(wall_before_look(&last, &*source))
+            }
+            _ => least_ms,
+        };
+        let lease = ClusterLease { ms: options.lease_ms, least: Instant::from_ms(least_ms) };
         Clock::start_leased(options.mode, source, options.boot_id, last, Some(lease))
     }
+}
+
+/// A checkpoint was made a little before it was seen, and by so much the clock that goes on from it is
+/// behind: it may begin with the wall clock, where that is no further ahead than a look may take.
+/// Without this each owner would be a little later than the one before.
+fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
+    let elapsed_ms = source.boot_ns().saturating_sub(seen.boot_ns) / 1_000_000;
+    let now_ms = seen.ms.saturating_add(elapsed_ms);
+    let wall_ms = source.wall_ms();
+    let is_near = (0..=LOOK_MS).contains(&wall_ms.saturating_sub(now_ms));
+    if is_near { wall_ms } else { i64::MIN }
 }
 
 /// Where a manual clock stood: at the later of the two.

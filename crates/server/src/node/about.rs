@@ -1,11 +1,22 @@
-//! What a node tells the others of itself, in its record of the ledger: JSON, so that an older version
-//! reads what a newer one writes.
+//! What a node tells the others of itself, in its record of the ledger: the place where it runs, of
+//! fixed length, and JSON, so that an older version reads what a newer one writes.
+//!
+//! ```text
+//! boot id (32 hexadecimal digits) · device, inode of the directory's lock (16 each) · {"name": ..}
+//! ```
+
+use std::{io, os::unix::fs::MetadataExt};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What others should know of a node. An incarnation that said the same is this node in this boot of
-/// its machine, which `boot` makes true.
+use crate::{checkpoint::boot_id, data_dir::DataDir};
+
+/// Bytes of the place. An incarnation that said the same place is this node in this boot of its machine,
+/// in this directory and in no copy of it.
+pub(crate) const PLACE_BYTES: usize = 64;
+
+/// What others should know of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct About {
@@ -21,21 +32,29 @@ pub(crate) struct About {
     pub(crate) admin: Option<String>,
     /// Of the program.
     pub(crate) version: String,
-    /// Names this boot of its machine, in hexadecimal digits.
-    pub(crate) boot: String,
+}
+
+/// The place of a node with this data directory.
+pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
+    let lock = directory.lock_metadata()?;
+    let boot: String = boot_id().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{boot}{:016x}{:016x}", lock.dev(), lock.ino()))
 }
 
 impl About {
     /// As the record has it.
-    pub(crate) fn encode(&self) -> Bytes {
+    pub(crate) fn encode(&self, place: &str) -> Bytes {
+        let mut bytes = place.as_bytes().to_vec();
         // A struct of texts always becomes JSON.
-        serde_json::to_vec(self).unwrap_or_default().into()
+        bytes.extend(serde_json::to_vec(self).unwrap_or_default());
+        bytes.into()
     }
 
     /// Reads a record; what cannot be read is empty: the node is shown by its id then, and nothing is
     /// sent to it.
     pub(crate) fn decode(bytes: &[u8]) -> Self {
-        serde_json::from_slice(bytes).unwrap_or_default()
+        let json = bytes.get(PLACE_BYTES..).unwrap_or_default();
+        serde_json::from_slice(json).unwrap_or_default()
     }
 }
 
@@ -45,10 +64,16 @@ mod tests {
 
     #[test]
     fn a_record_is_read_by_other_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = DataDir::open(folder.path(), false).unwrap();
+        let place = place_of(&directory).unwrap();
+        assert_eq!(place.len(), PLACE_BYTES);
         let about = About { name: "a".to_owned(), peer: "h:1".to_owned(), ..About::default() };
-        assert_eq!(About::decode(&about.encode()), about);
-        let newer = br#"{"name":"a","peer":"h:1","more":[1]}"#;
-        assert_eq!(About::decode(newer), about);
-        assert_eq!(About::decode(b"\xff"), About::default());
+        assert_eq!(About::decode(&about.encode(&place)), about);
+        let newer = format!("{place}{{\"name\":\"a\",\"peer\":\"h:1\",\"more\":[1]}}");
+        assert_eq!(About::decode(newer.as_bytes()), about);
+        for noise in [&b"\xff"[..], b"", &[b'{'; 70]] {
+            assert_eq!(About::decode(noise), About::default());
+        }
     }
 }

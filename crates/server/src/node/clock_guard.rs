@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How far off a wall clock may be, milliseconds.
 const MOST_OFF_MS: i64 = 60_000;
 /// How long a node that is off lets others go first: they take over within seconds.
-const HELD_BACK: Duration = Duration::from_secs(30);
+const HELD_BACK: Duration = Duration::from_secs(10);
 /// A node whose beat stood still for so long may be gone.
 const SILENCE: Duration = Duration::from_secs(4);
 

@@ -11,7 +11,7 @@ use store_shared::{ClockSources, NodeOptions, ShardClock, ShardClockOptions, Sha
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use super::{
-    about::About,
+    about::{About, PLACE_BYTES, place_of},
     admin, clock_guard,
     facts::{Counts, Facts},
     gateway::Gateway,
@@ -85,9 +85,10 @@ pub(crate) async fn open<L: Ledger>(
         cosmos: site.ready.cosmos.clone(),
         admin: site.ready.admin.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        boot: boot_id().iter().map(|byte| format!("{byte:02x}")).collect(),
     });
-    let settings = Settings::new(record.id, 0, node, about.encode());
+    let place = place_of(&data_dir).map_err(failed)?;
+    let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
+    settings.place_bytes = PLACE_BYTES;
     let sources = clock_sources(&config);
     let clock = shard_clock(&config, &settings, &sources);
     let shared = Arc::new(open_shared(&config, settings, &clock, ledger, &data_dir)?);

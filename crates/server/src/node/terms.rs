@@ -66,7 +66,9 @@ impl Terms {
                     tracing::info!(epoch, "this node does not own the data any more");
                 }
                 Some(Err(failure)) => {
-                    tracing::error!(%failure, epoch, "the data cannot be served");
+                    tracing::error!(%failure, epoch, "the data cannot be served here");
+                    // Another node may be able to. Without one this node claims the data again.
+                    self.route.hand_over().await;
                     background::wait_for(AGAIN).await;
                 }
                 None => {}

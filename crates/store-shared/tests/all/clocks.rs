@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clock::{Checkpoint, Clock, ClockMode, ClockSource, Instant};
-use cluster::Heritage;
+use cluster::{Heritage, TermRecord};
 use store::{Commit, Mutation, Outcome, Space, Stamp, Store as _, laws::ManualTime};
 use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions, SharedNode};
 
@@ -244,5 +244,40 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
         // From here on none is made.
         assert!(!clock.persist(Checkpoint { ms: moved.ms + 1, ..moved }).await);
         clock.end();
+    }
+}
+
+/// A checkpoint is seen a little after it was made; the clock is not behind by that.
+#[tokio::test]
+async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_is_near() {
+    for (late_ms, behind_ms) in [(300, 0), (2_000, 2_000), (-300, -300)] {
+        let boot = BootTime::default();
+        let sources = boot.clone();
+        let clock = ShardClock::new(ShardClockOptions {
+            mode: ClockMode::System,
+            sources: Arc::new(move || Box::new(Ahead { boot: sources.clone(), ms: 0 })),
+            boot_id: [1; 16],
+            lease_ms: LEASE_MS,
+        });
+        let elapsed_ms = 2 * LEASE_MS;
+        let wall = wall_ms(&boot);
+        let made = Checkpoint {
+            number: 1,
+            boot_id: [2; 16],
+            boot_ns: 0,
+            ms: wall - elapsed_ms - late_ms,
+            reap_until_ms: i64::MAX,
+            accepted_at_ms: 0,
+            manual: false,
+            wall_ms: None,
+        };
+        let noted = boot.now_ns() - u64::try_from(elapsed_ms * 1_000_000).unwrap();
+        let term = TermRecord { shard: 0, epoch: 1, committed: 0, clock: made.encode().into() };
+        let heritage =
+            Heritage { beat: Some((term, noted)), least: Bytes::new(), seen_alive: true };
+        clock.open(&heritage).unwrap();
+        let begins = clock.current().unwrap().last_used().ms;
+        let about = wall - behind_ms - 50..wall - behind_ms + 200;
+        assert!(about.contains(&begins), "{late_ms}: {}", begins - wall);
     }
 }
