@@ -10,10 +10,11 @@ from lib.seed import TORTURE
 
 from cluster.probe import Probe, backwards
 
-S, HOUR = 1_000, 3_600_000
+S = 1_000
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
-#: Milliseconds by which each node's wall clock is off.
-WALLS = {"5 s": [0, 5 * S, -5 * S], "an hour": [0, HOUR, -HOUR]}
+#: Milliseconds by which each node's wall clock is off. One that is off by more than a minute is not
+#: ready: server/src/node/tests.rs has those.
+WALLS = {"5 s": [0, 5 * S, -5 * S]}
 
 
 def moved(cluster, to):
