@@ -54,6 +54,11 @@ impl Checkpoint {
         [old.filter(|_| wall_ms.is_some()).map(|old| Self { wall_ms, ..old }), old]
     }
 
+    /// What [`encode`](Self::encode) wrote, where nothing stands behind it.
+    pub fn decode_whole(bytes: &[u8]) -> Option<Self> {
+        Self::decode(bytes).into_iter().flatten().next()
+    }
+
     fn decode_old(bytes: &[u8]) -> Option<Self> {
         let number = |at: usize| -> Option<[u8; 8]> { bytes.get(at..at + 8)?.try_into().ok() };
         Some(Self {

@@ -60,8 +60,9 @@ enum Keeper {
     Nowhere,
     /// In a file of the data directory.
     Folder(PathBuf),
-    /// In the cluster's data, so that the next owner has them.
-    Cluster(Engine<AnyStore>),
+    /// In the cluster's data, so that the next owner has them. The lock is held from the commit until
+    /// the switch is turned, so that two changes at once end with the same state in both.
+    Cluster(Engine<AnyStore>, tokio::sync::Mutex<()>),
 }
 
 /// Where the switches are among the small records of an engine. No API begins a path like this.
@@ -75,7 +76,7 @@ impl Features {
             Some(Value::Bool(on)) => Some(*on),
             _ => None,
         });
-        Self::made(flag, stored, Keeper::Cluster(engine.clone()))
+        Self::made(flag, stored, Keeper::Cluster(engine.clone(), tokio::sync::Mutex::default()))
     }
 
     /// Returns the switches as a flag says, else as the file says, else all on. Without a folder nothing
@@ -139,7 +140,8 @@ impl Features {
     /// work, and to its end even when the client that asked has left. On a failure the switch stays as
     /// it was.
     pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
-        if let Keeper::Cluster(engine) = &self.keeper {
+        if let Keeper::Cluster(engine, turning) = &self.keeper {
+            let _one = turning.lock().await;
             return self.turn_in_cluster(engine, on).await;
         }
         let features = Arc::clone(self);
@@ -147,7 +149,7 @@ impl Features {
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// The same in the cluster's data. Of two changes at once the later commit wins, and is turned later.
+    /// The same in the cluster's data; the caller holds the lock of `keeper`.
     async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();

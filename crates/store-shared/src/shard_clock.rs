@@ -98,9 +98,12 @@ impl ShardClock {
 
     fn begun(&self, heritage: &Heritage) -> Result<Clock, ClockRefusal> {
         let options = &self.options;
-        let least = decoded(&heritage.least);
+        let least = Checkpoint::decode_whole(&heritage.least);
         let of_beat = heritage.beat.as_ref().and_then(|(term, noted)| {
-            Some((decoded(&term.clock)?, i64::try_from(*noted).unwrap_or(i64::MAX)))
+            Some((
+                Checkpoint::decode_whole(&term.clock)?,
+                i64::try_from(*noted).unwrap_or(i64::MAX),
+            ))
         });
         let (last, least_ms) = match (of_beat, least) {
             // The owner may have gone on for a lease.
@@ -159,11 +162,6 @@ fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
 fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i64 {
     let beat = of_beat.map(|(beat, _)| beat);
     least.into_iter().chain(beat).map(|checkpoint| checkpoint.ms).max().unwrap_or(i64::MIN)
-}
-
-/// A checkpoint of a record.
-fn decoded(bytes: &Bytes) -> Option<Checkpoint> {
-    Checkpoint::decode(bytes).into_iter().flatten().next()
 }
 
 impl NodeClock for ShardClock {

@@ -98,7 +98,7 @@ impl ClockGuard {
         }
         let record = view.nodes.iter().find(|record| record.node == owner)?;
         let term = record.terms.iter().find(|term| term.epoch == epoch)?;
-        let checkpoint = Checkpoint::decode(&term.clock).into_iter().flatten().next()?;
+        let checkpoint = Checkpoint::decode_whole(&term.clock)?;
         (!checkpoint.manual).then_some(checkpoint.ms)
     }
 

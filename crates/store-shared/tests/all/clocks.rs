@@ -220,7 +220,7 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
         boot_id: [1; 16],
         lease_ms: LEASE_MS,
     });
-    let said = |bytes: &[u8]| Checkpoint::decode(bytes).into_iter().flatten().next().unwrap();
+    let said = |bytes: &[u8]| Checkpoint::decode_whole(bytes).unwrap();
     let heritage = Heritage { beat: None, least: Bytes::new(), seen_alive: false };
     for answered_before in [true, false] {
         clock.open(&heritage).unwrap();

@@ -46,36 +46,29 @@ impl Dialer {
         client: Option<SocketAddr>,
         secure: bool,
     ) -> Result<Box<dyn Duplex>, Unreached> {
-        let called = self.call_now(address, purpose, client, secure);
+        let called = async {
+            let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
+            // What is passed on comes in whole messages; waiting for more only delays them.
+            let _ = stream.set_nodelay(true);
+            let mut stream: Box<dyn Duplex> = match &self.tls {
+                Some(tls) => {
+                    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+                    let host = host.trim_start_matches('[').trim_end_matches(']');
+                    tls.connect(host, stream).await.map_err(Unreached::Silent)?
+                }
+                None => Box::new(stream),
+            };
+            let nonce = random_bytes().map_err(Unreached::Silent)?;
+            let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+            let call =
+                Call { cluster: self.cluster, purpose, client, secure, open: self.open, nonce };
+            let verdict = greeting::call(&mut *stream, &call, &self.key).await;
+            match verdict.map_err(Unreached::Silent)? {
+                Verdict::Served => Ok(stream),
+                verdict => Err(Unreached::Refused(verdict)),
+            }
+        };
         let late = |_| Unreached::Silent(io::ErrorKind::TimedOut.into());
         tokio::time::timeout(PATIENCE, called).await.map_err(late)?
-    }
-
-    async fn call_now(
-        &self,
-        address: &str,
-        purpose: Purpose,
-        client: Option<SocketAddr>,
-        secure: bool,
-    ) -> Result<Box<dyn Duplex>, Unreached> {
-        let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
-        // What is passed on comes in whole messages; waiting for more only delays them.
-        let _ = stream.set_nodelay(true);
-        let mut stream: Box<dyn Duplex> = match &self.tls {
-            Some(tls) => {
-                let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
-                let host = host.trim_start_matches('[').trim_end_matches(']');
-                tls.connect(host, stream).await.map_err(Unreached::Silent)?
-            }
-            None => Box::new(stream),
-        };
-        let nonce = random_bytes().map_err(Unreached::Silent)?;
-        let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-        let call = Call { cluster: self.cluster, purpose, client, secure, open: self.open, nonce };
-        let verdict = greeting::call(&mut *stream, &call, &self.key).await;
-        match verdict.map_err(Unreached::Silent)? {
-            Verdict::Served => Ok(stream),
-            verdict => Err(Unreached::Refused(verdict)),
-        }
     }
 }
