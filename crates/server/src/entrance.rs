@@ -59,14 +59,14 @@ impl Bound {
         })
     }
 
-    /// Accepts clients until `stopped`; a task for each address.
+    /// Accepts clients until `stopped`; a task for each address. The two APIs share `places`; the admin
+    /// address has places of its own.
     pub(crate) fn accept<E: Entrance>(
         self,
         entrance: &Arc<E>,
         stopped: &watch::Receiver<bool>,
+        places: &Places,
     ) -> Vec<JoinHandle<()>> {
-        // Shared by the two APIs; the admin listener has places of its own.
-        let places = Places::of_descriptors(listen::descriptor_limit());
         let mut tasks = Vec::new();
         if let Some((listener, _)) = self.mongo {
             let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
@@ -78,7 +78,7 @@ impl Bound {
             )));
         }
         if let Some((listener, _)) = self.nosql {
-            let (entrance, stop) = (Arc::clone(entrance), stopped.clone());
+            let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
             tasks.push(tokio::spawn(listen::accept_connections(
                 listener,
                 stop,

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, lookup_host},
-    sync::{Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
 };
 
@@ -86,6 +86,11 @@ impl Places {
         Self(Arc::new(Semaphore::new(places)))
     }
 
+    /// Takes one, until what is returned is dropped; `None`: all are taken.
+    pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0).try_acquire_owned().ok()
+    }
+
     /// Returns the places of the admin address, which are separate from those of the APIs.
     pub(crate) fn of_admin(limit: Option<u64>) -> Self {
         let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
@@ -121,12 +126,12 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let place = Arc::clone(&places.0).try_acquire_owned();
-                if place.is_err() && !full {
+                let place = places.take();
+                if place.is_none() && !full {
                     tracing::warn!("all places for connections are taken; new ones are closed");
                 }
-                full = place.is_err();
-                let Ok(place) = place else { continue };
+                full = place.is_none();
+                let Some(place) = place else { continue };
                 // Replies are written whole; waiting for more to send only delays them.
                 let _ = stream.set_nodelay(true);
                 let served = serve(stream, peer, stop.clone());

@@ -21,6 +21,7 @@ use crate::{
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
+    listen::{self, Places},
     logging,
     node::{self, Node},
     open::{Opened, open_store},
@@ -161,7 +162,8 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
     let term = Term::begin(&site, engine, measured, features).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
-    tasks.extend(bound.accept(&term, &stopped));
+    let places = Places::of_descriptors(listen::descriptor_limit());
+    tasks.extend(bound.accept(&term, &stopped, &places));
     // Last: whoever reads it may connect at once.
     announce_ready(config, &site.ready)?;
     let data = Data::Own(Own { term, timekeeper, data_dir });

@@ -22,7 +22,7 @@ use super::{
     facts::{Facts, node_called},
     link::Purpose,
     metrics,
-    route::{Route, Way},
+    route::{Passage, Route, Way},
 };
 use crate::admin::{
     Pages,
@@ -79,7 +79,7 @@ async fn dispatch(
             Some(mut routes) => into_response(routes.call(request).await),
             None => StatusCode::NOT_FOUND.into_response(),
         },
-        Some(Way::There(passage)) => pass_on(passage.into_stream(), request).await,
+        Some(Way::There(passage)) => pass_on(passage, request).await,
         None => unserved(),
     }
 }
@@ -96,13 +96,15 @@ fn unserved() -> Response {
 }
 
 /// Has the owner answer a request.
-async fn pass_on(stream: Box<dyn cosmos::Duplex>, request: Request) -> Response {
+async fn pass_on(passage: Passage, request: Request) -> Response {
+    let (stream, place) = passage.into_stream();
     let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else {
         return unserved();
     };
     // It ends with the answer's body, or when nobody wants it any more.
     tokio::spawn(async move {
         let _ = connection.await;
+        drop(place);
     });
     match sender.send_request(request).await {
         Ok(response) => response.map(Body::new),

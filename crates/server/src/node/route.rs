@@ -9,14 +9,14 @@ use std::{
 
 use cosmos::Duplex;
 use store_shared::Role;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use uuid::Uuid;
 
 use super::{
     facts::{Facts, Owner},
     link::{Dialer, Purpose, Unreached, Verdict},
 };
-use crate::{background, term::Term};
+use crate::{background, listen::Places, term::Term};
 /// How long a client waits for somebody who serves it.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// The pause after a call that led nowhere.
@@ -34,6 +34,8 @@ pub(super) struct Route {
     pub(super) facts: Facts,
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
     pub(super) dialer: Dialer,
+    /// Of all connections: a stream to the owner takes one beside its client's.
+    pub(super) places: Places,
 }
 
 /// Who serves a stream.
@@ -49,6 +51,7 @@ pub(super) struct Passage {
     stream: Box<dyn Duplex>,
     owner: Owner,
     facts: Facts,
+    place: OwnedSemaphorePermit,
 }
 
 impl Route {
@@ -107,6 +110,7 @@ impl Route {
             }
             view.mark_unchanged();
             if let Some(owner) = self.facts.other_owner() {
+                let place = self.places.take()?;
                 match self.dialer.call(&owner.peer, purpose, Some(client), secure).await {
                     Ok(stream) => {
                         self.facts.counts.passed.fetch_add(1, Ordering::Relaxed);
@@ -114,6 +118,7 @@ impl Route {
                             stream,
                             owner,
                             facts: self.facts.clone(),
+                            place,
                         }));
                     }
                     Err(Unreached::Refused(Verdict::NotOwner)) => {}
@@ -140,9 +145,9 @@ impl Route {
 }
 
 impl Passage {
-    /// The stream, for whoever speaks on it.
-    pub(super) fn into_stream(self) -> Box<dyn Duplex> {
-        self.stream
+    /// The stream, for whoever speaks on it, and its place, which goes with it.
+    pub(super) fn into_stream(self) -> (Box<dyn Duplex>, OwnedSemaphorePermit) {
+        (self.stream, self.place)
     }
 
     /// Passes on what both sides say, until one has left or another node owns the data.

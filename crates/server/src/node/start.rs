@@ -108,7 +108,8 @@ pub(crate) async fn open<L: Ledger>(
         tls: tls.clone(),
         open: site.login == Login::Open,
     };
-    let route = Route { facts: facts.clone(), terms, dialer };
+    let places = listen::Places::of_descriptors(listen::descriptor_limit());
+    let route = Route { facts: facts.clone(), terms, dialer, places };
     let site = Arc::new(site);
     let gateway = Arc::new(Gateway {
         admin: site.pages.clone().map(|pages| admin::routes(route.clone(), pages)),
@@ -217,9 +218,9 @@ fn accept(
     gateway: &Arc<Gateway>,
     stopped: &watch::Receiver<bool>,
 ) -> Vec<JoinHandle<()>> {
-    let mut tasks = bound.accept(gateway, stopped);
+    let places = gateway.route.places.clone();
+    let mut tasks = bound.accept(gateway, stopped, &places);
     let gateway = Arc::clone(gateway);
-    let places = listen::Places::of_descriptors(listen::descriptor_limit());
     tasks.push(tokio::spawn(listen::accept_connections(
         link,
         stopped.clone(),
