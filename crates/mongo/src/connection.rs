@@ -14,33 +14,37 @@
 //!                                  no room: 365           malformed: an error reply, or the end
 //! ```
 
-use std::{future::pending, pin::pin, sync::Arc, time::Duration};
+use std::{future::pending, pin::pin, sync::Arc};
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
-use memory::{Account, Share, Short};
+use memory::Share;
 use tokio::{
-    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader},
     sync::watch,
 };
 
 use crate::{
     call::Call,
     client::Connection,
+    client_stream::ClientStream,
     commands,
     counters::Counters,
     door::Door,
-    errors::{Error, TemporarilyUnavailable},
+    errors::TemporarilyUnavailable,
+    incoming::{
+        ConnectionEnded, client_left, memory_refusal, parse_message, read_header, read_payload,
+    },
     limits::{
-        BUFFER_BYTES, LONG_BYTES, MAX_FIRST_BYTES, MESSAGE_TIMEOUT, ROOM_LOOK, ROOM_WAIT,
-        STOP_TIME, WRITE_TIMEOUT,
+        BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME, STOP_TIME,
     },
     operation::StopReason,
+    outgoing::{compress_reply, send_bytes, send_refusal},
     parsed_command,
+    pause::sleep,
+    repeatable::{is_introduction, is_repeatable, says_moved},
     wire::{
-        self, HEADER_BYTES, Header, Malformed, Message, OpCode, Shape,
-        arriving::{self, Arrived},
-        msg_reply, query_reply,
+        self, Header, Message, Shape, arriving::Arrived, msg_reply, query_reply, whole_message,
     },
 };
 
@@ -49,41 +53,100 @@ use crate::{
 /// another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
-    mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: String,
     stop: watch::Receiver<bool>,
 ) {
-    let connection = door.add_connection(peer, None);
-    // Whatever ended it, nobody is left to hear of it. The socket is closed first, so that the
-    // client does not wait for what follows.
-    let _ = serve_messages(&door, &connection, &mut stream, stop).await;
-    let _ = stream.shutdown().await;
-    door.cursors.mark_orphans(connection.id);
-    door.remove_connection(&connection);
+    serve_movable(door, &mut ClientStream::fixed(stream), peer, stop).await;
 }
 
-/// The connection is over, and nobody is left to hear why.
-type ConnectionEnded = ();
+/// What became of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It has left or was not understood; its stream is closed.
+    Closed,
+    /// This server has stopped. Another may go on with the client: what was not answered is read again.
+    Moves,
+}
 
-/// Reads message after message and answers each. Returns when the server stops between two
-/// messages; an error ends the connection at once.
+/// Serves a client that may go on to another server when this one stops.
+pub async fn serve_movable<S: Store>(
+    door: Arc<Door<S>>,
+    client: &mut ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
+    peer: String,
+    stop: watch::Receiver<bool>,
+) -> Ended {
+    let connection = door.add_connection(peer, None);
+    introduce(&door, &connection, client.introduction()).await;
+    let mut stream = tokio::io::BufReader::with_capacity(BUFFER_BYTES, &mut *client);
+    let left = serve_messages(&door, &connection, &mut stream, stop).await;
+    let buffered = stream.buffer().to_vec();
+    let ended = match left {
+        Ok(Left { message, held }) if client.is_movable() => {
+            let is_message = !message.is_empty();
+            match client.put_back([message, buffered].concat(), held, is_message) {
+                true => Ended::Moves,
+                false => Ended::Closed,
+            }
+        }
+        // Whatever ended it, nobody is left to hear of it.
+        Ok(_) | Err(()) => Ended::Closed,
+    };
+    if ended == Ended::Closed {
+        // The socket is closed first, so that the client does not wait for what follows.
+        client.close().await;
+    }
+    door.cursors.mark_orphans(connection.id);
+    door.remove_connection(&connection);
+    ended
+}
+
+/// Hears again what a client has said of itself to the server before.
+async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said: Option<&[u8]>) {
+    let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
+    let Ok(header) = Header::read(head) else { return };
+    let Ok(message) = wire::parse_message(&header, payload.to_vec()) else { return };
+    if let Ok(call) = Call::new(door, connection, &message, Arc::default()) {
+        commands::run(&call).await;
+        connection.release_reply_memory();
+    }
+}
+
+/// What of a client is left for another server.
+struct Left {
+    /// A message that was not answered; empty: there is none.
+    message: Vec<u8>,
+    /// What it holds.
+    held: Share,
+}
+
+/// Reads message after message and answers each. Returns when the server stops, between two messages
+/// or with one that another server may answer; an error ends the connection at once.
 ///
 /// A client is known from its first message that parses. Until then a message is small, and its
 /// memory comes from an account that all unknown clients share: a client that only connects cannot
 /// take what working clients need.
-async fn serve_messages<S: Store>(
+async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,
-    stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
+    stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
-) -> Result<(), ConnectionEnded> {
-    let mut stream = tokio::io::BufReader::with_capacity(BUFFER_BYTES, stream);
-    let mut is_known = false;
+) -> Result<Left, ConnectionEnded> {
+    let mut is_known = stream.get_ref().is_known();
     loop {
+        // Nothing is taken out of the buffer, so nothing is lost where the server stops.
+        tokio::select! {
+            biased;
+            begun = stream.fill_buf() => drop(begun.map_err(|_| ())?),
+            _ = stop.wait_for(|stop| *stop) => {
+                return Ok(Left { message: Vec::new(), held: Share::default() });
+            }
+        }
         let header = tokio::select! {
             biased;
-            header = read_header(&mut stream, MESSAGE_TIMEOUT) => header?,
-            _ = stop.wait_for(|stop| *stop) => return Ok(()),
+            header = read_header(stream, MESSAGE_TIMEOUT) => header?,
+            // Half a message is not a request yet.
+            _ = stop.wait_for(|stop| *stop) => return Err(()),
         };
         let Some(header) = header else {
             door.protocol_errors.report(&connection.peer, "bytes that are not a MongoDB message");
@@ -98,9 +161,8 @@ async fn serve_messages<S: Store>(
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
-            arrived = read_payload(&mut stream, &header, account, &mut held) => arrived?,
-            // Half a message is not a request yet.
-            _ = stop.wait_for(|stop| *stop) => return Ok(()),
+            arrived = read_payload(stream, &header, account, &mut held) => arrived?,
+            _ = stop.wait_for(|stop| *stop) => return Err(()),
         };
         let (payload, refused) = match arrived {
             Arrived::Whole(payload) => (payload, None),
@@ -118,16 +180,16 @@ async fn serve_messages<S: Store>(
         let malformed = match parsed {
             Ok(message) => {
                 is_known = true;
-                // In a place of its own: a connection that asks nothing has no room for it.
-                let mut answered =
-                    Box::pin(answer_message(door, connection, &mut stream, &message, &mut stop));
-                let answered = answered.as_mut();
-                let weight = parsed_command::parsed_bytes(&message, &door.commands);
-                let answered =
-                    pin!(parsed_command::run_by_weight(weight, door.settings.run_apart, answered));
-                let answered = door.engine.lanes().run(answered).await;
+                note_message(door, stream.get_mut(), &header, &message);
+                let answered = answer_in_turn(door, connection, stream, &message, &mut stop).await;
                 connection.release_reply_memory();
-                answered?;
+                match answered? {
+                    Answered::Sent => stream.get_mut().note_answered(),
+                    Answered::Not => {
+                        let message = message.into_whole(header);
+                        return Ok(Left { message, held });
+                    }
+                }
                 continue;
             }
             Err(malformed) => malformed,
@@ -138,98 +200,53 @@ async fn serve_messages<S: Store>(
         match silent {
             true if malformed.answerable => {}
             true => return Err(()),
-            false => send_refusal(connection, &mut stream, &header, &malformed).await?,
+            false => send_refusal(connection, stream, &header, &malformed).await?,
         }
     }
 }
 
-/// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
-/// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a
-/// message of an unknown kind, whose length may be noise too.
-async fn read_header(
-    stream: &mut (impl AsyncRead + Unpin),
-    within: Duration,
-) -> Result<Option<Header>, ConnectionEnded> {
-    let mut head = [0; HEADER_BYTES];
-    head[0] = stream.read_u8().await.map_err(|_| ())?;
-    let rest = stream.read_exact(&mut head[1..]);
-    tokio::time::timeout(within, rest).await.map_err(|_| ())?.map_err(|_| ())?;
-    Ok(Header::read(&head).ok().filter(|header| match OpCode::from_number(header.code) {
-        Some(OpCode::Msg | OpCode::Query | OpCode::Compressed) => true,
-        Some(OpCode::Reply) | None => false,
-    }))
-}
-
-/// Lets a long message wait a while for the memory that it will take, parsed too: many clients that
-/// insert at once are slowed down instead of refused. Nothing is held meanwhile, so that nobody waits
-/// for somebody who waits. Others may take the room before this one has read its message; then that is
-/// refused.
-async fn wait_for_room(account: &Account, header: &Header) {
-    let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
-    for _ in 0..looks {
-        if header.len <= memory::SMALL || account.has_room(header.len.saturating_mul(2)) {
-            return;
-        }
-        commands::sleep(ROOM_LOOK).await;
-    }
-}
-
-/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A compressed message
-/// also holds what it claims to be unpacked, before it is unpacked.
-async fn read_payload(
-    stream: &mut (impl AsyncRead + Unpin),
-    header: &Header,
-    account: &Account,
-    held: &mut Share,
-) -> Result<Arrived, ConnectionEnded> {
-    wait_for_room(account, header).await;
-    let len = header.len - HEADER_BYTES;
-    let read = arriving::read_payload(stream, len, held);
-    let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
-    read.map_err(|_| ())
-}
-
-/// There is no room for a message, or for what it is parsed into: 365, which may be tried again.
-fn memory_refusal(short: Short) -> Malformed {
-    Malformed::content(TemporarilyUnavailable, short.to_string())
-}
-
-/// Parses a message and holds what it will take. A long one waits for its turn, so that parsing
-/// many of them at once does not keep the processors from short ones.
-async fn parse_message<S: Store>(
-    door: &Door<S>,
-    header: &Header,
-    payload: Vec<u8>,
-    held: &mut Share,
-) -> Result<Message, Malformed> {
-    let bytes = payload.len().saturating_add(wire::claimed_size(header, &payload));
-    held.set(bytes).map_err(memory_refusal)?;
-    let parsed = pin!(async { wire::parse_message(header, payload) });
-    let message = match LONG_BYTES <= bytes {
-        true => door.engine.lanes().run_long(parsed).await,
-        false => parsed.await,
-    }?;
-    let weight = parsed_command::parsed_bytes(&message, &door.commands);
-    held.set(message.bytes.len().saturating_add(weight)).map_err(memory_refusal)?;
-    Ok(message)
-}
-
-/// Tells a client what is wrong with its message, where the protocol has a form for that, and ends
-/// the connection where the message as a whole was not understood.
-async fn send_refusal(
+/// Answers a message when it is its turn.
+async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
+    door: &Arc<Door<S>>,
     connection: &Connection,
-    stream: &mut (impl AsyncWrite + Unpin),
+    stream: &mut BufReader<&mut ClientStream<C>>,
+    message: &Message,
+    stop: &mut watch::Receiver<bool>,
+) -> Result<Answered, ConnectionEnded> {
+    // In a place of its own: a connection that asks nothing has no room for it.
+    let mut answered = Box::pin(answer_message(door, connection, stream, message, stop));
+    let weight = parsed_command::parsed_bytes(message, &door.commands);
+    let answered =
+        pin!(parsed_command::run_by_weight(weight, door.settings.run_apart, answered.as_mut()));
+    door.engine.lanes().run(answered).await
+}
+
+/// Keeps for the next server what a client says of itself.
+fn note_message<S: Store, C>(
+    door: &Door<S>,
+    client: &mut ClientStream<C>,
     header: &Header,
-    malformed: &Malformed,
-) -> Result<(), ConnectionEnded> {
-    if OpCode::from_number(header.code) != Some(OpCode::Msg) {
-        return Err(());
+    message: &Message,
+) {
+    if !client.is_movable() {
+        return;
     }
-    let body = Error::new(malformed.code, malformed.message.clone()).to_reply().to_buf();
-    let id = connection.reply_id();
-    send_bytes(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false))
-        .await?;
-    if malformed.answerable { Ok(()) } else { Err(()) }
+    client.note_known();
+    if message.compressor.is_none()
+        && client.introduction().is_none()
+        && is_introduction(&door.commands, message.body())
+    {
+        client.note_introduction(&whole_message(*header, message.bytes.to_vec()));
+    }
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answered {
+    /// Its reply was sent, or it wants none.
+    Sent,
+    /// This server does not answer it, and another may.
+    Not,
 }
 
 /// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
@@ -268,53 +285,70 @@ async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
         pending::<()>().await;
     }
     if !at_once {
-        commands::sleep(STOP_TIME).await;
-    }
-}
-
-/// Waits until the client has closed its side; one that sends its next message is there.
-async fn client_left(stream: &mut (impl AsyncBufRead + Unpin)) {
-    if matches!(stream.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
-        pending::<()>().await;
+        sleep(STOP_TIME).await;
     }
 }
 
 /// Runs the command of a message and sends its reply in the form that the message came in. Nothing
 /// is sent to a message that wants no reply, whatever comes out.
-async fn answer_message<S: Store>(
+async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     door: &Arc<Door<S>>,
     connection: &Connection,
-    stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
+    stream: &mut BufReader<&mut ClientStream<C>>,
     message: &Message,
     stop: &mut watch::Receiver<bool>,
-) -> Result<(), ConnectionEnded> {
+) -> Result<Answered, ConnectionEnded> {
     let reply = match Call::new(door, connection, message, Arc::default()) {
         Ok(call) => run_call(&call, stream, stop).await,
         Err(error) => commands::Response::Reply(error.to_reply().to_buf()),
     };
+    if stream.get_ref().is_movable() && moves(door, message, &reply, stop).await {
+        return Ok(Answered::Not);
+    }
     let body = match reply {
         commands::Response::Reply(body) => body,
         commands::Response::CloseConnection => return Err(()),
     };
     match message.shape {
-        Shape::Msg { more_to_come: true, .. } => Ok(()),
+        Shape::Msg { more_to_come: true, .. } => {}
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {
-                return send_all_batches(door, connection, stream, message, body, stop).await;
+                send_all_batches(door, connection, stream, message, body, stop).await?;
+                return Ok(Answered::Sent);
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
             // The reply is there twice, and no longer.
             drop(body);
-            send_bytes(connection, stream, compress_reply(door, message, reply).await).await
+            send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
         }
         Shape::Query => {
             let id = connection.reply_id();
             let reply = query_reply(id, message.request_id, body.bytes());
-            send_bytes(connection, stream, reply).await
+            send_bytes(connection, stream, reply).await?;
         }
     }
+    Ok(Answered::Sent)
+}
+
+/// Whether another server is to answer a message: this one stops, or is not the right one any more and
+/// stops soon, and nothing happens twice by it.
+async fn moves<S: Store>(
+    door: &Door<S>,
+    message: &Message,
+    reply: &commands::Response,
+    stop: &mut watch::Receiver<bool>,
+) -> bool {
+    let stops = match reply {
+        commands::Response::Reply(body) => says_moved(body),
+        commands::Response::CloseConnection => *stop.borrow(),
+    };
+    let is_kept = message.bytes.len() <= MAX_KEPT_BYTES;
+    stops
+        && is_kept
+        && is_repeatable(&door.commands, message.body())
+        && tokio::time::timeout(MOVE_TIME, stop.wait_for(|stop| *stop)).await.is_ok()
 }
 
 /// The id of a cursor that has more, in the reply to a `getMore`. Only such a reply can be followed
@@ -356,76 +390,5 @@ async fn send_all_batches<S: Store>(
             commands::Response::Reply(body) => body,
             commands::Response::CloseConnection => return Err(()),
         };
-    }
-}
-
-/// A reply is compressed when its request was. A large one waits for its turn, since compression
-/// keeps a processor busy.
-async fn compress_reply<S: Store>(door: &Door<S>, message: &Message, reply: Vec<u8>) -> Vec<u8> {
-    match message.compressor {
-        Some(compressor) if door.commands.may_compress(message.body()) => {
-            let long = LONG_BYTES <= reply.len();
-            let packed = pin!(async { wire::compress(reply, compressor) });
-            if long { door.engine.lanes().run_long(packed).await } else { packed.await }
-        }
-        _ => reply,
-    }
-}
-
-/// Sends a reply. A client that does not read for [`WRITE_TIMEOUT`] is given up: its reply holds
-/// memory.
-async fn send_bytes(
-    connection: &Connection,
-    stream: &mut (impl AsyncWrite + Unpin),
-    reply: Vec<u8>,
-) -> Result<(), ConnectionEnded> {
-    Counters::add(&connection.counters.bytes_out, reply.len() as u64);
-    let write = async {
-        stream.write_all(&reply).await?;
-        stream.flush().await
-    };
-    tokio::time::timeout(WRITE_TIMEOUT, write).await.map_err(|_| ())?.map_err(|_| ())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn head(code: i32) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        Header { len: 100, request_id: 1, response_to: 0, code }.write(&mut bytes);
-        bytes
-    }
-
-    /// What reading a header comes to when these bytes arrive and then nothing: `None` goes on
-    /// waiting.
-    async fn read(
-        bytes: &[u8],
-        within: Duration,
-    ) -> Option<Result<Option<Header>, ConnectionEnded>> {
-        let (mut near, mut far) = tokio::io::duplex(100);
-        near.write_all(bytes).await.unwrap();
-        tokio::time::timeout(Duration::from_millis(1), read_header(&mut far, within)).await.ok()
-    }
-
-    #[tokio::test]
-    async fn a_header_that_has_begun_has_a_deadline() {
-        let known = head(OpCode::Msg as i32);
-        assert!(read(&[], Duration::ZERO).await.is_none(), "a client may be silent");
-        assert_eq!(read(&known[..1], Duration::ZERO).await, Some(Err(())));
-        assert_eq!(read(&known[..15], Duration::ZERO).await, Some(Err(())));
-        assert!(read(&known[..15], MESSAGE_TIMEOUT).await.is_none());
-        let whole = read(&known, Duration::ZERO).await.unwrap().unwrap();
-        assert_eq!(whole.unwrap().len, 100);
-    }
-
-    #[tokio::test]
-    async fn a_message_of_an_unknown_kind_is_not_waited_for() {
-        for (code, known) in [(2013, true), (2012, true), (2004, true), (1, false), (7, false)] {
-            let read = read(&head(code), MESSAGE_TIMEOUT).await.unwrap().unwrap();
-            assert_eq!(read.is_some(), known, "{code}");
-        }
-        let client_hello = b"\x16\x03\x01\0\xc8\x01\0\0\xc4\x03\x03\0\0\0\0\0\0\0";
-        assert_eq!(read(client_hello, MESSAGE_TIMEOUT).await, Some(Ok(None)));
     }
 }

@@ -16,6 +16,8 @@ mod arguments;
 mod call;
 /// What is known about a connected client.
 mod client;
+/// A client's stream, whoever serves it.
+mod client_stream;
 /// The facts about a command, and the table of them.
 mod command_row;
 /// The commands themselves, a file each.
@@ -38,9 +40,12 @@ mod door;
 mod errors;
 /// The fail point that is set.
 mod fail_point;
+/// Clients whose messages go to other servers.
+mod forwarded;
+/// Messages as they come in.
+mod incoming;
 /// Sizes, counts and times.
 mod limits;
-/// Taking a lock.
 /// Rules for names of databases and collections.
 mod names;
 /// Writes that drivers may send twice.
@@ -49,14 +54,20 @@ mod numbered;
 mod open;
 /// Time limits and stops of an operation.
 mod operation;
+/// Replies as they go out.
+mod outgoing;
 /// What a parsed command takes.
 mod parsed_command;
 /// Arguments that several commands share.
 mod parsers;
+/// Waits that decide nothing.
+mod pause;
 /// Log lines about malformed messages.
 mod protocol_error_log;
 /// Commands that come through the portal.
 mod relay;
+/// Messages that another server may answer.
+mod repeatable;
 /// Parts of replies that several commands share.
 mod replies;
 /// The reserved property `_ts`.
@@ -70,12 +81,14 @@ mod usage;
 /// Messages as bytes.
 mod wire;
 
+pub use client_stream::ClientStream;
 pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work};
 pub use commands::{NOT_YET, table};
-pub use connection::serve;
+pub use connection::{Ended, serve, serve_movable};
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
+pub use forwarded::{PassedOn, Rooms};
 pub use relay::{NoReply, Right, Sender};
 pub use usage::Usage;

@@ -62,6 +62,17 @@ pub(crate) const ROOM_AHEAD: usize = 16;
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
 /// Bytes of a message of a client that has not asked anything yet.
 pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
+/// Bytes of a message that is kept until it is answered, so that another server may answer it: a usual
+/// batch. One that is longer goes through as it comes.
+pub(crate) const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the message by which a client says who it is, for the servers after the first.
+pub(crate) const MAX_INTRODUCTION_BYTES: usize = 4 * 1024;
+/// How many servers may get one message that none of them has answered.
+pub(crate) const MAX_SENDS: usize = 4;
+/// Bytes of a reply that are passed on at once.
+pub(crate) const PASSED_BYTES: usize = 64 * 1024;
+/// How long a server that says it is not the right one any more may take to stop.
+pub(crate) const MOVE_TIME: Duration = Duration::from_secs(1);
 /// About what an element of a command takes once it is parsed, in the dearest case.
 pub(crate) const ELEMENT_BYTES: usize = 256;
 /// Bytes that take long enough to be looked at that others should not wait for it.

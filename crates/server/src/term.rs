@@ -9,7 +9,12 @@ use engine::Engine;
 use mongo::{Door, Topology};
 use parking_lot::Mutex;
 use store_tree::TreeMetrics;
-use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::watch,
+    task::JoinHandle,
+};
 
 use crate::{
     admin::{self, Shared},
@@ -87,14 +92,15 @@ impl Term {
         end_tasks(tasks).await;
     }
 
-    /// Serves a client of the MongoDB API, which is known by this address.
-    pub(crate) async fn serve_mongo(
+    /// Serves a client of the MongoDB API, which is known by this address, and which another node may go
+    /// on with.
+    pub(crate) async fn serve_movable(
         &self,
-        stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
+        client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
         peer: String,
-    ) {
-        let Some(door) = self.shared.doors.mongo.clone() else { return };
-        mongo::serve(door, stream, peer, self.stop.subscribe()).await;
+    ) -> mongo::Ended {
+        let Some(door) = self.shared.doors.mongo.clone() else { return mongo::Ended::Closed };
+        mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
     }
 
     /// Serves a client of the NoSQL API that came to another node, by this scheme.
@@ -117,7 +123,8 @@ impl Term {
 
 impl Entrance for Term {
     async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
-        self.serve_mongo(stream, peer.to_string()).await;
+        let Some(door) = self.shared.doors.mongo.clone() else { return };
+        mongo::serve(door, stream, peer.to_string(), self.stop.subscribe()).await;
     }
 
     async fn nosql(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {

@@ -19,7 +19,6 @@ use std::{sync::atomic::Ordering, time::Duration};
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use super::sleep;
 use crate::{
     arguments::Args,
     call::Call,
@@ -32,6 +31,7 @@ use crate::{
         MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
         SESSION_MINUTES,
     },
+    pause::sleep,
     replies::ok,
     wire::Compressor,
 };

@@ -82,6 +82,7 @@ use crate::{
     numbered::label,
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
+    pause::sleep,
 };
 
 /// What a client gets for a message.
@@ -110,13 +111,6 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
 /// The reply with what a driver needs to know in order to send the command again.
 fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if call.has_number() { label::with_label(reply) } else { reply }
-}
-
-/// Waits on the machine's clock: such waits are asked for by the client, or are of the server's end,
-/// and decide nothing about expiry.
-#[expect(clippy::disallowed_methods, reason = "these waits have no effect on what is stored")]
-pub(crate) async fn sleep(time: std::time::Duration) {
-    tokio::time::sleep(time).await;
 }
 
 /// Finds the row of a command, checks what all commands share, and runs it.

@@ -70,3 +70,12 @@ impl Header {
         }
     }
 }
+
+/// A whole message of a payload. Its header is this one, with the length that it comes to.
+pub(crate) fn whole_message(header: Header, mut payload: Vec<u8>) -> Vec<u8> {
+    let len = HEADER_BYTES + payload.len();
+    let mut head = Vec::with_capacity(HEADER_BYTES);
+    Header { len, ..header }.write(&mut head);
+    payload.splice(0..0, head);
+    payload
+}

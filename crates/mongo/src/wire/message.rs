@@ -6,7 +6,9 @@ use std::ops::Range;
 use bytes::Bytes;
 use document::{DocBuf, DocRef};
 
-use super::{Compressor, Header, Malformed, OpCode, compress::decompress, op_msg, op_query};
+use super::{
+    Compressor, Header, Malformed, OpCode, compress::decompress, op_msg, op_query, whole_message,
+};
 
 /// How a request came, and so how its reply has to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,16 @@ pub(crate) struct Message {
 }
 
 impl Message {
+    /// The message again as a client would have sent it that does not compress. `header` is the one that
+    /// it came with.
+    pub(crate) fn into_whole(self, header: Header) -> Vec<u8> {
+        let code = match self.shape {
+            Shape::Msg { .. } => OpCode::Msg,
+            Shape::Query => OpCode::Query,
+        };
+        whole_message(Header { code: code as i32, ..header }, self.bytes.into())
+    }
+
     /// The command's document.
     pub(crate) fn body(&self) -> DocRef<'_> {
         DocRef::Raw(self.slice(&self.body))

@@ -22,10 +22,10 @@ mod op_msg;
 mod op_query;
 
 pub(crate) use compress::{Compressor, claimed_size, compress};
-pub(crate) use header::{HEADER_BYTES, Header, OpCode};
+pub(crate) use header::{HEADER_BYTES, Header, OpCode, whole_message};
 pub(crate) use message::{Message, Sequence, Shape, parse_message};
-pub(crate) use op_msg::{reply as msg_reply, wants_no_reply};
-pub(crate) use op_query::reply as query_reply;
+pub(crate) use op_msg::{more_follows, reply as msg_reply, wants_no_reply};
+pub(crate) use op_query::{find_body as query_body_at, reply as query_reply};
 
 use std::fmt;
 

@@ -39,6 +39,12 @@ pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
     flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
 }
 
+/// Whether a reply says that another one follows without being asked for. The same bit says of a request
+/// that no reply is wanted.
+pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {
+    wants_no_reply(header, payload)
+}
+
 /// Reads a message and checks every document in it. A body is required; flags, checksum and
 /// sections have to be exact, since bytes that are left over would be read as something else by
 /// another server.

@@ -10,6 +10,17 @@ use document::validate;
 
 use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
 
+/// Where the document stands after a name of this length: behind flags, the name and its zero, then skip
+/// and limit, which mean nothing to a command.
+fn body_at(name_len: usize) -> usize {
+    4 + name_len + 1 + 8
+}
+
+/// Where the document of a payload that was not parsed would stand.
+pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
+    payload.get(4..)?.iter().position(|byte| *byte == 0).map(body_at)
+}
+
 /// Reads an OP_QUERY. It has to be about `<database>.$cmd`, as commands were; queries of
 /// collections in this form were removed from MongoDB. A second document, the old projection, is
 /// ignored.
@@ -19,8 +30,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
     let name_len = rest.iter().position(|byte| *byte == 0).ok_or_else(bad)?;
     let name = str::from_utf8(rest.get(..name_len).unwrap_or_default()).map_err(|_| bad())?;
     let database = name.strip_suffix(".$cmd").map(str::to_owned);
-    // Flags, the name and its zero, then skip and limit, which mean nothing to a command.
-    let start = 4 + name_len + 1 + 8;
+    let start = body_at(name_len);
     let len: [u8; 4] =
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
     let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use cosmos::{Certificate, Duplex};
+use mongo::{ClientStream, Ended, PassedOn, Rooms};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
@@ -27,16 +28,31 @@ pub(super) struct Gateway {
     pub(super) certificate: Option<Certificate>,
     /// Of the link.
     pub(super) tls: Option<LinkTls>,
+    /// What messages that are passed on may hold.
+    pub(super) rooms: Rooms,
     /// Becomes true when the process ends.
     pub(super) stopped: watch::Receiver<bool>,
 }
 
 impl Entrance for Gateway {
-    async fn mongo(self: Arc<Self>, mut stream: TcpStream, peer: SocketAddr) {
-        match self.find(Purpose::Mongo, peer, false).await {
-            Some(Way::Here(term)) => term.serve_mongo(stream, peer.to_string()).await,
-            Some(Way::There(passage)) => self.until_stop(passage.pass_on(&mut stream)).await,
-            None => {}
+    /// The client stays while those who serve it change.
+    async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        let mut client = ClientStream::movable(stream);
+        // Whoever serves is looked for when there is something to serve.
+        while self.until_stop(client.has_begun()).await == Some(true) {
+            let goes_on = match self.find(Purpose::Mongo, peer, false).await {
+                Some(Way::Here(term)) => {
+                    term.serve_movable(&mut client, peer.to_string()).await == Ended::Moves
+                }
+                Some(Way::There(passage)) => {
+                    let passed = passage.pass_messages(&mut client, &self.rooms);
+                    self.until_stop(passed).await == Some(PassedOn::ServerEnded)
+                }
+                None => false,
+            };
+            if !goes_on {
+                return;
+            }
         }
     }
 
@@ -49,7 +65,9 @@ impl Entrance for Gateway {
         let Some((mut stream, scheme)) = opened else { return };
         match self.find(Purpose::Nosql, peer, scheme == "https").await {
             Some(Way::Here(term)) => term.serve_nosql(stream, peer, scheme).await,
-            Some(Way::There(passage)) => self.until_stop(passage.pass_on(&mut *stream)).await,
+            Some(Way::There(passage)) => {
+                self.until_stop(passage.pass_on(&mut *stream)).await;
+            }
             None => {}
         }
     }
@@ -67,18 +85,15 @@ impl Entrance for Gateway {
 
 impl Gateway {
     async fn find(&self, purpose: Purpose, client: SocketAddr, secure: bool) -> Option<Way> {
-        let mut stop = self.stopped.clone();
-        tokio::select! {
-            found = self.route.find(purpose, client, secure) => found,
-            _ = stop.wait_for(|stop| *stop) => None,
-        }
+        self.until_stop(self.route.find(purpose, client, secure)).await.flatten()
     }
 
-    async fn until_stop(&self, passing: impl Future<Output = ()>) {
+    /// What comes of something; `None`: the process ends before.
+    async fn until_stop<T>(&self, something: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stopped.clone();
         tokio::select! {
-            () = passing => {}
-            _ = stop.wait_for(|stop| *stop) => {}
+            done = something => Some(done),
+            _ = stop.wait_for(|stop| *stop) => None,
         }
     }
 
@@ -152,7 +167,12 @@ impl Gateway {
         let client = client.unwrap_or(peer);
         let Ok(stream) = called.answer(Verdict::Served).await else { return };
         match purpose {
-            Purpose::Mongo => term.serve_mongo(stream, client.to_string()).await,
+            Purpose::Mongo => {
+                // What is not answered here ends without a reply: the node that passed it on finds who
+                // answers it.
+                let mut stream = ClientStream::movable(stream);
+                term.serve_movable(&mut stream, client.to_string()).await;
+            }
             Purpose::Nosql => {
                 let scheme = if secure { "https" } else { "http" };
                 term.serve_nosql(stream, client, scheme).await;

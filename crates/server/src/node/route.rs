@@ -3,11 +3,13 @@
 
 use std::{
     net::SocketAddr,
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use cosmos::Duplex;
+use mongo::{ClientStream, PassedOn, Rooms};
 use store_shared::Role;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use uuid::Uuid;
@@ -152,17 +154,30 @@ impl Passage {
 
     /// Passes on what both sides say, until one has left or another node owns the data.
     pub(super) async fn pass_on(mut self, client: &mut (impl Duplex + ?Sized)) {
-        let mut view = self.facts.view.clone();
-        let (node, epoch) = (self.owner.node, self.owner.epoch);
-        let over = async {
-            // Without a sender the node has stopped.
-            let _ = view.wait_for(|view| view.owner != Some((node, epoch))).await;
-            background::wait_for(LAST_WORDS).await;
-        };
+        let over = is_over(self.facts, self.owner);
         tokio::select! {
             // However it ended, both sides see it.
             _ = tokio::io::copy_bidirectional(client, &mut self.stream) => {}
             () = over => {}
         }
     }
+
+    /// Passes messages of the MongoDB API on. Another node may go on with the client where this one has
+    /// ended.
+    pub(super) async fn pass_messages(
+        self,
+        client: &mut ClientStream<impl Duplex>,
+        rooms: &Rooms,
+    ) -> PassedOn {
+        let over = pin!(is_over(self.facts, self.owner));
+        client.pass_on(self.stream, over, rooms).await
+    }
+}
+
+/// Waits until another node owns the data, and a while for the last words of this one.
+async fn is_over(facts: Facts, owner: Owner) {
+    let (mut view, owner) = (facts.view, Some((owner.node, owner.epoch)));
+    // Without a sender the node has stopped.
+    let _ = view.wait_for(|view| view.owner != owner).await;
+    background::wait_for(LAST_WORDS).await;
 }

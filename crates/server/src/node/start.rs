@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use auth::Key;
 use clock::{ClockSource, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
+use mongo::Rooms;
 use portal::Login;
 use store::Store as _;
 use store_shared::{ClockSources, NodeOptions, ShardClock, ShardClockOptions, SharedNode};
@@ -38,6 +39,9 @@ use crate::{
 
 /// How long a node may take until it is ready, before its start is reported all the same.
 const READY: Duration = Duration::from_secs(20);
+
+/// Messages that are passed on may hold this part (a quarter) of the memory for operations.
+const PASSED: usize = 4;
 
 /// A node that runs.
 pub(crate) struct Node {
@@ -116,6 +120,10 @@ pub(crate) async fn open<L: Ledger>(
         route: route.clone(),
         certificate: site.nosql.as_ref().and_then(|settings| settings.certificate.clone()),
         tls,
+        rooms: Rooms {
+            messages: site.memory.split_off(site.memory.limit() / PASSED),
+            strangers: site.strangers.clone(),
+        },
         stopped: stopped.clone(),
     });
     let (stop_terms, terms_stopped) = watch::channel(false);

@@ -1,0 +1,167 @@
+//! What one client says and hears, whoever serves it. In a cluster a client stays where it came in while
+//! the servers behind it change: what was read and not answered is read again by the next one, and what
+//! the client said of itself is said to it again. What a message means is not known here.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use memory::Share;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+
+use crate::{
+    limits::{MAX_INTRODUCTION_BYTES, MAX_SENDS},
+    wire::HEADER_BYTES,
+};
+
+/// A client's stream.
+#[derive(Debug)]
+pub struct ClientStream<S> {
+    stream: S,
+    /// Read from the stream already, and to be read once more.
+    unread: Vec<u8>,
+    /// How much of it was read again.
+    at: usize,
+    /// The memory of it.
+    held: Share,
+    /// What the next server hears of it; `None`: this one is the only one.
+    past: Option<Past>,
+}
+
+/// What a client has said to servers before.
+#[derive(Debug, Default)]
+struct Past {
+    /// One of them has understood it.
+    is_known: bool,
+    /// The message by which it said who it is.
+    introduction: Option<Vec<u8>>,
+    /// How many servers have got the message that is not answered yet.
+    sends: usize,
+}
+
+impl<S> ClientStream<S> {
+    /// A client that is served in one place: it ends with its server.
+    pub(crate) fn fixed(stream: S) -> Self {
+        Self { stream, unread: Vec::new(), at: 0, held: Share::default(), past: None }
+    }
+
+    /// A client that may be served by one server after another.
+    pub fn movable(stream: S) -> Self {
+        Self { past: Some(Past::default()), ..Self::fixed(stream) }
+    }
+
+    /// Whether another server may go on with it.
+    pub(crate) fn is_movable(&self) -> bool {
+        self.past.is_some()
+    }
+
+    /// Whether a server has understood it before.
+    pub(crate) fn is_known(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.is_known)
+    }
+
+    /// What it has said of itself, as a whole message.
+    pub(crate) fn introduction(&self) -> Option<&[u8]> {
+        self.past.as_ref()?.introduction.as_deref()
+    }
+
+    /// Notes that a server understands it.
+    pub(crate) fn note_known(&mut self) {
+        if let Some(past) = &mut self.past {
+            past.is_known = true;
+        }
+    }
+
+    /// Keeps the message by which it says who it is, which counts once.
+    pub(crate) fn note_introduction(&mut self, message: &[u8]) {
+        if let Some(past) = &mut self.past
+            && past.introduction.is_none()
+            && message.len() <= MAX_INTRODUCTION_BYTES
+        {
+            past.introduction = Some(message.to_vec());
+        }
+    }
+
+    /// Notes that its message was answered.
+    pub(crate) fn note_answered(&mut self) {
+        if let Some(past) = &mut self.past {
+            past.sends = 0;
+        }
+    }
+
+    /// Puts bytes in front of what is read next, which were read and not answered; they hold this much
+    /// memory. `message`: they begin with one that a server has got. False: that was one server too
+    /// many, and the client is not to be served any further. A message that ends its server would end
+    /// one after the other otherwise.
+    pub(crate) fn put_back(&mut self, bytes: Vec<u8>, held: Share, message: bool) -> bool {
+        let rest = self.unread.get(self.at..).unwrap_or_default();
+        self.unread = [bytes.as_slice(), rest].concat();
+        self.at = 0;
+        self.held = held;
+        let Some(past) = &mut self.past else { return false };
+        past.sends += usize::from(message);
+        past.sends < MAX_SENDS
+    }
+}
+
+impl<S: AsyncRead + Unpin> ClientStream<S> {
+    /// Waits until it says something; false: it has left.
+    pub async fn has_begun(&mut self) -> bool {
+        if self.at < self.unread.len() {
+            return true;
+        }
+        self.unread = Vec::with_capacity(HEADER_BYTES);
+        self.at = 0;
+        self.stream.read_buf(&mut self.unread).await.is_ok_and(|read| 0 < read)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> ClientStream<S> {
+    /// Ends it.
+    pub(crate) async fn close(&mut self) {
+        // It has left otherwise.
+        let _ = self.stream.shutdown().await;
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let rest = this.unread.get(this.at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Pin::new(&mut this.stream).poll_read(context, buffer);
+        }
+        let len = rest.len().min(buffer.remaining());
+        buffer.put_slice(rest.get(..len).unwrap_or_default());
+        this.at += len;
+        if this.at == this.unread.len() {
+            (this.unread, this.at) = (Vec::new(), 0);
+            this.held.shrink(usize::MAX);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,337 @@
+//! Clients that came to one server and are answered by another: their messages go there, and its
+//! replies come back. A message is kept until its reply begins, so that the next server may answer it
+//! where it may be done again. Who serves, and how it is reached, is not known here.
+//!
+//! A server that closes its stream without a reply has not answered. A client that compresses is passed
+//! on byte by byte: what it asks for is not looked at, and it ends with its server.
+
+use std::{future::pending, pin::Pin};
+
+use memory::{Account, Share};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, BufReader};
+
+use crate::{
+    client_stream::ClientStream,
+    commands::COMMANDS,
+    errors::{Error, TemporarilyUnavailable},
+    incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
+    limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
+    outgoing::write_within,
+    repeatable::{command_of, is_introduction, is_repeatable},
+    wire::{self, HEADER_BYTES, Header, OpCode, arriving::Arrived, msg_reply, whole_message},
+};
+
+/// Where messages of clients that are passed on take the memory that they hold from.
+#[derive(Clone, Debug)]
+pub struct Rooms {
+    /// Of clients whom a server has understood.
+    pub messages: Account,
+    /// Of those who have not asked anything yet.
+    pub strangers: Account,
+}
+
+/// What ended the passing on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassedOn {
+    /// The client has left, or nobody may go on with what it asked.
+    ClientEnded,
+    /// The server has. Another may go on with the client: what was not answered is read again.
+    ServerEnded,
+}
+
+/// A client, a server, and the message between them.
+struct Passing<'a, C, S, F> {
+    client: BufReader<&'a mut ClientStream<C>>,
+    server: BufReader<S>,
+    /// Completes when the server is not waited for any more.
+    over: Pin<&'a mut F>,
+    /// Only once, since a future that has completed is not asked again.
+    is_over: bool,
+}
+
+/// A message that waits for its reply.
+struct Kept {
+    bytes: Vec<u8>,
+    held: Share,
+    /// Whether another server may get it, although this one may have done what it asks for.
+    is_repeatable: bool,
+}
+
+/// Why a server did not answer.
+enum Lost {
+    /// It has ended.
+    Server,
+    /// The client has, or it does not read.
+    Client,
+}
+
+impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
+    /// Passes messages on to a server and its replies back, until one side has ended, or until `over`
+    /// completes while the server does not answer.
+    pub async fn pass_on(
+        &mut self,
+        server: impl AsyncRead + AsyncWrite + Unpin + Send,
+        over: Pin<&mut (impl Future<Output = ()> + Send)>,
+        rooms: &Rooms,
+    ) -> PassedOn {
+        let client = BufReader::with_capacity(BUFFER_BYTES, &mut *self);
+        let server = BufReader::with_capacity(BUFFER_BYTES, server);
+        let mut passing = Passing { client, server, over, is_over: false };
+        let ended = passing.run(rooms).await;
+        let buffered = passing.client.buffer().to_vec();
+        drop(passing);
+        let goes_on = match ended {
+            Ok(None) => self.put_back(buffered, Share::default(), false),
+            Ok(Some(kept)) => self.put_back([kept.bytes, buffered].concat(), kept.held, true),
+            Err(()) => false,
+        };
+        if goes_on {
+            return PassedOn::ServerEnded;
+        }
+        self.close().await;
+        PassedOn::ClientEnded
+    }
+}
+
+impl<C, S, F> Passing<'_, C, S, F>
+where
+    C: AsyncRead + AsyncWrite + Unpin + Send,
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+    F: Future<Output = ()> + Send,
+{
+    /// Returns when the server has ended, with the message that it has not answered; an error ends the
+    /// client.
+    async fn run(&mut self, rooms: &Rooms) -> Result<Option<Kept>, ConnectionEnded> {
+        if self.introduce().await.is_err() {
+            return Ok(None);
+        }
+        loop {
+            tokio::select! {
+                biased;
+                begun = self.client.fill_buf() => {
+                    if begun.map_err(|_| ())?.is_empty() {
+                        return Err(());
+                    }
+                }
+                // Nothing was asked, so nothing but its end can come.
+                _ = self.server.fill_buf() => return Ok(None),
+                () = self.over.as_mut(), if !self.is_over => {
+                    self.is_over = true;
+                    return Ok(None);
+                }
+            }
+            let header = read_header(&mut self.client, MESSAGE_TIMEOUT).await?.ok_or(())?;
+            let is_known = self.client.get_ref().is_known();
+            if !is_known && MAX_FIRST_BYTES < header.len {
+                return Err(());
+            }
+            if header.code == OpCode::Compressed as i32 {
+                return self.pass_bytes(header).await;
+            }
+            if MAX_KEPT_BYTES < header.len {
+                self.pass_long(header).await?;
+                continue;
+            }
+            let account = if is_known { &rooms.messages } else { &rooms.strangers };
+            let mut held = account.share();
+            match read_payload(&mut self.client, &header, account, &mut held).await? {
+                Arrived::Whole(payload) => {
+                    if let Some(kept) = self.pass_message(header, payload, held).await? {
+                        return Ok(Some(kept));
+                    }
+                }
+                Arrived::Refused(beginning, short) if is_known => {
+                    if !wire::wants_no_reply(&header, &beginning) {
+                        self.refuse(header, &memory_refusal(short).message).await?;
+                    }
+                }
+                Arrived::Refused(_, _) | Arrived::Cut => return Err(()),
+            }
+        }
+    }
+
+    /// Says to a server what the client has said of itself to one before: an unknown client may not ask
+    /// for much.
+    async fn introduce(&mut self) -> Result<(), Lost> {
+        let client = self.client.get_ref();
+        if !client.is_known() {
+            return Ok(());
+        }
+        let introduction = client.introduction().map_or_else(hello, <[u8]>::to_vec);
+        self.send(&introduction).await.map_err(|_| Lost::Server)?;
+        let header = self.reply_header().await?;
+        let len = header.len - HEADER_BYTES;
+        let mut rest = (&mut self.server).take(len as u64);
+        let mut nowhere = tokio::io::sink();
+        let read = tokio::io::copy(&mut rest, &mut nowhere);
+        match tokio::time::timeout(MESSAGE_TIMEOUT, read).await {
+            Ok(Ok(read)) if read == len as u64 => Ok(()),
+            _ => Err(Lost::Server),
+        }
+    }
+
+    /// Passes one message on, and its replies back. Returns it where another server may answer it.
+    async fn pass_message(
+        &mut self,
+        header: Header,
+        payload: Vec<u8>,
+        held: Share,
+    ) -> Result<Option<Kept>, ConnectionEnded> {
+        let wants_reply = !wire::wants_no_reply(&header, &payload);
+        let (repeatable, introduces) = match command_of(&header, &payload) {
+            Some(body) => (is_repeatable(&COMMANDS, body), is_introduction(&COMMANDS, body)),
+            None => (false, false),
+        };
+        let kept = Kept { bytes: whole_message(header, payload), held, is_repeatable: repeatable };
+        if introduces {
+            self.client.get_mut().note_introduction(&kept.bytes);
+        }
+        if self.send(&kept.bytes).await.is_err() {
+            // No server has got it whole.
+            return Ok(Some(kept));
+        }
+        if !wants_reply {
+            return Ok(None);
+        }
+        match self.reply_header().await {
+            Ok(reply) => self.pass_replies(reply).await.map(|()| None),
+            Err(Lost::Server) if kept.is_repeatable => Ok(Some(kept)),
+            Err(Lost::Server | Lost::Client) => Err(()),
+        }
+    }
+
+    /// Passes on a message that is too long to be kept.
+    async fn pass_long(&mut self, header: Header) -> Result<(), ConnectionEnded> {
+        let mut head = Vec::with_capacity(HEADER_BYTES);
+        header.write(&mut head);
+        self.send(&head).await?;
+        let mut left = header.len - HEADER_BYTES;
+        let mut chunk = vec![0; PASSED_BYTES];
+        let mut wants_reply = true;
+        let mut is_first = true;
+        while 0 < left {
+            let part = chunk.get_mut(..left.min(PASSED_BYTES)).unwrap_or_default();
+            let read = self.client.read_exact(part);
+            tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?.map_err(|_| ())?;
+            if std::mem::take(&mut is_first) {
+                wants_reply = !wire::wants_no_reply(&header, part);
+            }
+            write_within(&mut self.server, part).await?;
+            left -= part.len();
+        }
+        if !wants_reply {
+            return Ok(());
+        }
+        let reply = self.reply_header().await.map_err(|_| ())?;
+        self.pass_replies(reply).await
+    }
+
+    /// Passes a reply back, and those that follow it.
+    async fn pass_replies(&mut self, mut header: Header) -> Result<(), ConnectionEnded> {
+        loop {
+            if self.pass_reply(header).await? {
+                header = self.reply_header().await.map_err(|_| ())?;
+                continue;
+            }
+            let client = self.client.get_mut();
+            client.note_known();
+            client.note_answered();
+            return Ok(());
+        }
+    }
+
+    /// Passes one reply back. True: another one follows.
+    async fn pass_reply(&mut self, header: Header) -> Result<bool, ConnectionEnded> {
+        let mut chunk = Vec::with_capacity(header.len.min(PASSED_BYTES));
+        header.write(&mut chunk);
+        let mut left = header.len - HEADER_BYTES;
+        let (mut begin, mut more) = (HEADER_BYTES, false);
+        loop {
+            let wanted = left.min(PASSED_BYTES - begin);
+            chunk.resize(begin + wanted, 0);
+            let part = chunk.get_mut(begin..).unwrap_or_default();
+            let read = self.server.read_exact(part);
+            tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?.map_err(|_| ())?;
+            // Only the first part begins behind a header.
+            more |= 0 < begin && wire::more_follows(&header, part);
+            write_within(&mut self.client, &chunk).await?;
+            left -= wanted;
+            begin = 0;
+            if left == 0 {
+                return Ok(more);
+            }
+        }
+    }
+
+    /// The header of the next reply, as soon as one begins.
+    async fn reply_header(&mut self) -> Result<Header, Lost> {
+        tokio::select! {
+            biased;
+            begun = self.server.fill_buf() => match begun {
+                Ok(bytes) if !bytes.is_empty() => {}
+                _ => return Err(Lost::Server),
+            },
+            () = client_left(&mut self.client) => return Err(Lost::Client),
+            () = completes(self.over.as_mut(), self.is_over) => {
+                self.is_over = true;
+                return Err(Lost::Server);
+            }
+        }
+        let mut head = [0; HEADER_BYTES];
+        let read = self.server.read_exact(&mut head);
+        match tokio::time::timeout(MESSAGE_TIMEOUT, read).await {
+            Ok(Ok(_)) => Header::read(&head).map_err(|_| Lost::Server),
+            _ => Err(Lost::Server),
+        }
+    }
+
+    /// Passes on bytes both ways, from a header that was read on, until one side has ended.
+    async fn pass_bytes(&mut self, header: Header) -> Result<Option<Kept>, ConnectionEnded> {
+        let mut head = Vec::with_capacity(HEADER_BYTES);
+        header.write(&mut head);
+        self.send(&head).await?;
+        tokio::select! {
+            // However it ended, both sides see it.
+            _ = tokio::io::copy_bidirectional(&mut self.client, &mut self.server) => {}
+            () = completes(self.over.as_mut(), self.is_over) => {}
+        }
+        Err(())
+    }
+
+    /// Tells the client that there is no room for its message.
+    async fn refuse(&mut self, header: Header, why: &str) -> Result<(), ConnectionEnded> {
+        if header.code != OpCode::Msg as i32 {
+            return Err(());
+        }
+        let body = Error::new(TemporarilyUnavailable, why).to_reply().to_buf();
+        let reply = msg_reply(0, header.request_id, body.bytes(), false, false);
+        write_within(&mut self.client, &reply).await
+    }
+
+    /// Sends bytes to the server. An error: it has not got all of them.
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), ConnectionEnded> {
+        tokio::select! {
+            biased;
+            sent = write_within(&mut self.server, bytes) => sent,
+            () = completes(self.over.as_mut(), self.is_over) => {
+                self.is_over = true;
+                Err(())
+            }
+        }
+    }
+}
+
+/// Waits for a future that may have completed before; then it never does again.
+async fn completes<F: Future<Output = ()>>(future: Pin<&mut F>, has_completed: bool) {
+    match has_completed {
+        true => pending().await,
+        false => future.await,
+    }
+}
+
+/// The message of a client that did not say who it is.
+fn hello() -> Vec<u8> {
+    let body = document::doc! { "hello": 1, "$db": "admin" }.to_buf();
+    // A request has the form of a reply.
+    msg_reply(1, 0, body.bytes(), false, false)
+}

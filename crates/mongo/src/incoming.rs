@@ -1,0 +1,146 @@
+//! Messages of a client as they come in: when one begins, how long the rest of it may take, and what
+//! memory it holds. What a message asks for is not known here, and nothing is answered.
+
+use std::{future::pending, pin::pin, time::Duration};
+
+use engine::Store;
+use memory::{Account, Share, Short};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt};
+
+use crate::{
+    door::Door,
+    errors::TemporarilyUnavailable,
+    limits::{LONG_BYTES, MESSAGE_TIMEOUT, ROOM_LOOK, ROOM_WAIT},
+    parsed_command,
+    pause::sleep,
+    wire::{
+        self, HEADER_BYTES, Header, Malformed, Message, OpCode,
+        arriving::{self, Arrived},
+    },
+};
+
+/// The connection is over, and nobody is left to hear why.
+pub(crate) type ConnectionEnded = ();
+
+/// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
+/// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a
+/// message of an unknown kind, whose length may be noise too.
+pub(crate) async fn read_header(
+    stream: &mut (impl AsyncRead + Unpin),
+    within: Duration,
+) -> Result<Option<Header>, ConnectionEnded> {
+    let mut head = [0; HEADER_BYTES];
+    head[0] = stream.read_u8().await.map_err(|_| ())?;
+    let rest = stream.read_exact(&mut head[1..]);
+    tokio::time::timeout(within, rest).await.map_err(|_| ())?.map_err(|_| ())?;
+    Ok(Header::read(&head).ok().filter(|header| match OpCode::from_number(header.code) {
+        Some(OpCode::Msg | OpCode::Query | OpCode::Compressed) => true,
+        Some(OpCode::Reply) | None => false,
+    }))
+}
+
+/// Lets a long message wait a while for the memory that it will take, parsed too: many clients that
+/// insert at once are slowed down instead of refused. Nothing is held meanwhile, so that nobody waits
+/// for somebody who waits. Others may take the room before this one has read its message; then that is
+/// refused.
+async fn wait_for_room(account: &Account, header: &Header) {
+    let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
+    for _ in 0..looks {
+        if header.len <= memory::SMALL || account.has_room(header.len.saturating_mul(2)) {
+            return;
+        }
+        sleep(ROOM_LOOK).await;
+    }
+}
+
+/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A compressed message
+/// also holds what it claims to be unpacked, before it is unpacked.
+pub(crate) async fn read_payload(
+    stream: &mut (impl AsyncRead + Unpin),
+    header: &Header,
+    account: &Account,
+    held: &mut Share,
+) -> Result<Arrived, ConnectionEnded> {
+    wait_for_room(account, header).await;
+    let len = header.len - HEADER_BYTES;
+    let read = arriving::read_payload(stream, len, held);
+    let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
+    read.map_err(|_| ())
+}
+
+/// There is no room for a message, or for what it is parsed into: 365, which may be tried again.
+pub(crate) fn memory_refusal(short: Short) -> Malformed {
+    Malformed::content(TemporarilyUnavailable, short.to_string())
+}
+
+/// Parses a message and holds what it will take. A long one waits for its turn, so that parsing
+/// many of them at once does not keep the processors from short ones.
+pub(crate) async fn parse_message<S: Store>(
+    door: &Door<S>,
+    header: &Header,
+    payload: Vec<u8>,
+    held: &mut Share,
+) -> Result<Message, Malformed> {
+    let bytes = payload.len().saturating_add(wire::claimed_size(header, &payload));
+    held.set(bytes).map_err(memory_refusal)?;
+    let parsed = pin!(async { wire::parse_message(header, payload) });
+    let message = match LONG_BYTES <= bytes {
+        true => door.engine.lanes().run_long(parsed).await,
+        false => parsed.await,
+    }?;
+    let weight = parsed_command::parsed_bytes(&message, &door.commands);
+    held.set(message.bytes.len().saturating_add(weight)).map_err(memory_refusal)?;
+    Ok(message)
+}
+
+/// Waits until the client has closed its side; one that sends its next message is there.
+pub(crate) async fn client_left(stream: &mut (impl AsyncBufRead + Unpin)) {
+    if matches!(stream.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
+        pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    fn head(code: i32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Header { len: 100, request_id: 1, response_to: 0, code }.write(&mut bytes);
+        bytes
+    }
+
+    /// What reading a header comes to when these bytes arrive and then nothing: `None` goes on
+    /// waiting.
+    async fn read(
+        bytes: &[u8],
+        within: Duration,
+    ) -> Option<Result<Option<Header>, ConnectionEnded>> {
+        let (mut near, mut far) = tokio::io::duplex(100);
+        near.write_all(bytes).await.unwrap();
+        tokio::time::timeout(Duration::from_millis(1), read_header(&mut far, within)).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_header_that_has_begun_has_a_deadline() {
+        let known = head(OpCode::Msg as i32);
+        assert!(read(&[], Duration::ZERO).await.is_none(), "a client may be silent");
+        assert_eq!(read(&known[..1], Duration::ZERO).await, Some(Err(())));
+        assert_eq!(read(&known[..15], Duration::ZERO).await, Some(Err(())));
+        assert!(read(&known[..15], MESSAGE_TIMEOUT).await.is_none());
+        let whole = read(&known, Duration::ZERO).await.unwrap().unwrap();
+        assert_eq!(whole.unwrap().len, 100);
+    }
+
+    #[tokio::test]
+    async fn a_message_of_an_unknown_kind_is_not_waited_for() {
+        for (code, known) in [(2013, true), (2012, true), (2004, true), (1, false), (7, false)] {
+            let read = read(&head(code), MESSAGE_TIMEOUT).await.unwrap().unwrap();
+            assert_eq!(read.is_some(), known, "{code}");
+        }
+        let client_hello = b"\x16\x03\x01\0\xc8\x01\0\0\xc4\x03\x03\0\0\0\0\0\0\0";
+        assert_eq!(read(client_hello, MESSAGE_TIMEOUT).await, Some(Ok(None)));
+    }
+}

@@ -1,0 +1,50 @@
+//! Which messages may be sent to another server when the one that got them did not answer, and which
+//! answers say that there is another.
+
+use document::{DocBuf, DocRef, Number, validate};
+
+use crate::{
+    command_row::{CommandTable, Work},
+    errors::{InterruptedAtShutdown, ShutdownInProgress},
+    wire::{self, Header, OpCode},
+};
+
+/// Whether a command may be done again, although it may have been done: it only reads, and not from a
+/// cursor that it moves on, or it has a number by which it is done once.
+pub(crate) fn is_repeatable(commands: &CommandTable, body: DocRef<'_>) -> bool {
+    let Some(known) = commands.find_body(body) else { return false };
+    if known.row.numbered && body.get("txnNumber").is_some() {
+        return true;
+    }
+    known.row.work != Work::GetMore && commands.changes_nothing(body)
+}
+
+/// Whether a command says who its client is: the first handshake.
+pub(crate) fn is_introduction(commands: &CommandTable, body: DocRef<'_>) -> bool {
+    commands.find_body(body).is_some_and(|known| known.row.awaits_state)
+        && body.get("client").is_some()
+        && body.get("maxAwaitTimeMS").is_none()
+}
+
+/// Whether a reply says that this server does not answer such requests any more, and another may.
+pub(crate) fn says_moved(reply: &DocBuf) -> bool {
+    let code = reply.get("code").and_then(Number::of).and_then(Number::to_i64_exact);
+    code.is_some_and(|code| {
+        [ShutdownInProgress, InterruptedAtShutdown].into_iter().any(|it| i64::from(it) == code)
+    })
+}
+
+/// The command of a message that was not parsed, where it stands at the usual place and is valid.
+/// Another server looks at the rest.
+pub(crate) fn command_of<'a>(header: &Header, payload: &'a [u8]) -> Option<DocRef<'a>> {
+    let from = match OpCode::from_number(header.code) {
+        // Flags, and the kind of the first section.
+        Some(OpCode::Msg) if payload.get(4) == Some(&0) => payload.get(5..)?,
+        Some(OpCode::Query) => payload.get(wire::query_body_at(payload)?..)?,
+        _ => return None,
+    };
+    let len = from.first_chunk().map(|len| u32::from_le_bytes(*len))?;
+    let body = from.get(..usize::try_from(len).ok()?)?;
+    validate(body).ok()?;
+    Some(DocRef::Raw(body))
+}
