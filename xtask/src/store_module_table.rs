@@ -22,8 +22,8 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "cluster",
         &[
             "rules", "records", "request", "settings", "ask", "host", "entry", "parts", "place",
-            "lease", "watch", "follower", "sealing", "taker", "owner", "view", "fact", "member",
-            "swaps", "memory", "laws",
+            "lease", "watch", "follower", "sealing", "reader", "taker", "owner", "view", "fact",
+            "member", "swaps", "memory", "laws",
         ],
     ),
     (
@@ -114,6 +114,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "store-shared",
         &[
+            "asking",
+            "entries",
+            "first_base",
+            "copying",
             "role",
             "outstanding",
             "node_clock",

@@ -23,6 +23,7 @@ mod memory;
 mod owner;
 mod parts;
 mod place;
+mod reader;
 mod records;
 mod request;
 mod rules;
@@ -47,6 +48,7 @@ pub use memory::{LedgerFault, MemoryLedger};
 pub use owner::Owner;
 pub use parts::{join, split};
 pub use place::{MissingEntry, Place};
+pub use reader::JournalReader;
 pub use records::{
     BaseRecord, ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_bases,
     decode_ends, decode_terms, encode_bases, encode_ends, encode_terms,

@@ -111,6 +111,14 @@ impl State {
                 self.cluster.get_or_insert(record);
                 swapped(done, held)
             }
+            Request::ReplaceCluster { before, record } => {
+                let held = self.cluster.clone();
+                let done = held.as_ref().is_some_and(|held| held.id == before || *held == record);
+                if done {
+                    self.cluster = Some(record);
+                }
+                swapped(done, held.map(Record::Cluster))
+            }
             Request::ReadNodes => Reply::Nodes(self.nodes.values().cloned().collect()),
             Request::ReadShard { shard } | Request::ReadShardSerial { shard } => {
                 Reply::Shard(self.shards.get(&shard).cloned())

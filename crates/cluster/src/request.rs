@@ -32,6 +32,14 @@ pub enum Request {
     ReadCluster,
     /// Makes the record of the cluster if there is none. Answer: [`Reply::Swapped`].
     MakeCluster(ClusterRecord),
+    /// Puts a record in the place of one that is not finished, if that has this id. Whoever makes a cluster
+    /// in several steps names his attempt by it.
+    ReplaceCluster {
+        /// The id in the record.
+        before: Uuid,
+        /// The record from then on.
+        record: ClusterRecord,
+    },
     /// All nodes. Answer: [`Reply::Nodes`].
     ReadNodes,
     /// A node comes up: makes its record with incarnation 1, or raises `before`, the incarnation that it
@@ -250,7 +258,13 @@ impl Request {
     /// only of requests that name a claim, which nobody else makes. Of a beat the record would show it
     /// too, but it must not be answered as done: its lease counts from the asking that did it.
     pub fn is_done_in(&self, record: &Record) -> bool {
-        let Record::Shard(shown) = record else { return false };
+        let shown = match (record, self) {
+            (Record::Shard(shown), _) => shown,
+            (Record::Cluster(shown), Self::ReplaceCluster { record, .. }) => {
+                return shown == record;
+            }
+            _ => return false,
+        };
         match self {
             Self::Claim { before, claim, .. } => {
                 shown.claim == *claim && Some(shown.epoch) == before.checked_add(1)

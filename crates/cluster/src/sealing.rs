@@ -162,6 +162,26 @@ impl Sealing {
         ends
     }
 
+    /// Whether the last opened epoch was read up to the last of its entries without a gap, all that is
+    /// known to be committed among them.
+    pub(crate) fn is_level(&self) -> bool {
+        let next = self.cursor.next(&self.epochs);
+        !self.gap
+            && next == (self.epochs.opened, self.segment)
+            && self.epoch == self.epochs.opened
+            && self.committed <= self.cursor.n
+    }
+
+    /// Whether something was found behind an entry that was not.
+    pub(crate) fn meets_gap(&self) -> bool {
+        self.gap
+    }
+
+    /// What was read without a gap since the last time.
+    pub(crate) fn take_entries(&mut self) -> Vec<Found> {
+        std::mem::take(&mut self.entries)
+    }
+
     /// What is to be applied.
     pub(crate) fn into_entries(self) -> Vec<Found> {
         self.entries

@@ -1,6 +1,6 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers. It can do nothing
-//! that a request to that address could not. `ebb admin cluster init` alone asks no server: there is
-//! none yet.
+//! that a request to that address could not. `ebb admin cluster init` and `dump` alone ask no
+//! server: they speak to Cassandra.
 
 mod cluster;
 
@@ -61,6 +61,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         },
         Some(("cluster", cluster)) => match cluster.subcommand() {
             Some(("init", init)) => return cluster::run_init(init),
+            Some(("dump", dump)) => return cluster::run_dump(dump),
             Some(("hand-over", inner)) => (cluster::hand_over_of(inner), inner),
             Some((_, status)) => (Request::Cluster, status),
             None => (Request::Cluster, cluster),

@@ -61,7 +61,9 @@ pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};
 pub use names::{Model, Namespace, Partition};
 pub use persist::{KeepNothing, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
-pub use resource::{Expected, Resource};
+pub use resource::{
+    Expected, Resource, read_stored_resource, stored_resource, stored_resource_key,
+};
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;

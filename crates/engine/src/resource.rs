@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{KeyRange, Store};
+use store::{KeyRange, Stamp, Store};
 
 use crate::{
     error::Error,
@@ -77,6 +77,28 @@ impl Resources {
         }
         Ok(held)
     }
+}
+
+/// Key and value of a record in the catalog, for whoever makes a store that no engine has open.
+pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> (Bytes, Bytes) {
+    let resource = Resource {
+        path: path.iter().map(|part| (*part).to_owned()).collect(),
+        body,
+        stamp: stamp.seq,
+        birth: stamp.seq,
+        ts: stamp.at_ms.div_euclid(1000),
+    };
+    (stored_resource_key(path), encode_resource(&resource).into())
+}
+
+/// The key of a record in the catalog, of a store that no engine has open.
+pub fn stored_resource_key(path: &[&str]) -> Bytes {
+    keys::resource(path).into()
+}
+
+/// Reads the value that is there.
+pub fn read_stored_resource(value: &[u8]) -> Result<Resource, Error> {
+    decode_resource(value)
 }
 
 /// Of each record; a newer one is refused.

@@ -98,6 +98,7 @@ impl Ledger for CassandraLedger {
                 Ok(Reply::Written)
             }
             Request::MakeCluster(_)
+            | Request::ReplaceCluster { .. }
             | Request::Enter { .. }
             | Request::Beat { .. }
             | Request::Fence { .. }

@@ -14,6 +14,7 @@ use crate::failure;
 pub(crate) struct Statements {
     pub(crate) read_cluster: PreparedStatement,
     pub(crate) make_cluster: PreparedStatement,
+    pub(crate) replace_cluster: PreparedStatement,
     pub(crate) read_nodes: PreparedStatement,
     pub(crate) read_node: PreparedStatement,
     pub(crate) make_node: PreparedStatement,
@@ -52,6 +53,9 @@ impl Statements {
                 .await?,
             make_cluster: maker
                 .swap("INSERT INTO cluster (one, format, id, shards, clock, secret) VALUES (1, ?, ?, ?, ?, ?) IF NOT EXISTS")
+                .await?,
+            replace_cluster: maker
+                .swap("UPDATE cluster SET format = ?, id = ?, shards = ?, clock = ?, secret = ? WHERE one = 1 IF id = ?")
                 .await?,
             read_nodes: maker.quorum(&format!("SELECT {NODE} FROM nodes")).await?,
             read_node: maker.serial(&format!("SELECT {NODE} FROM nodes WHERE node = ?")).await?,

@@ -40,6 +40,12 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
             let values = (format.cast_signed(), id, shards.cast_signed(), clock, secret);
             once(connection, &statements.make_cluster, values).await
         }
+        Request::ReplaceCluster { before, record } => {
+            let ClusterRecord { format, id, shards, clock, secret } = record;
+            let (format, shards) = (format.cast_signed(), shards.cast_signed());
+            let values = (format, id, shards, clock, secret, before);
+            once(connection, &statements.replace_cluster, values).await
+        }
         Request::Enter { node, before: 0, about } => {
             once(connection, &statements.make_node, (node, about, encode_terms(&[]))).await
         }
@@ -107,7 +113,7 @@ fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
 async fn shown(connection: &Connection, request: &Request) -> Result<Option<Record>, Unanswered> {
     let statements = &connection.statements;
     match request {
-        Request::MakeCluster(_) => {
+        Request::MakeCluster(_) | Request::ReplaceCluster { .. } => {
             let row = connection.row(&statements.read_cluster, ()).await?;
             Ok(row.map(|row| Record::Cluster(records::cluster(row))))
         }

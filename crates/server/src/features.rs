@@ -10,10 +10,12 @@ use std::{
     },
 };
 
-use document::{Value, doc};
-use engine::{Engine, Expected};
+use bytes::Bytes;
+use document::{Document, Value, doc};
+use engine::{Engine, Expected, Space};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use store::{Snapshot, Stamp};
 
 use crate::{any_store::AnyStore, data_dir::Refused, whole_file};
 
@@ -72,10 +74,7 @@ impl Features {
     /// Returns the switches of a cluster, as a flag says, else as its data say, else all on.
     pub(crate) fn of_cluster(engine: &Engine<AnyStore>, flag: Option<bool>) -> Arc<Self> {
         let stored = engine.resource_at(&RECORD);
-        let stored = stored.and_then(|record| match record.body.get("per_document_ttl") {
-            Some(Value::Bool(on)) => Some(*on),
-            _ => None,
-        });
+        let stored = stored.and_then(|record| switch_of(&record.body));
         Self::made(flag, stored, Keeper::Cluster(engine.clone(), tokio::sync::Mutex::default()))
     }
 
@@ -89,6 +88,34 @@ impl Features {
         };
         let keeper = folder.map_or(Keeper::Nowhere, |folder| Keeper::Folder(folder.to_owned()));
         Ok(Self::made(flag, stored, keeper))
+    }
+
+    /// What the file says; nothing where there is none.
+    pub(crate) fn stored_in(folder: &Path) -> Result<Option<bool>, Refused> {
+        read_switch(&folder.join(FILE))
+    }
+
+    /// Writes the file of a directory that no server has open.
+    pub(crate) fn store_in(folder: &Path, on: bool) -> io::Result<()> {
+        let stored = Stored { version: VERSION, per_document_ttl: on };
+        let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
+        whole_file::write_whole(folder, FILE, &text)
+    }
+
+    /// Key and value of the same in a cluster's catalog.
+    pub(crate) fn cluster_row(on: Option<bool>, stamp: Stamp) -> (Bytes, Option<Bytes>) {
+        let body = doc! { "per_document_ttl": on.unwrap_or(true) };
+        let (key, value) = engine::stored_resource(&RECORD, body, stamp);
+        (key, on.map(|_| value))
+    }
+
+    /// What a cluster's catalog says; nothing where nobody has turned a switch.
+    pub(crate) async fn of_catalog(
+        snapshot: &impl Snapshot,
+    ) -> Result<Option<bool>, engine::Error> {
+        let key = engine::stored_resource_key(&RECORD);
+        let Some(value) = snapshot.get(Space::Catalog, &key).await? else { return Ok(None) };
+        Ok(switch_of(&engine::read_stored_resource(&value)?.body))
     }
 
     fn made(flag: Option<bool>, stored: Option<bool>, keeper: Keeper) -> Arc<Self> {
@@ -166,14 +193,20 @@ impl Features {
         // Held while the file is written, so that two changes at once end with the same state in both.
         let mut source = self.source.lock();
         if let Keeper::Folder(folder) = &self.keeper {
-            let stored = Stored { version: VERSION, per_document_ttl: on };
-            let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
-            whole_file::write_whole(folder, FILE, &text)?;
+            Self::store_in(folder, on)?;
         }
         // From here on requests see it; one under way may have read it before.
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
         Ok(())
+    }
+}
+
+/// The switch in a record of a cluster.
+fn switch_of(body: &Document) -> Option<bool> {
+    match body.get("per_document_ttl") {
+        Some(Value::Bool(on)) => Some(*on),
+        _ => None,
     }
 }
 

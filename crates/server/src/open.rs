@@ -160,7 +160,7 @@ fn open_clock(
 
 /// Returns the failure of a store that does not open: what the operator can repair or accept is
 /// refused, what may pass by itself has failed.
-fn refused_store(error: store::Error) -> Failure {
+pub(crate) fn refused_store(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
             Failure::Refused(Refused::Unusable(format!(

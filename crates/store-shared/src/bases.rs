@@ -2,7 +2,7 @@
 //! nodes that have nothing or are too old. Two are kept, and the journal behind the older of them: who is
 //! loading one or is a base behind is not cut off.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use cluster::{BaseRecord, Ledger, Place, Reply, Request, Settings, ShardRecord, Swapped};
 use tokio::sync::{
@@ -11,12 +11,12 @@ use tokio::sync::{
 };
 use uuid::Uuid;
 
-use crate::{feeder::Step, own_copy::Made};
+use crate::{
+    asking::{insist, shard_record, write},
+    feeder::Step,
+    own_copy::Made,
+};
 
-/// How long an answer is waited for: pieces are large.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Between two attempts.
-const PAUSE: Duration = Duration::from_millis(100);
 /// Looks of the driver between two attempts to make a base, some seconds.
 const PAUSE_LOOKS: u32 = 2_000;
 /// Empty segments in a row behind which none is looked for.
@@ -65,38 +65,6 @@ impl BaseDue {
             None => self.pause = PAUSE_LOOKS,
         }
     }
-}
-
-/// Asks until there is an answer, which is this one.
-async fn insist<L: Ledger, T>(
-    ledger: &L,
-    request: Request,
-    take: impl Fn(Reply) -> Option<T>,
-) -> T {
-    let mut attempts = tokio::time::interval(PAUSE);
-    attempts.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        attempts.tick().await;
-        let asked = tokio::time::timeout(PATIENCE, ledger.execute(request.clone())).await;
-        if let Ok(Ok(reply)) = asked
-            && let Some(answer) = take(reply)
-        {
-            return answer;
-        }
-    }
-}
-
-async fn write<L: Ledger>(ledger: &L, request: Request) {
-    insist(ledger, request, |reply| (reply == Reply::Written).then_some(())).await;
-}
-
-async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> ShardRecord {
-    let request = Request::ReadShardSerial { shard };
-    insist(ledger, request, |reply| match reply {
-        Reply::Shard(record) => record,
-        _ => None,
-    })
-    .await
 }
 
 /// Puts what is read of a tree into the ledger, and the base in force; it, if it is.

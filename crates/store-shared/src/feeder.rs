@@ -20,6 +20,7 @@ use tokio::sync::{
 };
 
 use crate::{
+    entries::entries_of,
     node_clock::NodeClock,
     outstanding::{Outstanding, backlog_of},
     own_copy::{Made, OwnCopy},
@@ -260,21 +261,4 @@ impl Feeder {
             }
         }
     }
-}
-
-/// The journal's entries in the body of one of the cluster's: each begins with its length. What is wrong
-/// with them is wrong in the cluster's journal.
-fn entries_of(body: Bytes) -> Result<Vec<EncodedEntry>, Error> {
-    let mut entries = Vec::new();
-    let mut rest = body;
-    while !rest.is_empty() {
-        let first = EncodedEntry::first_of(&rest);
-        let (entry, behind) = first.map_err(|error| {
-            let text = format!("the cluster's journal cannot be followed: {error}");
-            Error::new(Kind::Refused, text)
-        })?;
-        entries.push(entry);
-        rest = behind;
-    }
-    Ok(entries)
 }

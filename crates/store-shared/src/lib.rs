@@ -14,9 +14,13 @@
 //! A node's directory is that of an embedded store: its journal is a copy of what the cluster's says,
 //! beside it stands up to which place of the cluster's ([`place_file`]). It may be old or lost.
 
+mod asking;
 mod bases;
+mod copying;
 mod driver;
+mod entries;
 mod feeder;
+mod first_base;
 mod journal;
 mod node;
 mod node_clock;
@@ -27,6 +31,8 @@ mod replicator;
 mod role;
 mod shard_clock;
 
+pub use copying::{Copied, Copying};
+pub use first_base::FirstBase;
 pub use node::{NodeOptions, SharedNode};
 pub use node_clock::NodeClock;
 pub use role::Role;

@@ -20,7 +20,7 @@ use std::{
 use bytes::Bytes;
 use journal::{Entry, Mutation, OpenJournal};
 use lsm_tree::{AbstractTree as _, Guard as _};
-use store::{Error, Kind};
+use store::{Error, Kind, Space, Stamp};
 
 use crate::{
     directory::{self, DIRECTORY, Listed},
@@ -48,6 +48,8 @@ pub struct BaseReader {
     at: Applied,
     next_place: u64,
     places: Vec<Arc<Place>>,
+    /// A row that is said to be another, or not to be there.
+    replaced: Option<(Space, Bytes, Option<Bytes>)>,
     /// How many places were read, and of the next one up to which key; nothing before the directory.
     read: Option<(usize, Option<Bytes>)>,
 }
@@ -71,7 +73,25 @@ impl BaseReader {
         drop(applying);
         let mut places: Vec<Arc<Place>> = view.places.values().cloned().collect();
         places.sort_by_key(|place| place.number);
-        Ok(Self { inner: Arc::clone(inner), view, at, next_place, places, read: None })
+        Ok(Self {
+            inner: Arc::clone(inner),
+            view,
+            at,
+            next_place,
+            places,
+            replaced: None,
+            read: None,
+        })
+    }
+
+    /// The same with this value of a key, whatever it is in the store; without one it is not there.
+    pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
+        Self { replaced: Some((space, key, value)), ..self }
+    }
+
+    /// The stamp of the last commit that it has.
+    pub fn last_stamp(&self) -> Stamp {
+        self.at.stamp
     }
 
     /// The number of the last entry that it has.
@@ -120,9 +140,17 @@ impl BaseReader {
             }
             let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let range = (start, Bound::<&[u8]>::Unbounded);
+            let replaced = self.replaced.as_ref().filter(|(space, ..)| Some(*space) == place.space);
+            if let Some((_, key, Some(value))) = replaced.filter(|_| after.is_none()) {
+                let (key, value) = (key.clone(), Some(value.clone()));
+                rows.push(Mutation { space: place.number, key, value });
+            }
             for row in place.tree.range::<&[u8], _>(range, self.view.number, None) {
                 let (key, value) =
                     row.into_inner().map_err(|error| from_tree("read a base", &error))?;
+                if replaced.is_some_and(|(_, replaced, _)| *replaced == *key) {
+                    continue;
+                }
                 bytes += key.len() + value.len();
                 let (key, value) = (Bytes::from(key), Some(Bytes::from(value)));
                 rows.push(Mutation { space: place.number, key: key.clone(), value });

@@ -90,6 +90,17 @@ impl TreeStore {
         Ok(())
     }
 
+    /// Keeps a piece of a base for the first opening of a store in this directory.
+    pub fn keep_piece_in(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        base::keep_piece(directory, number, bytes)
+    }
+
+    /// Has the first opening of a store in this directory begin where the base stands of which all pieces
+    /// were kept.
+    pub fn begin_with_base(directory: &Path, pieces: u32) -> Result<(), Error> {
+        base::complete(directory, pieces)
+    }
+
     /// Has the next opening of a store that is not open throw away all that it has.
     pub fn wipe_at_opening(directory: &Path) -> Result<(), Error> {
         wiping::order(directory)

@@ -39,7 +39,24 @@ async fn the_cluster_is_made_once(ledger: &impl Ledger) {
         let refused = swap(ledger, Request::MakeCluster(other)).await;
         assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(first.clone()))));
     }
-    assert_eq!(read().await, Reply::Cluster(Some(first)));
+    assert_eq!(read().await, Reply::Cluster(Some(first.clone())));
+    let (second, third) = (cluster(2), cluster(3));
+    let replace = |before: &ClusterRecord, record: &ClusterRecord| Request::ReplaceCluster {
+        before: before.id,
+        record: record.clone(),
+    };
+    let refused = swap(ledger, replace(&third, &second)).await;
+    assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(first.clone()))));
+    // The second asking is the same as the first, whose answer may have been lost.
+    for _ in 0..2 {
+        assert_eq!(swap(ledger, replace(&first, &second)).await, Swapped::Done);
+    }
+    let refused = swap(ledger, replace(&first, &third)).await;
+    assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(second.clone()))));
+    // One that keeps its id.
+    let finished = ClusterRecord { format: 2, ..second.clone() };
+    assert_eq!(swap(ledger, replace(&second, &finished)).await, Swapped::Done);
+    assert_eq!(read().await, Reply::Cluster(Some(finished)));
 }
 
 /// The answer to a request. No answer is a reason to ask again, as nodes do; these laws ask nothing for

@@ -1,16 +1,18 @@
 //! `ebb admin cluster`: makes a cluster, shows it, and moves its data from node to node.
 //!
 //! ```text
-//! init        makes keyspace, tables and record in Cassandra, before any node runs
+//! init        makes keyspace, tables and record in Cassandra, before any node runs; --from begins with
+//!             the data directory of a server of its own
+//! dump        writes what the cluster has as such a directory
 //! status      which nodes there are, who owns the data, who is behind
 //! hand-over   has another node own the data
 //! ```
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::Value;
-use server::{ClockMode, NewCluster};
+use server::{ClockMode, ClusterConfig, Moved, NewCluster};
 
 use super::Request;
 use crate::{
@@ -35,7 +37,24 @@ pub(super) fn command() -> Command {
                 .value_name("system|manual")
                 .value_parser(["system", "manual"])
                 .default_value("system")
+                .conflicts_with("from")
                 .help("How the database clock moves, for as long as the cluster lives"),
+        )
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .help("Data directory of a server that is stopped, whose data and clock it begins with"),
+        );
+    let dump = CassandraValues::augment_args(Command::new("dump"))
+        .about("Write what a cluster has as the data directory of a server of its own")
+        .arg(
+            Arg::new("directory")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .required(true)
+                .help("A directory that is empty or not there"),
         );
     let hand_over = Command::new("hand-over")
         .about("Have another node own the data of a shard")
@@ -50,6 +69,7 @@ pub(super) fn command() -> Command {
     Command::new("cluster")
         .about("Show a cluster, or tell it something")
         .subcommand(init)
+        .subcommand(dump)
         .subcommand(Command::new("status").about("Show nodes and shards"))
         .subcommand(hand_over)
 }
@@ -66,16 +86,61 @@ pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
         Ok(new) => new,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    match server::init_cluster(&new) {
+    match server::init_cluster(&new, &mut Progress::new("pieces").tell()) {
         Ok(id) => print_text(format!("made cluster {id} in keyspace {}\n", new.at.keyspace)),
         Err(failure) => return end_failed(failure),
     }
     ExitCode::SUCCESS
 }
 
-fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
+/// Writes a cluster's data into a directory.
+pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
+    let directory = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_default();
+    let at = match cassandra_of(matches) {
+        Ok(at) => at,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    match server::dump_cluster(&at, &directory, &mut Progress::new("entries").tell()) {
+        Ok(entries) => {
+            let directory = directory.display();
+            print_text(format!("{directory} has what the cluster had behind entry {entries}\n"));
+        }
+        Err(failure) => return end_failed(failure),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints a line for each so many bytes.
+struct Progress {
+    of: &'static str,
+    told: u64,
+}
+
+/// From one line to the next.
+const TOLD_BYTES: u64 = 64 << 20;
+
+impl Progress {
+    fn new(of: &'static str) -> Self {
+        Self { of, told: 0 }
+    }
+
+    fn tell(mut self) -> impl FnMut(Moved) {
+        move |moved| {
+            if TOLD_BYTES <= moved.bytes - self.told.min(moved.bytes) {
+                self.told = moved.bytes;
+                print_text(format!("{} MiB, {} {}\n", moved.bytes >> 20, moved.steps, self.of));
+            }
+        }
+    }
+}
+
+fn cassandra_of(matches: &ArgMatches) -> Result<ClusterConfig, Wrong> {
     let values = CassandraValues::from_arg_matches(matches);
-    let at = values.map_err(|error| Wrong(error.to_string()))?.config()?;
+    values.map_err(|error| Wrong(error.to_string()))?.config()
+}
+
+fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
+    let at = cassandra_of(matches)?;
     let replication = matches.get_one::<String>("replication").map_or("", String::as_str);
     let (datacenter, copies) = match replication.rsplit_once(':') {
         Some((name, copies)) => (Some(name.to_owned()), copies),
@@ -90,7 +155,8 @@ fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
     })?;
     let is_manual = matches.get_one::<String>("clock").is_some_and(|clock| clock == "manual");
     let clock = if is_manual { ClockMode::Manual } else { ClockMode::System };
-    Ok(NewCluster { at, datacenter, copies, clock })
+    let from = matches.get_one::<PathBuf>("from").cloned();
+    Ok(NewCluster { at, datacenter, copies, clock, from })
 }
 
 /// Returns a cluster for people: a line for each shard and each node.
@@ -157,11 +223,14 @@ mod tests {
         assert_eq!((new.datacenter, new.copies, new.clock), (None, 3, ClockMode::System));
         let new = typed(&[points, "--replication", "dc1:5", "--clock", "manual"]).unwrap();
         assert_eq!((new.datacenter.as_deref(), new.copies), (Some("dc1"), 5));
-        assert_eq!(new.clock, ClockMode::Manual);
+        assert_eq!((new.clock, new.from), (ClockMode::Manual, None));
+        let new = typed(&[points, "--from", "data"]).unwrap();
+        assert_eq!(new.from, Some(PathBuf::from("data")));
         for (words, want) in [
             (&[points, "--replication", "2"][..], "3 at least"),
             (&[points, "--replication", "dc1:"], "3 at least"),
             (&[points, "--clock", "lunar"], "--clock"),
+            (&[points, "--from", "d", "--clock", "manual"], "--from"),
             (&[], "--cassandra-contact-points"),
         ] {
             let wrong = typed(words).unwrap_err();

@@ -1,10 +1,10 @@
-//! The cluster's ledger in Cassandra: connecting to it, its record, and making a new one.
+//! The cluster's ledger in Cassandra: connecting to it, and its record.
 
 use std::{fs, time::Duration};
 
 use bytes::Bytes;
-use cluster::{ClusterRecord, Ledger, Reply, Request, Swapped, Unanswered};
-use journal_cassandra::{CassandraLedger, Options, Replication};
+use cluster::{ClusterRecord, Ledger, Reply, Request, Unanswered};
+use journal_cassandra::{CassandraLedger, Options};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -18,24 +18,13 @@ use crate::{
 
 /// The format of records and entries that this version writes and reads.
 const FORMAT: u32 = 1;
+/// The same of a cluster that is being made of a directory: no node starts on it.
+pub(super) const UNFINISHED: u32 = 0;
 /// How often the cluster's record is asked for, and the pause between.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A cluster that is to be made.
-#[derive(Clone, Debug)]
-pub struct NewCluster {
-    /// Where Cassandra is; of the node's own settings nothing is used.
-    pub at: ClusterConfig,
-    /// The datacenter that holds the copies; `None`: any node.
-    pub datacenter: Option<String>,
-    /// How many copies.
-    pub copies: u32,
-    /// How the cluster's clock moves.
-    pub clock: ClockMode,
-}
-
-fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
+pub(super) fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
     let mut options = Options::new(config.contact_points.clone(), config.keyspace.clone());
     options.datacenter.clone_from(&config.datacenter);
     options.accept_unsynced = config.accept_unsynced;
@@ -49,7 +38,7 @@ fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
 }
 
 /// What the operator can repair is refused, what may pass by itself has failed.
-fn ledger_failure(error: store::Error) -> Failure {
+pub(super) fn ledger_failure(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
             Failure::Refused(Refused::Unusable(error.to_string()))
@@ -105,41 +94,26 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
     }
 }
 
-/// Makes keyspace, tables and the record of a cluster; refuses where there is one. What an attempt
-/// before left half done is finished. Returns the cluster's id.
-pub fn init_cluster(new: &NewCluster) -> Result<Uuid, Failure> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    runtime.block_on(init(new))
-}
-
-async fn init(new: &NewCluster) -> Result<Uuid, Failure> {
-    let options = options_of(&new.at)?;
-    let replication = match &new.datacenter {
-        Some(name) => Replication::Datacenter(name.clone(), new.copies),
-        None => Replication::Simple(new.copies),
-    };
-    CassandraLedger::create(&options, &replication).await.map_err(ledger_failure)?;
-    // Its settings are checked before anything is in it.
-    let ledger = CassandraLedger::connect(&options).await.map_err(ledger_failure)?;
-    let record = ClusterRecord {
+/// The record of a cluster that nobody knows yet.
+pub(super) fn new_record(clock: ClockMode) -> Result<ClusterRecord, Failure> {
+    Ok(ClusterRecord {
         format: FORMAT,
         id: Uuid::new_v4(),
         shards: 1,
-        clock: match new.clock {
+        clock: match clock {
             ClockMode::System => "system".to_owned(),
             ClockMode::Manual => "manual".to_owned(),
         },
         secret: Bytes::copy_from_slice(&random_bytes().map_err(failed)?),
-    };
-    let made = ledger.execute(Request::MakeCluster(record.clone())).await;
-    match made.map_err(failed)? {
-        Reply::Swapped(Swapped::Done) => Ok(record.id),
-        _ => Err(Failure::Refused(Refused::Unusable(format!(
-            "the keyspace {} holds a cluster already: start nodes on it, or give another keyspace",
-            new.at.keyspace
-        )))),
-    }
+    })
+}
+
+pub(super) fn unfinished() -> Failure {
+    Failure::Refused(Refused::Unusable(
+        "the cluster is not finished: 'ebb admin cluster init --from' makes it, or was interrupted; run \
+         that again, or give another keyspace"
+            .to_owned(),
+    ))
 }
 
 /// Reads the cluster's record. Without an answer it asks again for a while: all machines may be
@@ -165,6 +139,9 @@ pub(super) async fn read_cluster<L: Ledger>(ledger: &L) -> Result<ClusterRecord,
 /// Refuses a record that another version wrote.
 fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     let refused = |why: String| Err(Failure::Refused(Refused::Unusable(why)));
+    if record.format == UNFINISHED {
+        return Err(unfinished());
+    }
     if record.format != FORMAT {
         return refused(format!(
             "the cluster has format {}, and this version knows {FORMAT}: start the version that \
@@ -196,6 +173,7 @@ mod tests {
         for (made, want) in [
             (None, "cluster init"),
             (Some(record(2, 1)), "format 2"),
+            (Some(record(UNFINISHED, 1)), "not finished"),
             (Some(record(1, 2)), "2 shards"),
         ] {
             let ledger = MemoryLedger::new();

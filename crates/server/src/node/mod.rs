@@ -14,12 +14,17 @@
 mod about;
 mod admin;
 mod clock_guard;
+mod dump;
 mod facts;
+mod from_directory;
 mod gateway;
 mod identity;
 mod ledger;
 mod link;
 mod metrics;
+mod moving;
+#[cfg(test)]
+mod moving_tests;
 mod ownership;
 mod route;
 mod start;
@@ -27,6 +32,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+pub use from_directory::Moved;
 pub(crate) use ledger::connect;
-pub use ledger::{NewCluster, init_cluster};
+pub use moving::{NewCluster, dump_cluster, init_cluster};
 pub(crate) use start::{Node, Opened, open};

@@ -21,7 +21,7 @@ use crate::{
 /// How long something is waited for that takes a lease at the most.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn cluster_config(name: &str) -> ClusterConfig {
+pub(super) fn cluster_config(name: &str) -> ClusterConfig {
     ClusterConfig {
         contact_points: Vec::new(),
         keyspace: "ebb".to_owned(),
@@ -35,7 +35,7 @@ fn cluster_config(name: &str) -> ClusterConfig {
     }
 }
 
-async fn ledger(clock: &str) -> Arc<MemoryLedger> {
+pub(super) async fn ledger(clock: &str) -> Arc<MemoryLedger> {
     let ledger = MemoryLedger::new();
     let record = ClusterRecord {
         format: 1,
@@ -49,12 +49,12 @@ async fn ledger(clock: &str) -> Arc<MemoryLedger> {
 }
 
 /// A node, and the directory that it would be started on again.
-struct Node {
-    server: Server,
+pub(super) struct Node {
+    pub(super) server: Server,
     directory: TempDir,
 }
 
-async fn try_start(
+pub(super) async fn try_start(
     ledger: &Arc<MemoryLedger>,
     name: &str,
     directory: &TempDir,
@@ -63,14 +63,14 @@ async fn try_start(
     start_node(&config, &cluster_config(name), Arc::clone(ledger)).await.map(Server)
 }
 
-async fn start(ledger: &Arc<MemoryLedger>, name: &str) -> Node {
+pub(super) async fn start(ledger: &Arc<MemoryLedger>, name: &str) -> Node {
     let directory = TempDir::new().unwrap();
     let server = try_start(ledger, name, &directory).await.unwrap();
     Node { server, directory }
 }
 
 impl Node {
-    async fn insert(&self, id: i32) {
+    pub(super) async fn insert(&self, id: i32) {
         self.server
             .run_command(doc! {
                 "insert": "c", "documents": vec![doc! { "_id": id }], "$db": "test",
@@ -105,7 +105,7 @@ impl Node {
     }
 
     /// Waits until the node is this to the shard.
-    async fn wait_for(&self, role: &str) {
+    pub(super) async fn wait_for(&self, role: &str) {
         let waits = async {
             while self.role().await != role {
                 background::wait_for(Duration::from_millis(20)).await;

@@ -1,0 +1,88 @@
+//! Writes what a cluster has as the data directory of a server of its own. It reads Cassandra alone,
+//! while nodes run or not; it owns nothing and changes nothing there. The clock comes last: without it
+//! no server starts on what was interrupted half way.
+
+use std::{fs, io, path::Path};
+
+use clock::Checkpoint;
+use cluster::{ClusterRecord, Ledger, Phase, Settings};
+use store::Store as _;
+use store_shared::{Copied, Copying};
+use uuid::Uuid;
+
+use super::{from_directory::Moved, ledger::ledger_failure};
+use crate::{
+    checkpoint::CheckpointFile,
+    config::Config,
+    data_dir::{DataDir, Refused},
+    failure::{Failure, failed},
+    features::Features,
+    open::store_options,
+    shares::plan_memory,
+};
+
+/// Makes the directory; returns up to which entry of the journal it goes.
+pub(super) async fn dump_cluster<L: Ledger>(
+    ledger: &L,
+    cluster: &ClusterRecord,
+    path: &Path,
+    tell: &mut (dyn FnMut(Moved) + Send),
+) -> Result<u64, Failure> {
+    refuse_unless_empty(path)?;
+    let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
+    let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
+    let tree = store_options(&config, plan_memory(&config), path);
+    let copying = Copying { cluster: cluster.id, shard: 0, tree, up_to: None };
+    let mut told = |steps, bytes| tell(Moved { steps, bytes });
+    let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
+    let clock = clock_of(&copied).ok_or_else(|| {
+        Failure::Failed("no record of the cluster has a checkpoint of its clock".to_owned())
+    })?;
+    let snapshot = copied.tree.snapshot();
+    if let Some(on) = Features::of_catalog(&snapshot).await.map_err(failed)? {
+        Features::store_in(path, on).map_err(failed)?;
+    }
+    drop(snapshot);
+    copied.tree.close().await.map_err(failed)?;
+    let entries = copied.entries;
+    drop(copied);
+    let (file, _) = CheckpointFile::open(path, true).map_err(failed)?;
+    file.write(&clock).map_err(failed)?;
+    drop(directory);
+    Ok(entries)
+}
+
+fn refuse_unless_empty(path: &Path) -> Result<(), Failure> {
+    let refused = |why: String| Err(Failure::Refused(Refused::Unusable(why)));
+    match fs::read_dir(path).map(Iterator::count) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => refused(format!("cannot read {}: {error}", path.display())),
+        Ok(0) => Ok(()),
+        Ok(_) => refused(format!("{} is not empty: give a new directory", path.display())),
+    }
+}
+
+/// Where the clock of a server of its own goes on: no earlier than any owner could have gone.
+fn clock_of(copied: &Copied) -> Option<Checkpoint> {
+    let lease_ns = Settings::new(Uuid::nil(), 0, Uuid::nil(), bytes::Bytes::new()).lease;
+    let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);
+    let of_shard = Checkpoint::decode_whole(&copied.record.clock);
+    let terms = copied.nodes.iter().flat_map(|node| &node.terms);
+    let of_terms = terms.filter(|term| term.epoch == copied.record.epoch);
+    let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
+    let owed = |last: Checkpoint| {
+        // A clock that stands used nothing behind its checkpoint.
+        let owed_ms = if last.manual { 0 } else { lease_ms };
+        Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
+    };
+    let found = match (copied.record.phase, of_shard) {
+        // The last instant that was used is in it.
+        (Phase::Released, Some(last)) => last,
+        (_, last) => {
+            let all = last.into_iter().chain(of_terms).map(owed);
+            all.max_by_key(|last| last.ms)?
+        }
+    };
+    // Of no boot of this machine: its boot clock says nothing of it.
+    Some(Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ..found })
+}

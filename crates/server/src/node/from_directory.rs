@@ -1,0 +1,120 @@
+//! Makes a cluster of the data directory of a server of its own, which is only read: its store becomes
+//! the first base, its switches a row of the catalog, its clock what the first owner goes on from.
+//!
+//! ```text
+//! record "not finished" → pieces of the base → shard with base and clock → record finished
+//! ```
+//!
+//! Nodes refuse the first record, so what is interrupted half way is no cluster; another attempt takes
+//! its place.
+
+use std::path::Path;
+
+use clock::{Checkpoint, LEASE_MS};
+use cluster::{ClusterRecord, Ledger, Record, Reply, Request, Swapped};
+use engine::Space;
+use store_shared::FirstBase;
+use uuid::Uuid;
+
+use super::ledger::{UNFINISHED, ledger_failure, new_record};
+use crate::{
+    checkpoint::CheckpointFile,
+    config::{ClockMode, Config},
+    data_dir::{DataDir, NODE_FILE, Refused},
+    failure::{Failure, failed},
+    features::Features,
+    open::{refused_store, store_options},
+    shares::plan_memory,
+};
+
+/// How far the making of a cluster or a directory is.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// Pieces of a base that were written, or entries of the journal that were read.
+    pub steps: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// Makes the cluster; returns its id. Refuses where there is one.
+pub(super) async fn make_of_directory<L: Ledger>(
+    ledger: &L,
+    keyspace: &str,
+    path: &Path,
+    tell: &mut (dyn FnMut(Moved) + Send),
+) -> Result<Uuid, Failure> {
+    let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
+    let (base, clock) = read_directory(&directory)?;
+    let mode = if clock.manual { ClockMode::Manual } else { ClockMode::System };
+    let record = new_record(mode)?;
+    begin(ledger, keyspace, ClusterRecord { format: UNFINISHED, ..record.clone() }).await?;
+    let mut told = |pieces: u32, bytes| tell(Moved { steps: u64::from(pieces), bytes });
+    let put = base.put(ledger, record.id, clock.encode().into(), &mut told);
+    put.await.map_err(ledger_failure)?;
+    let finish = Request::ReplaceCluster { before: record.id, record: record.clone() };
+    match swap(ledger, finish).await? {
+        Swapped::Done => Ok(record.id),
+        Swapped::Refused(_) => Err(other_makes(keyspace)),
+    }
+}
+
+/// What a directory has: its store with its switches as a cluster keeps them, and its clock.
+fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failure> {
+    let path = &directory.path;
+    let refused =
+        |why: &str| Err(Failure::Refused(Refused::Unusable(format!("{} {why}", path.display()))));
+    if path.join(NODE_FILE).exists() {
+        return refused("belongs to a node of a cluster already");
+    }
+    if !path.join("store").exists() {
+        return refused("has no data yet: make a cluster without it");
+    }
+    let Ok((_, Some(last))) = CheckpointFile::open(path, false) else {
+        return refused("has no whole checkpoint of its clock, so that time could go back");
+    };
+    let switch = Features::stored_in(path).map_err(Failure::Refused)?;
+    let config = Config { data_dir: Some(path.clone()), ..Config::for_tests() };
+    let options = store_options(&config, plan_memory(&config), path);
+    let base = FirstBase::open(&options).map_err(refused_store)?;
+    let (key, value) = Features::cluster_row(switch, base.last_stamp());
+    // The server used no instant behind its checkpoint and the lease.
+    let owed_ms = if last.manual { 0 } else { LEASE_MS };
+    let clock = Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last };
+    Ok((base.replacing(Space::Catalog, key, value), clock))
+}
+
+/// Writes the record of a cluster that is not finished.
+async fn begin<L: Ledger>(
+    ledger: &L,
+    keyspace: &str,
+    record: ClusterRecord,
+) -> Result<(), Failure> {
+    let shown = match swap(ledger, Request::MakeCluster(record.clone())).await? {
+        Swapped::Done => return Ok(()),
+        Swapped::Refused(Some(Record::Cluster(shown))) => shown,
+        Swapped::Refused(_) => return Err(other_makes(keyspace)),
+    };
+    if shown.format != UNFINISHED {
+        return Err(Failure::Refused(Refused::Unusable(format!(
+            "the keyspace {keyspace} holds a cluster already: give another keyspace"
+        ))));
+    }
+    // Of an attempt that was interrupted; should it go on, its next swaps are refused.
+    match swap(ledger, Request::ReplaceCluster { before: shown.id, record }).await? {
+        Swapped::Done => Ok(()),
+        Swapped::Refused(_) => Err(other_makes(keyspace)),
+    }
+}
+
+async fn swap<L: Ledger>(ledger: &L, request: Request) -> Result<Swapped, Failure> {
+    match ledger.execute(request).await.map_err(failed)? {
+        Reply::Swapped(swapped) => Ok(swapped),
+        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+    }
+}
+
+fn other_makes(keyspace: &str) -> Failure {
+    Failure::Refused(Refused::Unusable(format!(
+        "somebody else makes a cluster in the keyspace {keyspace} at the same time"
+    )))
+}

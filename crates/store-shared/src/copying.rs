@@ -1,0 +1,270 @@
+//! Making a store of what the cluster has: its base and the journal behind it, read from the ledger
+//! alone. No node is asked for anything, and nothing is changed; it goes on while an owner writes.
+
+use std::time::Duration;
+
+use cluster::{
+    BaseRecord, JournalReader, Ledger, NodeRecord, Place, Reply, Request, ShardRecord, TermRecord,
+};
+use journal::EncodedEntry;
+use store::{Error, Kind};
+use store_tree::{TreeOptions, TreeStore};
+use uuid::Uuid;
+
+use crate::{
+    asking::{all_nodes, ask, pause, shard_of},
+    entries::entries_of,
+    first_base::open_still,
+};
+
+/// How often it begins again where what it was reading was let go of.
+const ATTEMPTS: u32 = 3;
+/// How often a gap is looked at again, and the pause between: an owner has it filled in a moment.
+const GAP_LOOKS: u32 = 40;
+/// How often a taking over is looked at, with the same pause between.
+const TAKING_LOOKS: u32 = 400;
+const GAP_PAUSE: Duration = Duration::from_millis(50);
+
+/// What is to be copied.
+#[derive(Clone, Debug)]
+pub struct Copying {
+    /// The cluster's id.
+    pub cluster: Uuid,
+    /// Which shard.
+    pub shard: u32,
+    /// The store that is made; its directory is its alone, and empty.
+    pub tree: TreeOptions,
+    /// Up to which entry of the store's own journal, and from which place of the cluster's on at the
+    /// latest; without it, all that is there.
+    pub up_to: Option<(u64, Place)>,
+}
+
+/// What was made.
+#[derive(Debug)]
+pub struct Copied {
+    /// The store; it takes no commits.
+    pub tree: TreeStore,
+    /// The shard as it was seen after the last entry was read.
+    pub record: ShardRecord,
+    /// All nodes, as of then.
+    pub nodes: Vec<NodeRecord>,
+    /// Up to which entry of the cluster's journal.
+    pub entries: u64,
+}
+
+/// Why a copy ended early.
+enum Halt {
+    /// What it was reading is not there any more; the shard has newer bases.
+    Gone,
+    Failed(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Copying {
+    /// Copies. `tell` hears how far it is: entries of the cluster's journal, bytes read so far.
+    pub async fn run<L: Ledger>(
+        &self,
+        ledger: &L,
+        tell: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Copied, Error> {
+        for _ in 0..ATTEMPTS {
+            match self.attempt(ledger, tell).await {
+                Ok(copied) => return Ok(copied),
+                Err(Halt::Failed(error)) => return Err(error),
+                Err(Halt::Gone) => {}
+            }
+            std::fs::remove_dir_all(&self.tree.path).map_err(|error| {
+                let text = format!("remove {}: {error}", self.tree.path.display());
+                Error::new(Kind::Unavailable, text)
+            })?;
+        }
+        let text = "bases of the cluster come faster than one of them is read: try again later";
+        Err(Error::new(Kind::Unavailable, text))
+    }
+
+    async fn attempt<L: Ledger>(
+        &self,
+        ledger: &L,
+        tell: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Copied, Halt> {
+        let record = self.opened_shard(ledger).await?;
+        if record.opened == 0 {
+            let text = "no node of the cluster has served yet: there is nothing to copy";
+            return Err(Error::new(Kind::Refused, text).into());
+        }
+        let mut bytes = 0;
+        let mut place = Place::default();
+        if let Some(base) = self.base_of(&record)? {
+            bytes = self.load(ledger, &base, tell).await?;
+            place = Place::of(&base);
+        }
+        let copy = Copy { copying: self, tree: open_still(&self.tree)?, place, bytes };
+        copy.follow(ledger, record, tell).await
+    }
+
+    async fn shard<L: Ledger>(&self, ledger: &L) -> Result<ShardRecord, Error> {
+        let request = Request::ReadShardSerial { shard: self.shard };
+        match ask(ledger, request, |reply| match reply {
+            Reply::Shard(record) => Some(record),
+            _ => None,
+        })
+        .await?
+        {
+            Some(record) => Ok(record),
+            None => Err(Error::new(Kind::Refused, "no node has been in the cluster yet")),
+        }
+    }
+
+    /// The shard in no taking over: an epoch that ends has late entries of its owner, which are nobody's.
+    async fn opened_shard<L: Ledger>(&self, ledger: &L) -> Result<ShardRecord, Error> {
+        for _ in 0..TAKING_LOOKS {
+            let record = self.shard(ledger).await?;
+            if record.epoch == record.opened {
+                return Ok(record);
+            }
+            pause(GAP_PAUSE).await;
+        }
+        let text = "a node is taking over, and has not come to an end: try again later";
+        Err(Error::new(Kind::Unavailable, text))
+    }
+
+    /// The newest base that does not lie behind what is wanted.
+    fn base_of(&self, record: &ShardRecord) -> Result<Option<BaseRecord>, Error> {
+        let Some((_, place)) = self.up_to else { return Ok(record.bases.last().copied()) };
+        let base = record.bases.iter().rev().find(|base| base.n <= place.n).copied();
+        // Behind the first of two the journal is whole; where there is one, from its beginning on.
+        if base.is_none() && 1 < record.bases.len() {
+            let text = "the journal of the cluster begins behind where this copy ends; the node will load \
+                        a base when it is started";
+            return Err(Error::new(Kind::Refused, text));
+        }
+        Ok(base)
+    }
+
+    /// Keeps all pieces of a base; returns their bytes.
+    async fn load<L: Ledger>(
+        &self,
+        ledger: &L,
+        base: &BaseRecord,
+        tell: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<u64, Halt> {
+        let mut bytes = 0;
+        for number in 0..base.pieces {
+            let request = Request::LoadPiece { shard: self.shard, base: base.id, piece: number };
+            let piece = ask(ledger, request, |reply| match reply {
+                Reply::Piece(piece) => Some(piece),
+                _ => None,
+            });
+            let Some(body) = piece.await? else {
+                let shown = self.shard(ledger).await?;
+                let is_kept = shown.bases.iter().any(|kept| kept.id == base.id);
+                let text = format!("piece {number} of the base is missing in the cluster's ledger");
+                let missing = Halt::Failed(Error::new(Kind::Refused, text));
+                return Err(if is_kept { missing } else { Halt::Gone });
+            };
+            bytes += body.len() as u64;
+            TreeStore::keep_piece_in(&self.tree.path, number, &body)?;
+            tell(base.n, bytes);
+        }
+        TreeStore::begin_with_base(&self.tree.path, base.pieces)?;
+        Ok(bytes)
+    }
+}
+
+/// A copy that stands at a place.
+struct Copy<'a> {
+    copying: &'a Copying,
+    tree: TreeStore,
+    place: Place,
+    bytes: u64,
+}
+
+impl Copy<'_> {
+    /// Applies the journal behind it, up to its end.
+    async fn follow<L: Ledger>(
+        mut self,
+        ledger: &L,
+        mut record: ShardRecord,
+        tell: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Copied, Halt> {
+        let cluster = self.copying.cluster;
+        let mut gaps = 0;
+        'again: loop {
+            let terms = terms_of(&all_nodes(ledger).await?);
+            let mut reader = JournalReader::new(cluster, &record, &terms, self.place);
+            loop {
+                let parts = ask(ledger, reader.request(), |reply| match reply {
+                    Reply::Parts(parts) => Some(parts),
+                    _ => None,
+                });
+                let parts = parts.await?;
+                let more = match reader.read(&parts) {
+                    Ok(more) => more,
+                    Err(error) => return Err(self.why_missing(ledger, error).await),
+                };
+                let shown = self.copying.shard(ledger).await?;
+                if shown.epoch != record.epoch {
+                    // Another owner: where the epoch ends is in the record, or will be.
+                    record = self.copying.opened_shard(ledger).await?;
+                    continue 'again;
+                }
+                let full = self.apply(reader.take())?;
+                tell(self.place.n, self.bytes);
+                if full || !more {
+                    return self.end(ledger, shown).await;
+                }
+                if reader.meets_gap() && gaps < GAP_LOOKS {
+                    gaps += 1;
+                    pause(GAP_PAUSE).await;
+                    continue 'again;
+                }
+            }
+        }
+    }
+
+    /// Applies entries; whether it stands where it should end.
+    fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<bool, Error> {
+        let limit = self.copying.up_to.map_or(u64::MAX, |(n, _)| n);
+        let known = self.tree.last_entry()?;
+        let mut wanted: Vec<EncodedEntry> = Vec::new();
+        for (entry, place) in entries {
+            self.place = place;
+            self.bytes += entry.body.len() as u64;
+            let own = entries_of(entry.body)?.into_iter();
+            wanted.extend(own.filter(|one| known < one.n() && one.n() <= limit));
+        }
+        self.tree.follow(wanted)?;
+        Ok(limit <= self.tree.last_entry()?)
+    }
+
+    /// What lies behind a missing entry: the journal was cut meanwhile, or is not whole.
+    async fn why_missing<L: Ledger>(&self, ledger: &L, error: Error) -> Halt {
+        match ask(ledger, Request::ReadShardSerial { shard: self.copying.shard }, shard_of).await {
+            Ok(ShardRecord { bases, .. }) => match bases.as_slice() {
+                [first, _, ..] if self.place.n < first.n => Halt::Gone,
+                _ => Halt::Failed(error),
+            },
+            Err(unanswered) => Halt::Failed(unanswered),
+        }
+    }
+
+    async fn end<L: Ledger>(self, ledger: &L, record: ShardRecord) -> Result<Copied, Halt> {
+        if let Some((n, _)) = self.copying.up_to
+            && self.tree.last_entry()? != n
+        {
+            let text = format!("the cluster's journal ends before entry {n} of the copy");
+            return Err(Error::new(Kind::Refused, text).into());
+        }
+        let nodes = all_nodes(ledger).await?;
+        Ok(Copied { tree: self.tree, record, nodes, entries: self.place.n })
+    }
+}
+
+fn terms_of(nodes: &[NodeRecord]) -> Vec<TermRecord> {
+    nodes.iter().flat_map(|node| node.terms.iter().cloned()).collect()
+}

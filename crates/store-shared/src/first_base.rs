@@ -1,0 +1,167 @@
+//! The first base of a cluster: all that the store of a server of its own has. It stands behind the one
+//! entry of an epoch that no owner had, and the epoch behind that is opened and released, so that the
+//! first node to come in claims the shard as after any other owner.
+//!
+//! An attempt that was interrupted is followed by another, which begins anew: nothing of the first
+//! counts any more then. No node may be in the cluster, and its record has to say so meanwhile.
+
+use bytes::Bytes;
+use cluster::{BaseRecord, Ledger, Reply, Request, Settings, ShardRecord, Swapped};
+use store::{Error, Kind, Space, Stamp, Timepiece};
+use store_tree::{BaseReader, TreeOptions, TreeStore};
+use uuid::Uuid;
+
+use crate::asking::{ask, shard_of, swap, written};
+
+/// The entry that the base stands behind.
+const ENTRY: u64 = 1;
+
+/// What a cluster begins with.
+#[derive(Debug)]
+pub struct FirstBase {
+    reader: BaseReader,
+    /// Kept until all is read.
+    _tree: TreeStore,
+}
+
+/// Nothing is stamped.
+struct NoTime;
+
+impl Timepiece for NoTime {
+    fn now_ms(&self) -> i64 {
+        0
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        0
+    }
+}
+
+/// Opens a store that takes no commits; on an empty directory it may follow.
+pub(crate) fn open_still(options: &TreeOptions) -> Result<TreeStore, Error> {
+    let journal = std::sync::Arc::new(options.journal_folder());
+    TreeStore::open_on(options, journal, std::sync::Arc::new(NoTime), false)
+}
+
+impl FirstBase {
+    /// Opens the store of a server of its own, to be read.
+    pub fn open(options: &TreeOptions) -> Result<Self, Error> {
+        let tree = open_still(options)?;
+        Ok(Self { reader: tree.base()?, _tree: tree })
+    }
+
+    /// The stamp of the last commit.
+    pub fn last_stamp(&self) -> Stamp {
+        self.reader.last_stamp()
+    }
+
+    /// The same with this value of a key.
+    pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
+        Self { reader: self.reader.replacing(space, key, value), ..self }
+    }
+
+    /// Puts it into the ledger, as what a shard of this cluster has; its clock goes on behind this
+    /// checkpoint. `tell` hears of each piece, with the bytes of all so far.
+    pub async fn put<L: Ledger>(
+        mut self,
+        ledger: &L,
+        cluster: Uuid,
+        clock: Bytes,
+        tell: &mut (dyn FnMut(u32, u64) + Send),
+    ) -> Result<(), Error> {
+        let making = Making { ledger, shard: 0 };
+        let before = making.clear().await?;
+        let id = Uuid::new_v4().as_u64_pair().0.max(1);
+        let epoch = before.epoch + 1;
+        // The entry itself is nowhere; its checksum only has to be the same for all.
+        let (segment, n, checksum) = (0, ENTRY, crc32c_of(cluster));
+        let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
+        // Before its pieces, so that the next attempt finds what this one has left.
+        making.set_base(before.base(), base).await?;
+        let size = Settings::new(cluster, making.shard, Uuid::nil(), Bytes::new()).piece_bytes;
+        while let Some(body) = self.reader.next_piece(size)? {
+            base.bytes += body.len() as u64;
+            let piece = base.pieces;
+            let put = Request::PutPiece { shard: making.shard, base: id, piece, body };
+            ask(ledger, put, written).await?;
+            base.pieces += 1;
+            tell(base.pieces, base.bytes);
+        }
+        making.own(before.epoch, Vec::new(), None).await?;
+        making.set_base(id, base).await?;
+        making.own(epoch, vec![(epoch, ENTRY)], Some(clock)).await
+    }
+}
+
+fn crc32c_of(cluster: Uuid) -> u32 {
+    crc32c::crc32c(cluster.as_bytes())
+}
+
+/// The swaps of whoever makes it.
+struct Making<'a, L> {
+    ledger: &'a L,
+    shard: u32,
+}
+
+impl<L: Ledger> Making<'_, L> {
+    /// The shard without what an attempt before has left.
+    async fn clear(&self) -> Result<ShardRecord, Error> {
+        let shard = self.shard;
+        swap(self.ledger, Request::MakeShard { shard }).await?;
+        let record = ask(self.ledger, Request::ReadShardSerial { shard }, shard_of).await?;
+        for base in &record.bases {
+            let mut piece = 0;
+            while self.has_piece(base.id, piece).await? {
+                piece += 1;
+            }
+            // From the end, as the next attempt looks for the first.
+            for piece in (0..piece).rev() {
+                let drop = Request::DropPiece { shard, base: base.id, piece };
+                ask(self.ledger, drop, written).await?;
+            }
+        }
+        Ok(record)
+    }
+
+    async fn has_piece(&self, base: u64, piece: u32) -> Result<bool, Error> {
+        let request = Request::LoadPiece { shard: self.shard, base, piece };
+        ask(self.ledger, request, |reply| match reply {
+            Reply::Piece(piece) => Some(piece.is_some()),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn set_base(&self, before: u64, base: BaseRecord) -> Result<(), Error> {
+        // Set twice under one name: the first time without its pieces.
+        self.done(Request::SetBase { shard: self.shard, before, bases: vec![base] }).await
+    }
+
+    /// Opens the epoch behind this one, with these ends; and releases it where the clock is known.
+    async fn own(
+        &self,
+        before: u64,
+        ends: Vec<(u64, u64)>,
+        clock: Option<Bytes>,
+    ) -> Result<(), Error> {
+        let (shard, claim, node) = (self.shard, Uuid::new_v4(), Uuid::nil());
+        let (incarnation, least) = (0, clock.clone().unwrap_or_default());
+        let claimed = Request::Claim { shard, before, claim, node, incarnation, clock: least };
+        self.done(claimed).await?;
+        self.done(Request::Open { shard, claim, epoch: before + 1, ends }).await?;
+        match clock {
+            Some(clock) => self.done(Request::Release { shard, claim, clock }).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn done(&self, request: Request) -> Result<(), Error> {
+        match swap(self.ledger, request).await? {
+            Swapped::Done => Ok(()),
+            Swapped::Refused(_) => {
+                let text = "somebody else makes a cluster in this keyspace at the same time";
+                Err(Error::new(Kind::Refused, text))
+            }
+        }
+    }
+}
