@@ -126,6 +126,3 @@ FAULTS = {
     "owner not reached by the others": cut_from_others("inward"),
     "owner does not reach the others": cut_from_others("outward"),
 }
-
-#: Faults that a manual clock is left out of.
-SYSTEM_ONLY = {"hand-over", "rolling restart"}

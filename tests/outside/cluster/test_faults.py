@@ -16,7 +16,7 @@ from lib.cluster import Cluster, Node
 from lib.island import IslandNode
 from lib.seed import SEED, TORTURE
 
-from cluster.faults import FAULTS, SYSTEM_ONLY
+from cluster.faults import FAULTS
 from cluster.load import Clients
 
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 1))
@@ -27,14 +27,9 @@ CLOCKS = ("system", "manual")
 def dealt(clock):
     """The rounds of a cluster with this clock: all faults have their turn on either."""
     rounds = [name for name in FAULTS if WANTED in name for _ in range(ROUNDS)]
-    own = [name for at, name in enumerate(rounds) if turn(name, at) == clock]
+    own = [name for at, name in enumerate(rounds) if CLOCKS[(at + SEED) % 2] == clock]
     random.Random(f"{SEED} {clock}").shuffle(own)
     return own
-
-
-def turn(name, at):
-    """The clock that a round has."""
-    return "system" if name in SYSTEM_ONLY else CLOCKS[(at + SEED) % 2]
 
 
 def strike(cluster, clients, name):
