@@ -3,6 +3,7 @@
 import pytest
 
 from cluster.probe import Probe, backwards
+from cluster.questions import PATIENT, Answer, wrong
 from cluster.registers import FOREVER, UNKNOWN, Operation, is_linearizable
 
 
@@ -89,3 +90,24 @@ def test_of_checks_instants():
     assert backwards([(0, 1, 10), (2, 3, 10), (2, 5, 11)]) == []
     assert backwards([(0, 5, 11), (1, 4, 10)]) == []
     assert backwards([(0, 1, 11), (2, 3, 10)]) != []
+
+
+AGAIN = {"ok": 0, "code": 91, "errorLabels": ["RetryableWriteError"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "told", "took", "is_wrong"),
+    [
+        ("write", "done", {"ok": 1}, 1, False),
+        ("write", "closed", None, 1, False),
+        ("write", "refused", AGAIN, 1, False),
+        ("read", "refused", {"ok": 0, "code": 91}, 1, False),
+        ("write", "refused", {"ok": 0, "code": 91}, 1, True),
+        ("write", "refused", {"ok": 0, "code": 1}, 1, True),
+        ("write", "silent", None, PATIENT, True),
+        ("write", "done", {"ok": 1}, PATIENT + 1, True),
+    ],
+)
+def test_of_checks_answers(kind, outcome, told, took, is_wrong):
+    found = wrong([Answer("mongo", "node1", kind, "1", outcome, told, took)])
+    assert bool(found) == is_wrong
