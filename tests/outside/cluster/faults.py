@@ -2,13 +2,18 @@
 `yield` and mends after its second. It tells the nodes whose own clients cannot be served
 meanwhile."""
 
+import random
 import time
 
+from lib.cluster import Cassandra
 from lib.relay import BACK, THERE
+from lib.seed import SEED
 
 #: Longer than a lease, its margin and a beat.
 CUT = 6.0
 PAUSE = 10.0
+AWAY = 3.0
+CHOSEN = random.Random(SEED)
 
 
 def kill_owner(cluster):
@@ -106,6 +111,15 @@ def cut_from_others(side):
     return fault
 
 
+def kill_cassandra(cluster):
+    """kill -9 of a node of Cassandra, which comes back and is told what it missed."""
+    cassandra, number = Cassandra(), CHOSEN.randint(1, 3)
+    yield []
+    with cassandra.without(number, cluster.keyspace):
+        time.sleep(AWAY)
+        yield []
+
+
 def move_to_island(cluster):
     island = cluster.nodes[0]
     if cluster.owner() is not island:
@@ -125,4 +139,5 @@ FAULTS = {
     "owner does not hear Cassandra": cut_from_cassandra(BACK),
     "owner not reached by the others": cut_from_others("inward"),
     "owner does not reach the others": cut_from_others("outward"),
+    "kill -9 of a node of Cassandra": kill_cassandra,
 }

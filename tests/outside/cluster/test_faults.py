@@ -22,6 +22,8 @@ from cluster.load import Clients
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 1))
 WANTED = os.environ.get("FAULTS", "")
 CLOCKS = ("system", "manual")
+#: Seconds after which whoever could serve does, on a machine that does other work too.
+WITHOUT = 15.0
 
 
 def dealt(clock):
@@ -43,13 +45,13 @@ def strike(cluster, clients, name):
     struck = next(fault)
     clients.stop()
     wrong = clients.compare(cluster.owner())
-    ended = time.monotonic()
     clients.begin()
     time.sleep(0.5)
     next(fault, None)
     cluster.whole()
     time.sleep(0.5)
     clients.stop()
+    ended = time.monotonic()
     for node in cluster.nodes:
         wrong += [f"through {node.name}: {text}" for text in clients.compare(node)]
     spared = [probe for probe in clients.probes if probe.node not in struck] or clients.probes
@@ -84,6 +86,7 @@ def test_faults_under_load(clock, capsys):
                 except AssertionError as error:
                     raise AssertionError(f"{told}: {error}") from error
                 assert wrong == [], f"{told}, {len(wrong)} things:\n" + "\n".join(wrong[:12])
+                assert max(gap) < WITHOUT, f"{told}: {gap} s without service"
                 gaps.setdefault(name, []).extend(gap)
         same_everywhere(cluster, clients)
         for node in cluster.nodes:
