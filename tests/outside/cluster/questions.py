@@ -56,8 +56,8 @@ class Documents:
             return command(("create", id), db=DATABASE)
         if kind == "read":
             return command(("find", NAME), db=DATABASE, filter={"_id": SEED})
-        # Numbered, as drivers number what they may send again.
-        lsid = {"id": bson.Binary.from_uuid(uuid.uuid4())}
+        # Numbered, as drivers number what they may send again; the same write has the same session.
+        lsid = {"id": bson.Binary.from_uuid(uuid.uuid5(uuid.NAMESPACE_OID, id))}
         number = bson.Int64(1)
         row = {"_id": id}
         return command(("insert", NAME), db=DATABASE, documents=[row], lsid=lsid, txnNumber=number)
@@ -189,6 +189,20 @@ def wrong(answers):
         for one in answers
         if one.outcome == "refused" and not says_again[one.door](one.kind, one.told)
     ]
+
+
+def repeat(answers, node):
+    """Sends all numbered writes again, as drivers do, whatever was heard of them: each is done
+    then, and never twice. Answers those that are not."""
+    found = []
+    for one in answers:
+        if (one.door, one.kind) == ("mongo", "write"):
+            connection = Documents(node)
+            outcome, told = connection.ask(one.kind, one.id)
+            connection.close()
+            if outcome != "done" or told["n"] != 1:
+                found.append((one, outcome, told))
+    return found
 
 
 def lost(answers, node):

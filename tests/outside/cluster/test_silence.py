@@ -13,7 +13,7 @@ from lib.relay import BACK, THERE
 from lib.seed import SEED, TORTURE
 
 from cluster.faults import move_to_island
-from cluster.questions import Crowd, change, lost, prepare, summary, wrong
+from cluster.questions import Crowd, change, lost, prepare, repeat, summary, wrong
 
 WAYS = {"both ways": (THERE, BACK), "not heard": (THERE,), "deaf": (BACK,)}
 WANTED = list(WAYS) if TORTURE else [random.Random(SEED).choice(list(WAYS))]
@@ -49,6 +49,7 @@ def test_an_owner_without_cassandra_answers(ways, capsys):
         cluster.whole()
         for node in cluster.nodes:
             assert lost(answers, node) == []
+        assert repeat(answers, island) == []
     with capsys.disabled():
         print(f"\n{ways}: another node owned the data after {took:.1f} s")
         for node in asked:

@@ -9,10 +9,11 @@ import socket
 import subprocess
 import time
 import urllib.error
+import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-from lib.server import EBB_BIN, Server
+from lib.server import EBB_BIN, Server, address
 
 #: HOST:PORT,... of Cassandra's nodes, and the folder from which `tests/cluster/cassandra` runs
 #: them.
@@ -58,6 +59,8 @@ class Node(Server):
         super().__init__(
             data_dir=True, flags=flags, **{"nosql": True, "log_level": "info", **options}
         )
+        #: Where other nodes reach it.
+        self.reached = self.peer
         self.name = name
         self.paused = False
 
@@ -87,6 +90,14 @@ class Node(Server):
         except OSError:
             return None
 
+    def figure(self, name):
+        """One of its metrics."""
+        with urllib.request.urlopen(self.admin_url + "/metrics", timeout=10) as reply:
+            for line in reply.read().decode().splitlines():
+                if line.startswith(f"{name} "):
+                    return float(line.split()[1])
+        raise AssertionError(f"no metric {name}")
+
     def clock_ms(self):
         return self.admin("/_ebb/clock")["now_ms"]
 
@@ -105,7 +116,7 @@ class Cluster:
             name = f"node{number}"
             self.nodes.append(kind(self.keyspace, name, flags=own, clock=clock, **options))
         for node in self.nodes:
-            node.meet([other.peer for other in self.nodes if other is not node])
+            node.meet([other.reached for other in self.nodes if other is not node])
 
     def __enter__(self):
         try:
@@ -186,13 +197,29 @@ class Cassandra:
         assert done.returncode == 0, f"{what} {number}: {done.stdout}{done.stderr}"
 
     def kill(self, number):
+        """kill -9; returns when it is gone."""
         self.run("kill", number)
+        where, until = address(CONTACT_POINTS.split(",")[number - 1]), time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(where, timeout=1).close()
+            except ConnectionError:
+                return
+            assert time.monotonic() < until, f"node {number} of Cassandra lives on"
+            time.sleep(0.01)
 
-    def mend(self, number, *keyspaces):
-        """Starts a node again, and brings what it missed to it."""
+    def start(self, number):
+        """Starts a node again, and waits until it answers."""
         self.run("start-node", number)
+
+    def repair(self, number, *keyspaces):
+        """Brings what it missed to a node."""
         for keyspace in keyspaces:
             self.run("nodetool", number, "repair", "-full", keyspace)
+
+    def mend(self, number, *keyspaces):
+        self.start(number)
+        self.repair(number, *keyspaces)
 
     @contextlib.contextmanager
     def without(self, number, *keyspaces):
