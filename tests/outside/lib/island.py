@@ -56,6 +56,10 @@ class Links:
         for relay in self.relays:
             relay.mend(drop)
 
+    def slow(self, least, most):
+        for relay in self.relays:
+            relay.slow(least, most)
+
 
 class IslandNode(Node):
     """A node that reaches Cassandra by `cassandra`, other nodes by `outward`, and is reached by
@@ -73,6 +77,7 @@ class IslandNode(Node):
         flags = [*flags, "--peer-advertise", f"{host}:{port}"]
         self.doors["peer"].target = ("127.0.0.1", 8090)
         super().__init__(*args, flags=flags, peer="127.0.0.1:8090", **options)
+        self.reached = f"{host}:{port}"
 
     def outwards(self, links, target):
         """What listens at this address outside is reached under the same address there."""

@@ -1,13 +1,15 @@
 """A link that can be cut in each direction: bytes wait where they are, as on a network that has
-lost its way, and go on or are lost when it is mended."""
+lost its way, and go on or are lost when it is mended. It can be slow, too."""
 
 import asyncio
-import contextlib
+import random
 import socket
 import threading
 
 #: From who connects to who listens, and back.
 THERE, BACK = "there", "back"
+#: Pieces on their way in one direction of a connection.
+QUEUED = 256
 
 
 class Loop:
@@ -48,6 +50,8 @@ class Relay:
         self.listening, self.target, self.outgoing = listening, target, outgoing
         self.address = listening.getsockname()
         self.writers = set()
+        #: The least and the most seconds that bytes take in each direction.
+        self.takes = 0.0, 0.0
         LOOP.run(self.open())
 
     async def open(self):
@@ -75,19 +79,42 @@ class Relay:
             one.close()
 
     async def pump(self, reader, writer, way):
-        with contextlib.suppress(OSError):
+        """Bytes wait in a queue until they are due; those behind them do not wait longer."""
+        queue = asyncio.Queue(QUEUED)
+        hearing = asyncio.ensure_future(self.hear(reader, queue))
+        try:
             while True:
-                data = await reader.read(1 << 16)
+                due, data = await queue.get()
+                if (left := due - LOOP.loop.time()) > 0:
+                    await asyncio.sleep(left)
                 await self.gates[way].wait()
+                if data is None:
+                    # A reset is passed on too.
+                    return writer.transport.abort()
                 if not data:
-                    writer.write_eof()
-                    return
+                    return writer.write_eof()
                 writer.write(data)
                 await writer.drain()
-            return
-        # A reset is passed on too.
-        await self.gates[way].wait()
-        writer.transport.abort()
+        except OSError:
+            writer.transport.abort()
+        finally:
+            hearing.cancel()
+
+    async def hear(self, reader, queue):
+        """Puts what comes into the queue, each with when it is due: an end is nothing, a reset
+        None."""
+        while True:
+            try:
+                data = await reader.read(1 << 16)
+            except OSError:
+                data = None
+            await queue.put((LOOP.loop.time() + random.uniform(*self.takes), data))
+            if not data:
+                return
+
+    def slow(self, least, most):
+        """Bytes take so many seconds in each direction from now on."""
+        self.takes = least, most
 
     def cut(self, *ways):
         """Passes nothing on in these directions, by default in both."""
