@@ -91,6 +91,21 @@ impl Server {
     /// Runs a command, which names its database in `$db`, in the MongoDB API; it has to succeed. Returns
     /// the reply. Each call has a connection of its own.
     pub(crate) async fn run_command(&self, command: Document) -> Document {
+        self.connect().await.run_command(command).await
+    }
+
+    /// A client of the MongoDB API.
+    pub(crate) async fn connect(&self) -> MongoClient {
+        MongoClient(TcpStream::connect(self.0.mongo().unwrap()).await.unwrap())
+    }
+}
+
+/// A connection to the MongoDB API.
+pub(crate) struct MongoClient(TcpStream);
+
+impl MongoClient {
+    /// Runs a command, which has to succeed.
+    pub(crate) async fn run_command(&mut self, command: Document) -> Document {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
         // OP_MSG: length, request id, reply to, opcode 2013, flags, and one section of kind 0.
@@ -100,11 +115,10 @@ impl Server {
         }
         message.push(0);
         message.extend_from_slice(body.bytes());
-        let mut stream = TcpStream::connect(self.0.mongo().unwrap()).await.unwrap();
-        stream.write_all(&message).await.unwrap();
-        let len = stream.read_u32_le().await.unwrap();
+        self.0.write_all(&message).await.unwrap();
+        let len = self.0.read_u32_le().await.unwrap();
         let mut reply = vec![0; usize::try_from(len).unwrap() - 4];
-        stream.read_exact(&mut reply).await.unwrap();
+        self.0.read_exact(&mut reply).await.unwrap();
         let reply = DocRef::Raw(&reply[17..]).to_tree();
         let ok = reply.get("ok").map(|ok| ok.as_ref().is_truthy());
         assert_eq!(ok, Some(true), "{command:?}: {reply:?}");

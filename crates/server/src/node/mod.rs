@@ -13,6 +13,8 @@
 
 mod about;
 mod admin;
+#[cfg(test)]
+mod clients_tests;
 mod clock_guard;
 mod dump;
 mod facts;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long something is waited for that takes a lease at the most.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn cluster_config(name: &str) -> ClusterConfig {
     ClusterConfig {
@@ -78,7 +78,7 @@ impl Node {
             .await;
     }
 
-    async fn ids(&self) -> Vec<i32> {
+    pub(super) async fn ids(&self) -> Vec<i32> {
         let reply = self
             .server
             .run_command(doc! { "find": "c", "sort": doc! { "_id": 1 }, "$db": "test" })
@@ -115,7 +115,7 @@ impl Node {
     }
 }
 
-fn first_batch(reply: &Document) -> Vec<i32> {
+pub(super) fn first_batch(reply: &Document) -> Vec<i32> {
     use document::Value;
     let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
     let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };

@@ -1,0 +1,95 @@
+//! Clients that stay connected while the data go from one node to another.
+
+use std::time::Duration;
+
+use document::{Document, Value, doc};
+use serde_json::json;
+
+use super::tests::{PATIENCE, ledger, start};
+use crate::{
+    background,
+    testing::{MongoClient, Server},
+};
+
+/// A numbered write that adds a document, and that is done once however often it is sent.
+fn numbered_insert(session: u8, id: i64) -> Document {
+    let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![session; 16].into() } };
+    doc! {
+        "insert": "c",
+        "documents": vec![doc! { "_id": id, "session": i32::from(session) }],
+        "lsid": lsid,
+        "txnNumber": id,
+        "$db": "test",
+    }
+}
+
+async fn hand_over(server: &Server, to: &str) {
+    let body = json!({ "shard": 0, "to": to }).to_string();
+    let told = server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
+    assert_eq!(told["shards"][0]["owner"], to, "{told}");
+}
+
+/// Writes and reads on one connection until told to stop; each is answered. Answers how many there were.
+async fn work(
+    mut client: MongoClient,
+    session: u8,
+    over: tokio::sync::watch::Receiver<bool>,
+) -> i64 {
+    let client_says = doc! { "driver": doc! { "name": "test", "version": "1" } };
+    client.run_command(doc! { "hello": 1, "client": client_says, "$db": "admin" }).await;
+    let mut count = 0;
+    while !*over.borrow() {
+        let id = i64::from(session) * 1_000_000 + count;
+        let reply = client.run_command(numbered_insert(session, id)).await;
+        assert_eq!(reply.get("n"), Some(&Value::Int32(1)), "{reply:?}");
+        count += 1;
+        let filter = doc! { "session": i32::from(session) };
+        let reply = client.run_command(doc! { "count": "c", "query": filter, "$db": "test" }).await;
+        assert_eq!(reply.get("n").and_then(number), Some(count), "{reply:?}");
+    }
+    count
+}
+
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int32(number) => Some(i64::from(*number)),
+        Value::Int64(number) => Some(*number),
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_of_every_node_stay_connected_over_hand_overs() {
+    let ledger = ledger("manual").await;
+    let nodes =
+        [start(&ledger, "one").await, start(&ledger, "two").await, start(&ledger, "three").await];
+    nodes[0].server.run_command(doc! { "create": "c", "$db": "test" }).await;
+    let (stop, over) = tokio::sync::watch::channel(false);
+    let mut clients = tokio::task::JoinSet::new();
+    let mut idle = Vec::new();
+    for (session, node) in (1..).zip(nodes.iter().chain(&nodes)) {
+        clients.spawn(work(node.server.connect().await, session, over.clone()));
+        // And one that says nothing meanwhile.
+        let mut client = node.server.connect().await;
+        client.run_command(doc! { "ping": 1, "$db": "admin" }).await;
+        idle.push(client);
+    }
+    for to in ["two", "three", "one", "three"] {
+        background::wait_for(Duration::from_millis(100)).await;
+        hand_over(&nodes[1].server, to).await;
+    }
+    background::wait_for(Duration::from_millis(100)).await;
+    stop.send_replace(true);
+    let counts = tokio::time::timeout(PATIENCE, clients.join_all()).await.unwrap();
+    assert!(counts.iter().all(|count| 0 < *count), "{counts:?}");
+    for client in &mut idle {
+        // Longer than an unknown client may say.
+        let long = "x".repeat(100_000);
+        client.run_command(doc! { "ping": 1, "comment": long, "$db": "admin" }).await;
+        let reply = client.run_command(doc! { "count": "c", "$db": "test" }).await;
+        assert_eq!(reply.get("n").and_then(number), Some(counts.iter().sum()), "{reply:?}");
+    }
+    for node in nodes {
+        node.server.stop().await;
+    }
+}
