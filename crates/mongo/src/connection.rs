@@ -20,7 +20,7 @@ use document::{DocBuf, ValueRef};
 use engine::Store;
 use memory::Share;
 use tokio::{
-    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader},
+    io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader},
     sync::watch,
 };
 
@@ -33,7 +33,8 @@ use crate::{
     door::Door,
     errors::TemporarilyUnavailable,
     incoming::{
-        ConnectionEnded, client_left, memory_refusal, parse_message, read_header, read_payload,
+        ConnectionEnded, client_left, has_begun, memory_refusal, parse_message, read_header,
+        read_payload,
     },
     limits::{
         BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME, STOP_TIME,
@@ -134,13 +135,8 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
 ) -> Result<Left, ConnectionEnded> {
     let mut is_known = stream.get_ref().is_known();
     loop {
-        // Nothing is taken out of the buffer, so nothing is lost where the server stops.
-        tokio::select! {
-            biased;
-            begun = stream.fill_buf() => drop(begun.map_err(|_| ())?),
-            _ = stop.wait_for(|stop| *stop) => {
-                return Ok(Left { message: Vec::new(), held: Share::default() });
-            }
+        if !has_begun(stream, &mut stop).await? {
+            return Ok(Left { message: Vec::new(), held: Share::default() });
         }
         let header = tokio::select! {
             biased;
@@ -183,13 +179,10 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 note_message(door, stream.get_mut(), &header, &message);
                 let answered = answer_in_turn(door, connection, stream, &message, &mut stop).await;
                 connection.release_reply_memory();
-                match answered? {
-                    Answered::Sent => stream.get_mut().note_answered(),
-                    Answered::Not => {
-                        let message = message.into_whole(header);
-                        return Ok(Left { message, held });
-                    }
+                if answered? == Answered::Not {
+                    return Ok(Left { message: message.into_whole(header), held });
                 }
+                stream.get_mut().note_answered();
                 continue;
             }
             Err(malformed) => malformed,

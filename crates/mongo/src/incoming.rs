@@ -5,7 +5,10 @@ use std::{future::pending, pin::pin, time::Duration};
 
 use engine::Store;
 use memory::{Account, Share, Short};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt},
+    sync::watch,
+};
 
 use crate::{
     door::Door,
@@ -21,6 +24,19 @@ use crate::{
 
 /// The connection is over, and nobody is left to hear why.
 pub(crate) type ConnectionEnded = ();
+
+/// Waits until a message begins; false: the server stops before. Nothing is taken out of the buffer, so
+/// nothing is lost then.
+pub(crate) async fn has_begun(
+    stream: &mut (impl AsyncBufRead + Unpin),
+    stop: &mut watch::Receiver<bool>,
+) -> Result<bool, ConnectionEnded> {
+    tokio::select! {
+        biased;
+        begun = stream.fill_buf() => begun.map(|_| true).map_err(|_| ()),
+        _ = stop.wait_for(|stop| *stop) => Ok(false),
+    }
+}
 
 /// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
 /// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a

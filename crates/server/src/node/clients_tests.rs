@@ -13,7 +13,7 @@ use crate::{
 
 /// A numbered write that adds a document, and that is done once however often it is sent.
 fn numbered_insert(session: u8, id: i64) -> Document {
-    let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![session; 16].into() } };
+    let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![session; 16] } };
     doc! {
         "insert": "c",
         "documents": vec![doc! { "_id": id, "session": i32::from(session) }],
