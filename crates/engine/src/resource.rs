@@ -79,8 +79,8 @@ impl Resources {
     }
 }
 
-/// Key and value of a record in the catalog, for whoever makes a store that no engine has open.
-pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> (Bytes, Bytes) {
+/// The value of a record in the catalog, for whoever makes a store that no engine has open.
+pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> Bytes {
     let resource = Resource {
         path: path.iter().map(|part| (*part).to_owned()).collect(),
         body,
@@ -88,7 +88,7 @@ pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> (Bytes, B
         birth: stamp.seq,
         ts: stamp.at_ms.div_euclid(1000),
     };
-    (stored_resource_key(path), encode_resource(&resource).into())
+    encode_resource(&resource).into()
 }
 
 /// The key of a record in the catalog, of a store that no engine has open.

@@ -91,18 +91,21 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Puts bytes in front of what is read next, which were read and not answered; they hold this much
-    /// memory. `message`: they begin with one that a server has got. False: that was one server too
-    /// many, and the client is not to be served any further. A message that ends its server would end
-    /// one after the other otherwise.
-    pub(crate) fn put_back(&mut self, bytes: Vec<u8>, held: Share, message: bool) -> bool {
-        let rest = self.unread.get(self.at..).unwrap_or_default();
-        self.unread = [bytes.as_slice(), rest].concat();
-        self.at = 0;
-        self.held = held;
+    /// Has the next server read again what this one has read and not answered: a message that it has got,
+    /// with the memory that it holds, and what was read behind it. False: the client is not to be served
+    /// any further. Enough servers have got the message; one that ends its server would end one after the
+    /// other.
+    pub(crate) fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> bool {
         let Some(past) = &mut self.past else { return false };
-        past.sends += usize::from(message);
-        past.sends < MAX_SENDS
+        past.sends += usize::from(message.is_some());
+        let goes_on = past.sends < MAX_SENDS;
+        // Without a message what is unread goes on holding what it held.
+        let (mut unread, held) =
+            message.unwrap_or_else(|| (Vec::new(), std::mem::take(&mut self.held)));
+        unread.extend_from_slice(behind);
+        unread.extend_from_slice(self.unread.get(self.at..).unwrap_or_default());
+        (self.unread, self.at, self.held) = (unread, 0, held);
+        goes_on
     }
 }
 

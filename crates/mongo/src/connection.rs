@@ -79,27 +79,21 @@ pub async fn serve_movable<S: Store>(
 ) -> Ended {
     let connection = door.add_connection(peer, None);
     introduce(&door, &connection, client.introduction()).await;
-    let mut stream = tokio::io::BufReader::with_capacity(BUFFER_BYTES, &mut *client);
+    let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
     let left = serve_messages(&door, &connection, &mut stream, stop).await;
     let buffered = stream.buffer().to_vec();
-    let ended = match left {
-        Ok(Left { message, held }) if client.is_movable() => {
-            let is_message = !message.is_empty();
-            match client.put_back([message, buffered].concat(), held, is_message) {
-                true => Ended::Moves,
-                false => Ended::Closed,
-            }
-        }
+    let moves = match left {
+        Ok(message) => client.put_back(message, &buffered),
         // Whatever ended it, nobody is left to hear of it.
-        Ok(_) | Err(()) => Ended::Closed,
+        Err(()) => false,
     };
-    if ended == Ended::Closed {
+    if !moves {
         // The socket is closed first, so that the client does not wait for what follows.
         client.close().await;
     }
     door.cursors.mark_orphans(connection.id);
     door.remove_connection(&connection);
-    ended
+    if moves { Ended::Moves } else { Ended::Closed }
 }
 
 /// Hears again what a client has said of itself to the server before.
@@ -113,16 +107,8 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
     }
 }
 
-/// What of a client is left for another server.
-struct Left {
-    /// A message that was not answered; empty: there is none.
-    message: Vec<u8>,
-    /// What it holds.
-    held: Share,
-}
-
 /// Reads message after message and answers each. Returns when the server stops, between two messages
-/// or with one that another server may answer; an error ends the connection at once.
+/// or with one that another server may answer and what that holds; an error ends the connection at once.
 ///
 /// A client is known from its first message that parses. Until then a message is small, and its
 /// memory comes from an account that all unknown clients share: a client that only connects cannot
@@ -132,11 +118,11 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
-) -> Result<Left, ConnectionEnded> {
+) -> Result<Option<(Vec<u8>, Share)>, ConnectionEnded> {
     let mut is_known = stream.get_ref().is_known();
     loop {
         if !has_begun(stream, &mut stop).await? {
-            return Ok(Left { message: Vec::new(), held: Share::default() });
+            return Ok(None);
         }
         let header = tokio::select! {
             biased;
@@ -180,7 +166,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 let answered = answer_in_turn(door, connection, stream, &message, &mut stop).await;
                 connection.release_reply_memory();
                 if answered? == Answered::Not {
-                    return Ok(Left { message: message.into_whole(header), held });
+                    return Ok(Some((message.into_whole(header), held)));
                 }
                 stream.get_mut().note_answered();
                 continue;

@@ -5,7 +5,7 @@
 //! A server that closes its stream without a reply has not answered. A client that compresses is passed
 //! on byte by byte: what it asks for is not looked at, and it ends with its server.
 
-use std::{future::pending, pin::Pin};
+use std::pin::Pin;
 
 use memory::{Account, Share};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, BufReader};
@@ -13,10 +13,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, BufReader}
 use crate::{
     client_stream::ClientStream,
     commands::COMMANDS,
-    errors::{Error, TemporarilyUnavailable},
     incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
-    outgoing::write_within,
+    outgoing::{refusal, write_within},
     repeatable::{command_of, is_introduction, is_repeatable},
     wire::{self, HEADER_BYTES, Header, OpCode, arriving::Arrived, msg_reply, whole_message},
 };
@@ -43,10 +42,9 @@ pub enum PassedOn {
 struct Passing<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
     server: BufReader<S>,
-    /// Completes when the server is not waited for any more.
+    /// Completes when the server is not waited for any more. It is not asked again then: whatever waits
+    /// for it ends the passing on.
     over: Pin<&'a mut F>,
-    /// Only once, since a future that has completed is not asked again.
-    is_over: bool,
 }
 
 /// A message that waits for its reply.
@@ -76,13 +74,12 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
     ) -> PassedOn {
         let client = BufReader::with_capacity(BUFFER_BYTES, &mut *self);
         let server = BufReader::with_capacity(BUFFER_BYTES, server);
-        let mut passing = Passing { client, server, over, is_over: false };
+        let mut passing = Passing { client, server, over };
         let ended = passing.run(rooms).await;
         let buffered = passing.client.buffer().to_vec();
         drop(passing);
         let goes_on = match ended {
-            Ok(None) => self.put_back(buffered, Share::default(), false),
-            Ok(Some(kept)) => self.put_back([kept.bytes, buffered].concat(), kept.held, true),
+            Ok(kept) => self.put_back(kept.map(|kept| (kept.bytes, kept.held)), &buffered),
             Err(()) => false,
         };
         if goes_on {
@@ -115,10 +112,7 @@ where
                 }
                 // Nothing was asked, so nothing but its end can come.
                 _ = self.server.fill_buf() => return Ok(None),
-                () = self.over.as_mut(), if !self.is_over => {
-                    self.is_over = true;
-                    return Ok(None);
-                }
+                () = self.over.as_mut() => return Ok(None),
             }
             let header = read_header(&mut self.client, MESSAGE_TIMEOUT).await?.ok_or(())?;
             let is_known = self.client.get_ref().is_known();
@@ -142,7 +136,8 @@ where
                 }
                 Arrived::Refused(beginning, short) if is_known => {
                     if !wire::wants_no_reply(&header, &beginning) {
-                        self.refuse(header, &memory_refusal(short).message).await?;
+                        let reply = refusal(&header, &memory_refusal(short), 0).ok_or(())?;
+                        write_within(&mut self.client, &reply).await?;
                     }
                 }
                 Arrived::Refused(_, _) | Arrived::Cut => return Err(()),
@@ -160,14 +155,14 @@ where
         let introduction = client.introduction().map_or_else(hello, <[u8]>::to_vec);
         self.send(&introduction).await.map_err(|_| Lost::Server)?;
         let header = self.reply_header().await?;
-        let len = header.len - HEADER_BYTES;
-        let mut rest = (&mut self.server).take(len as u64);
-        let mut nowhere = tokio::io::sink();
-        let read = tokio::io::copy(&mut rest, &mut nowhere);
-        match tokio::time::timeout(MESSAGE_TIMEOUT, read).await {
-            Ok(Ok(read)) if read == len as u64 => Ok(()),
-            _ => Err(Lost::Server),
+        let mut left = header.len - HEADER_BYTES;
+        let mut chunk = vec![0; left.min(PASSED_BYTES)];
+        while 0 < left {
+            let part = chunk.get_mut(..left.min(PASSED_BYTES)).unwrap_or_default();
+            self.read_reply(part).await?;
+            left -= part.len();
         }
+        Ok(())
     }
 
     /// Passes one message on, and its replies back. Returns it where another server may answer it.
@@ -202,9 +197,7 @@ where
 
     /// Passes on a message that is too long to be kept.
     async fn pass_long(&mut self, header: Header) -> Result<(), ConnectionEnded> {
-        let mut head = Vec::with_capacity(HEADER_BYTES);
-        header.write(&mut head);
-        self.send(&head).await?;
+        self.send(&header.to_bytes()).await?;
         let mut left = header.len - HEADER_BYTES;
         let mut chunk = vec![0; PASSED_BYTES];
         let mut wants_reply = true;
@@ -216,7 +209,7 @@ where
             if std::mem::take(&mut is_first) {
                 wants_reply = !wire::wants_no_reply(&header, part);
             }
-            write_within(&mut self.server, part).await?;
+            self.send(part).await?;
             left -= part.len();
         }
         if !wants_reply {
@@ -250,8 +243,7 @@ where
             let wanted = left.min(PASSED_BYTES - begin);
             chunk.resize(begin + wanted, 0);
             let part = chunk.get_mut(begin..).unwrap_or_default();
-            let read = self.server.read_exact(part);
-            tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?.map_err(|_| ())?;
+            self.read_reply(part).await.map_err(|_| ())?;
             // Only the first part begins behind a header.
             more |= 0 < begin && wire::more_follows(&header, part);
             write_within(&mut self.client, &chunk).await?;
@@ -272,40 +264,38 @@ where
                 _ => return Err(Lost::Server),
             },
             () = client_left(&mut self.client) => return Err(Lost::Client),
-            () = completes(self.over.as_mut(), self.is_over) => {
-                self.is_over = true;
-                return Err(Lost::Server);
-            }
+            () = self.over.as_mut() => return Err(Lost::Server),
         }
         let mut head = [0; HEADER_BYTES];
-        let read = self.server.read_exact(&mut head);
-        match tokio::time::timeout(MESSAGE_TIMEOUT, read).await {
-            Ok(Ok(_)) => Header::read(&head).map_err(|_| Lost::Server),
-            _ => Err(Lost::Server),
+        self.read_reply(&mut head).await?;
+        Header::read(&head).map_err(|_| Lost::Server)
+    }
+
+    /// Reads a part of a reply that has begun.
+    async fn read_reply(&mut self, part: &mut [u8]) -> Result<(), Lost> {
+        let read = tokio::time::timeout(MESSAGE_TIMEOUT, self.server.read_exact(part));
+        tokio::select! {
+            biased;
+            read = read => match read {
+                Ok(Ok(_)) => Ok(()),
+                _ => Err(Lost::Server),
+            },
+            () = self.over.as_mut() => Err(Lost::Server),
         }
     }
 
     /// Passes on bytes both ways, from a header that was read on, until one side has ended.
     async fn pass_bytes(&mut self, header: Header) -> Result<Option<Kept>, ConnectionEnded> {
-        let mut head = Vec::with_capacity(HEADER_BYTES);
-        header.write(&mut head);
-        self.send(&head).await?;
+        self.send(&header.to_bytes()).await?;
+        let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
+        let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);
+        // Neither side is waited for once the other has ended: it might never end by itself.
         tokio::select! {
-            // However it ended, both sides see it.
-            _ = tokio::io::copy_bidirectional(&mut self.client, &mut self.server) => {}
-            () = completes(self.over.as_mut(), self.is_over) => {}
+            _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
+            _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+            () = self.over.as_mut() => {}
         }
         Err(())
-    }
-
-    /// Tells the client that there is no room for its message.
-    async fn refuse(&mut self, header: Header, why: &str) -> Result<(), ConnectionEnded> {
-        if header.code != OpCode::Msg as i32 {
-            return Err(());
-        }
-        let body = Error::new(TemporarilyUnavailable, why).to_reply().to_buf();
-        let reply = msg_reply(0, header.request_id, body.bytes(), false, false);
-        write_within(&mut self.client, &reply).await
     }
 
     /// Sends bytes to the server. An error: it has not got all of them.
@@ -313,19 +303,8 @@ where
         tokio::select! {
             biased;
             sent = write_within(&mut self.server, bytes) => sent,
-            () = completes(self.over.as_mut(), self.is_over) => {
-                self.is_over = true;
-                Err(())
-            }
+            () = self.over.as_mut() => Err(()),
         }
-    }
-}
-
-/// Waits for a future that may have completed before; then it never does again.
-async fn completes<F: Future<Output = ()>>(future: Pin<&mut F>, has_completed: bool) {
-    match has_completed {
-        true => pending().await,
-        false => future.await,
     }
 }
 

@@ -69,8 +69,8 @@ async fn wait_for_room(account: &Account, header: &Header) {
     }
 }
 
-/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A compressed message
-/// also holds what it claims to be unpacked, before it is unpacked.
+/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A
+/// compressed message also holds what it claims to be unpacked, before it is unpacked.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,

@@ -16,21 +16,26 @@ use crate::{
     wire::{self, Header, Malformed, Message, OpCode, msg_reply},
 };
 
-/// Tells a client what is wrong with its message, where the protocol has a form for that, and ends
-/// the connection where the message as a whole was not understood.
+/// The reply that tells a client what is wrong with its message; `None`: the protocol has no form for
+/// that.
+pub(crate) fn refusal(header: &Header, malformed: &Malformed, id: i32) -> Option<Vec<u8>> {
+    if OpCode::from_number(header.code) != Some(OpCode::Msg) {
+        return None;
+    }
+    let body = Error::new(malformed.code, malformed.message.clone()).to_reply().to_buf();
+    Some(msg_reply(id, header.request_id, body.bytes(), false, false))
+}
+
+/// Tells a client what is wrong with its message, where that can be told, and ends the connection where
+/// the message as a whole was not understood.
 pub(crate) async fn send_refusal(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
     header: &Header,
     malformed: &Malformed,
 ) -> Result<(), ConnectionEnded> {
-    if OpCode::from_number(header.code) != Some(OpCode::Msg) {
-        return Err(());
-    }
-    let body = Error::new(malformed.code, malformed.message.clone()).to_reply().to_buf();
-    let id = connection.reply_id();
-    send_bytes(connection, stream, msg_reply(id, header.request_id, body.bytes(), false, false))
-        .await?;
+    let reply = refusal(header, malformed, connection.reply_id()).ok_or(())?;
+    send_bytes(connection, stream, reply).await?;
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn is_introduction(commands: &CommandTable, body: DocRef<'_>) -> bool
 pub(crate) fn says_moved(reply: &DocBuf) -> bool {
     let code = reply.get("code").and_then(Number::of).and_then(Number::to_i64_exact);
     code.is_some_and(|code| {
-        [ShutdownInProgress, InterruptedAtShutdown].into_iter().any(|it| i64::from(it) == code)
+        [ShutdownInProgress, InterruptedAtShutdown].map(i64::from).contains(&code)
     })
 }
 

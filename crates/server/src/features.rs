@@ -104,9 +104,9 @@ impl Features {
 
     /// Key and value of the same in a cluster's catalog.
     pub(crate) fn cluster_row(on: Option<bool>, stamp: Stamp) -> (Bytes, Option<Bytes>) {
-        let body = doc! { "per_document_ttl": on.unwrap_or(true) };
-        let (key, value) = engine::stored_resource(&RECORD, body, stamp);
-        (key, on.map(|_| value))
+        let body = |on: bool| doc! { "per_document_ttl": on };
+        let value = on.map(|on| engine::stored_resource(&RECORD, body(on), stamp));
+        (engine::stored_resource_key(&RECORD), value)
     }
 
     /// What a cluster's catalog says; nothing where nobody has turned a switch.

@@ -34,9 +34,6 @@ pub struct Copying {
     pub shard: u32,
     /// The store that is made; its directory is its alone, and empty.
     pub tree: TreeOptions,
-    /// Up to which entry of the store's own journal, and from which place of the cluster's on at the
-    /// latest; without it, all that is there.
-    pub up_to: Option<(u64, Place)>,
 }
 
 /// What was made.
@@ -99,9 +96,9 @@ impl Copying {
         }
         let mut bytes = 0;
         let mut place = Place::default();
-        if let Some(base) = self.base_of(&record)? {
-            bytes = self.load(ledger, &base, tell).await?;
-            place = Place::of(&base);
+        if let Some(base) = record.bases.last() {
+            bytes = self.load(ledger, base, tell).await?;
+            place = Place::of(base);
         }
         let copy = Copy { copying: self, tree: open_still(&self.tree)?, place, bytes };
         copy.follow(ledger, record, tell).await
@@ -131,19 +128,6 @@ impl Copying {
         }
         let text = "a node is taking over, and has not come to an end: try again later";
         Err(Error::new(Kind::Unavailable, text))
-    }
-
-    /// The newest base that does not lie behind what is wanted.
-    fn base_of(&self, record: &ShardRecord) -> Result<Option<BaseRecord>, Error> {
-        let Some((_, place)) = self.up_to else { return Ok(record.bases.last().copied()) };
-        let base = record.bases.iter().rev().find(|base| base.n <= place.n).copied();
-        // Behind the first of two the journal is whole; where there is one, from its beginning on.
-        if base.is_none() && 1 < record.bases.len() {
-            let text = "the journal of the cluster begins behind where this copy ends; the node will load \
-                        a base when it is started";
-            return Err(Error::new(Kind::Refused, text));
-        }
-        Ok(base)
     }
 
     /// Keeps all pieces of a base; returns their bytes.
@@ -213,10 +197,12 @@ impl Copy<'_> {
                     record = self.copying.opened_shard(ledger).await?;
                     continue 'again;
                 }
-                let full = self.apply(reader.take())?;
+                self.apply(reader.take())?;
                 tell(self.place.n, self.bytes);
-                if full || !more {
-                    return self.end(ledger, shown).await;
+                if !more {
+                    let nodes = all_nodes(ledger).await?;
+                    let entries = self.place.n;
+                    return Ok(Copied { tree: self.tree, record: shown, nodes, entries });
                 }
                 if reader.meets_gap() && gaps < GAP_LOOKS {
                     gaps += 1;
@@ -227,19 +213,16 @@ impl Copy<'_> {
         }
     }
 
-    /// Applies entries; whether it stands where it should end.
-    fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<bool, Error> {
-        let limit = self.copying.up_to.map_or(u64::MAX, |(n, _)| n);
+    fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<(), Error> {
         let known = self.tree.last_entry()?;
         let mut wanted: Vec<EncodedEntry> = Vec::new();
         for (entry, place) in entries {
             self.place = place;
             self.bytes += entry.body.len() as u64;
             let own = entries_of(entry.body)?.into_iter();
-            wanted.extend(own.filter(|one| known < one.n() && one.n() <= limit));
+            wanted.extend(own.filter(|one| known < one.n()));
         }
-        self.tree.follow(wanted)?;
-        Ok(limit <= self.tree.last_entry()?)
+        self.tree.follow(wanted)
     }
 
     /// What lies behind a missing entry: the journal was cut meanwhile, or is not whole.
@@ -251,17 +234,6 @@ impl Copy<'_> {
             },
             Err(unanswered) => Halt::Failed(unanswered),
         }
-    }
-
-    async fn end<L: Ledger>(self, ledger: &L, record: ShardRecord) -> Result<Copied, Halt> {
-        if let Some((n, _)) = self.copying.up_to
-            && self.tree.last_entry()? != n
-        {
-            let text = format!("the cluster's journal ends before entry {n} of the copy");
-            return Err(Error::new(Kind::Refused, text).into());
-        }
-        let nodes = all_nodes(ledger).await?;
-        Ok(Copied { tree: self.tree, record, nodes, entries: self.place.n })
     }
 }
 

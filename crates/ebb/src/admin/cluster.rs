@@ -126,7 +126,7 @@ impl Progress {
 
     fn tell(mut self) -> impl FnMut(Moved) {
         move |moved| {
-            if TOLD_BYTES <= moved.bytes - self.told.min(moved.bytes) {
+            if TOLD_BYTES <= moved.bytes.saturating_sub(self.told) {
                 self.told = moved.bytes;
                 print_text(format!("{} MiB, {} {}\n", moved.bytes >> 20, moved.steps, self.of));
             }

@@ -62,6 +62,13 @@ impl Header {
         Ok(Self { len, request_id: number(4), response_to: number(8), code: number(12) })
     }
 
+    /// Its bytes.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        self.write(&mut bytes);
+        bytes
+    }
+
     /// Appends its bytes.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         let len = i32::try_from(self.len).unwrap_or(i32::MAX);
@@ -74,8 +81,6 @@ impl Header {
 /// A whole message of a payload. Its header is this one, with the length that it comes to.
 pub(crate) fn whole_message(header: Header, mut payload: Vec<u8>) -> Vec<u8> {
     let len = HEADER_BYTES + payload.len();
-    let mut head = Vec::with_capacity(HEADER_BYTES);
-    Header { len, ..header }.write(&mut head);
-    payload.splice(0..0, head);
+    payload.splice(0..0, Header { len, ..header }.to_bytes());
     payload
 }

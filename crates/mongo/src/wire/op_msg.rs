@@ -92,8 +92,7 @@ pub(super) fn parse(
 fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
     let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
-    let mut head = Vec::with_capacity(HEADER_BYTES);
-    header.write(&mut head);
+    let head = header.to_bytes();
     let sum = crc32c::crc32c_append(crc32c::crc32c(&head), payload.get(..end).unwrap_or_default());
     if u32_at(payload, end) == Some(sum) {
         Ok(end)

@@ -11,6 +11,7 @@ mod dumps;
 mod explain;
 mod fail_points;
 mod fates;
+mod forwarded;
 mod hints;
 mod indexes;
 mod memory;

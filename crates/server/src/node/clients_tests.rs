@@ -3,13 +3,9 @@
 use std::time::Duration;
 
 use document::{Document, Value, doc};
-use serde_json::json;
 
 use super::tests::{PATIENCE, ledger, start};
-use crate::{
-    background,
-    testing::{MongoClient, Server},
-};
+use crate::{background, testing::MongoClient};
 
 /// A numbered write that adds a document, and that is done once however often it is sent.
 fn numbered_insert(session: u8, id: i64) -> Document {
@@ -21,12 +17,6 @@ fn numbered_insert(session: u8, id: i64) -> Document {
         "txnNumber": id,
         "$db": "test",
     }
-}
-
-async fn hand_over(server: &Server, to: &str) {
-    let body = json!({ "shard": 0, "to": to }).to_string();
-    let told = server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
-    assert_eq!(told["shards"][0]["owner"], to, "{told}");
 }
 
 /// Writes and reads on one connection until told to stop; each is answered. Answers how many there were.
@@ -76,7 +66,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     }
     for to in ["two", "three", "one", "three"] {
         background::wait_for(Duration::from_millis(100)).await;
-        hand_over(&nodes[1].server, to).await;
+        nodes[1].hand_over_to(to).await;
     }
     background::wait_for(Duration::from_millis(100)).await;
     stop.send_replace(true);

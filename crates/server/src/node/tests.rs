@@ -78,7 +78,7 @@ impl Node {
             .await;
     }
 
-    pub(super) async fn ids(&self) -> Vec<i32> {
+    async fn ids(&self) -> Vec<i32> {
         let reply = self
             .server
             .run_command(doc! { "find": "c", "sort": doc! { "_id": 1 }, "$db": "test" })
@@ -104,6 +104,13 @@ impl Node {
         tokio::time::timeout(PATIENCE, waits).await.unwrap();
     }
 
+    /// Asks this node to have another own the data.
+    pub(super) async fn hand_over_to(&self, name: &str) {
+        let body = json!({ "shard": 0, "to": name }).to_string();
+        let told = self.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
+        assert_eq!(told["shards"][0]["owner"], name, "{told}");
+    }
+
     /// Waits until the node is this to the shard.
     pub(super) async fn wait_for(&self, role: &str) {
         let waits = async {
@@ -115,7 +122,7 @@ impl Node {
     }
 }
 
-pub(super) fn first_batch(reply: &Document) -> Vec<i32> {
+fn first_batch(reply: &Document) -> Vec<i32> {
     use document::Value;
     let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
     let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
@@ -171,10 +178,7 @@ async fn data_are_handed_over_to_the_node_that_is_named() {
         [start(&ledger, "one").await, start(&ledger, "two").await, start(&ledger, "three").await];
     for (count, name) in (0..).zip(["three", "two", "three", "one"]) {
         nodes[0].insert(count).await;
-        let body = json!({ "shard": 0, "to": name }).to_string();
-        let [_, asked, _] = &nodes;
-        let told = asked.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
-        assert_eq!(told["shards"][0]["owner"], name, "{told}");
+        nodes[1].hand_over_to(name).await;
         for node in &nodes {
             assert_eq!(node.ids().await, (0..=count).collect::<Vec<_>>());
         }

@@ -163,8 +163,10 @@ impl Nodes {
 pub(crate) async fn wait_for(node: &SharedNode, wanted: impl Fn(&Role) -> bool) {
     let mut role = node.role();
     let waited = tokio::time::timeout(PATIENCE, role.wait_for(|role| wanted(role))).await;
-    let failed = format!("{node:?} is not what was waited for");
-    assert!(waited.is_ok_and(|waited| waited.is_ok()), "{failed}");
+    // What was waited for holds the role's lock: it goes before the role is looked at again, or both wait
+    // for a writer between them, for ever.
+    let came = waited.is_ok_and(|waited| waited.is_ok());
+    assert!(came, "{node:?} is not what was waited for");
 }
 
 impl Nodes {

@@ -1,0 +1,229 @@
+//! A client whose messages are passed on: to a server that ends at the worst moment, and to the next. The
+//! servers here are pipes, so that each byte that they get is seen.
+
+use std::{pin::pin, time::Duration};
+
+use document::{DocRef, Document, doc};
+use memory::Account;
+use mongo::{ClientStream, PassedOn, Rooms};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+    sync::oneshot,
+};
+
+const ROOM: usize = 1 << 20;
+
+fn rooms(bytes: usize) -> Rooms {
+    Rooms { messages: Account::new(bytes), strangers: Account::new(bytes) }
+}
+
+fn message(body: &Document) -> Vec<u8> {
+    let mut bytes = vec![0; 20];
+    bytes.push(0);
+    bytes.extend_from_slice(body.to_buf().bytes());
+    let len = i32::try_from(bytes.len()).unwrap();
+    for (at, number) in [(0, len), (4, 7), (12, 2013)] {
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
+async fn read_message(stream: &mut DuplexStream) -> Vec<u8> {
+    let mut head = [0; 4];
+    stream.read_exact(&mut head).await.unwrap();
+    let mut bytes = head.to_vec();
+    bytes.resize(usize::try_from(u32::from_le_bytes(head)).unwrap(), 0);
+    stream.read_exact(&mut bytes[4..]).await.unwrap();
+    bytes
+}
+
+fn body(message: &[u8]) -> Document {
+    DocRef::Raw(&message[21..]).to_tree()
+}
+
+/// A client and the server that its messages go to now.
+struct Passed {
+    client: DuplexStream,
+    server: DuplexStream,
+    /// Says that another server is the right one.
+    over: Option<oneshot::Sender<()>>,
+    ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, PassedOn)>,
+    rooms: Rooms,
+}
+
+impl Passed {
+    fn new(rooms: Rooms) -> Self {
+        let (client, far) = duplex(ROOM);
+        Self::on(client, ClientStream::movable(far), rooms)
+    }
+
+    fn on(client: DuplexStream, mut stream: ClientStream<DuplexStream>, rooms: Rooms) -> Self {
+        let (server, near) = duplex(ROOM);
+        let (over, is_over) = oneshot::channel::<()>();
+        let held = rooms.clone();
+        let ended = tokio::spawn(async move {
+            let over = pin!(async {
+                if is_over.await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            });
+            let ended = stream.pass_on(near, over, &held).await;
+            (stream, ended)
+        });
+        Self { client, server, over: Some(over), ended, rooms }
+    }
+
+    async fn say(&mut self, body: &Document) {
+        self.client.write_all(&message(body)).await.unwrap();
+    }
+
+    /// What the server hears, and answers.
+    async fn answer(&mut self, reply: &Document) -> Document {
+        let heard = read_message(&mut self.server).await;
+        self.server.write_all(&message(reply)).await.unwrap();
+        body(&heard)
+    }
+
+    /// The server ends; the client has another one from then on, if it may.
+    async fn server_ends(self) -> Option<Self> {
+        let Self { client, server, ended, rooms, over } = self;
+        drop(server);
+        let (stream, ended) = ended.await.unwrap();
+        drop(over);
+        (ended == PassedOn::ServerEnded).then(|| Self::on(client, stream, rooms))
+    }
+
+    /// The client's connection has ended without another byte.
+    async fn client_ended(mut self) {
+        drop(self.ended.await.unwrap());
+        let mut rest = Vec::new();
+        self.client.read_to_end(&mut rest).await.unwrap();
+        assert!(rest.is_empty(), "{rest:?}");
+    }
+}
+
+fn hello() -> Document {
+    doc! { "hello": 1, "client": doc! { "driver": doc! { "name": "d", "version": "1" } }, "$db": "admin" }
+}
+
+fn find() -> Document {
+    doc! { "find": "c", "$db": "db" }
+}
+
+fn insert(number: Option<i64>) -> Document {
+    let mut insert = doc! { "insert": "c", "documents": vec![doc! { "_id": 1 }], "$db": "db" };
+    number.into_iter().for_each(|number| insert.push("txnNumber", number));
+    insert
+}
+
+fn ok() -> Document {
+    doc! { "ok": 1 }
+}
+
+#[tokio::test]
+async fn what_may_be_done_again_is_answered_by_the_next_server() {
+    for asked in [find(), insert(Some(1))] {
+        let mut passed = Passed::new(rooms(ROOM));
+        passed.say(&hello()).await;
+        assert_eq!(passed.answer(&ok()).await, hello());
+        read_message(&mut passed.client).await;
+        passed.say(&asked).await;
+        assert_eq!(body(&read_message(&mut passed.server).await), asked);
+        let mut passed = passed.server_ends().await.unwrap();
+        // The next one hears first who it is.
+        assert_eq!(passed.answer(&ok()).await, hello());
+        let reply = doc! { "n": 1, "ok": 1 };
+        assert_eq!(passed.answer(&reply).await, asked);
+        assert_eq!(body(&read_message(&mut passed.client).await), reply);
+        assert_eq!(passed.rooms.messages.used_bytes(), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_ends_the_client() {
+    for asked in [insert(None), doc! { "getMore": 1_i64, "collection": "c", "$db": "db" }] {
+        let mut passed = Passed::new(rooms(ROOM));
+        passed.say(&asked).await;
+        read_message(&mut passed.server).await;
+        assert!(passed.server_ends().await.is_none(), "{asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_ends_its_servers_ends_four_of_them() {
+    let mut passed = Passed::new(rooms(ROOM));
+    passed.say(&find()).await;
+    for _ in 0..3 {
+        assert_eq!(body(&read_message(&mut passed.server).await), find());
+        passed = passed.server_ends().await.unwrap();
+    }
+    read_message(&mut passed.server).await;
+    assert!(passed.server_ends().await.is_none());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
+    let mut passed = Passed::new(rooms(ROOM));
+    passed.say(&find()).await;
+    read_message(&mut passed.server).await;
+    passed.over.take().unwrap().send(()).unwrap();
+    let (_, ended) = passed.ended.await.unwrap();
+    assert_eq!(ended, PassedOn::ServerEnded);
+    // Nor is the rest of its reply, of which the client has a part.
+    let mut passed = Passed::new(rooms(ROOM));
+    passed.say(&find()).await;
+    read_message(&mut passed.server).await;
+    let reply = message(&doc! { "text": "x".repeat(100_000) });
+    passed.server.write_all(&reply[..70_000]).await.unwrap();
+    let mut part = vec![0; 60_000];
+    passed.client.read_exact(&mut part).await.unwrap();
+    passed.over.take().unwrap().send(()).unwrap();
+    let (_, ended) =
+        tokio::time::timeout(Duration::from_secs(20), passed.ended).await.unwrap().unwrap();
+    assert_eq!(ended, PassedOn::ClientEnded);
+}
+
+#[tokio::test]
+async fn long_messages_go_through_and_those_without_room_are_refused() {
+    let mut passed = Passed::new(rooms(100_000));
+    passed.say(&hello()).await;
+    passed.answer(&ok()).await;
+    read_message(&mut passed.client).await;
+    // Longer than what is kept: it takes no room.
+    let long = doc! { "insert": "c", "text": "x".repeat(5 << 20), "$db": "db" };
+    let sent = message(&long);
+    let (mut client, mut server) = (passed.client, passed.server);
+    let writing = tokio::spawn(async move {
+        client.write_all(&sent).await.unwrap();
+        client
+    });
+    assert_eq!(body(&read_message(&mut server).await), long);
+    server.write_all(&message(&ok())).await.unwrap();
+    passed.client = writing.await.unwrap();
+    passed.server = server;
+    assert_eq!(body(&read_message(&mut passed.client).await), ok());
+    passed.say(&doc! { "find": "c", "comment": "x".repeat(500_000), "$db": "db" }).await;
+    let refusal = body(&read_message(&mut passed.client).await);
+    assert_eq!(refusal.get("code"), Some(&document::Value::Int32(365)), "{refusal:?}");
+    // The next one is served.
+    passed.say(&find()).await;
+    assert_eq!(passed.answer(&ok()).await, find());
+    assert_eq!(body(&read_message(&mut passed.client).await), ok());
+}
+
+#[tokio::test]
+async fn a_client_that_compresses_ends_with_its_server() {
+    let mut passed = Passed::new(rooms(ROOM));
+    let mut compressed = message(&find());
+    compressed[12..16].copy_from_slice(&2012_i32.to_le_bytes());
+    passed.client.write_all(&compressed).await.unwrap();
+    assert_eq!(read_message(&mut passed.server).await, compressed);
+    assert!(passed.server_ends().await.is_none());
+}
+
+#[tokio::test]
+async fn a_stranger_may_not_say_much() {
+    let mut passed = Passed::new(rooms(ROOM));
+    passed.say(&doc! { "find": "c", "comment": "x".repeat(70_000), "$db": "db" }).await;
+    passed.client_ended().await;
+}
