@@ -49,6 +49,10 @@ const RESERVE: usize = 8;
 /// twice, so half of the account is left when sixteen clients read everything at once.
 const ANSWER_PART: usize = 64;
 
+/// The part of what a small holder has that an answer may take where memory is scarce: it is in memory twice,
+/// and a page of rows is read ahead.
+const SCARCE_PART: usize = 5;
+
 /// A number of bytes for everybody who has a clone of it; by default without limit, and then nothing
 /// is counted. Its last part is a reserve for those who need little, so that they are served while
 /// others hold all the rest.
@@ -141,9 +145,11 @@ impl Account {
         self.counted_books().map_or(usize::MAX, |books| books.limit)
     }
 
-    /// Returns the bytes after which a batch or a page ends that its client can go on after.
+    /// Returns the bytes after which a batch or a page ends that its client can go on after. Where memory is
+    /// scarce whoever reads it is a small holder, and is served of the reserve.
     pub fn answer_bytes(&self) -> usize {
-        self.limit() / ANSWER_PART
+        let part = self.limit() / ANSWER_PART;
+        if self.is_scarce() { part.min(SMALL / SCARCE_PART) } else { part }
     }
 
     /// Returns the bytes that are held now.
@@ -317,6 +323,18 @@ mod tests {
 
     use super::*;
     use crate::share::Share;
+
+    #[test]
+    fn answers_are_those_of_small_holders_where_memory_is_scarce() {
+        let account = Account::new(64 << 20);
+        assert_eq!(account.answer_bytes(), 1 << 20);
+        let mut held = account.share();
+        held.set(50 << 20).unwrap();
+        let scarce = account.answer_bytes();
+        assert!(3 * scarce < SMALL && SMALL < 8 * scarce, "{scarce}");
+        drop(held);
+        assert_eq!(account.answer_bytes(), 1 << 20);
+    }
 
     #[test]
     fn what_does_not_fit_is_refused_and_counted() {

@@ -25,9 +25,19 @@ pub(crate) fn total_memory() -> usize {
     limits.filter(|limit| 0 < *limit).fold(machine, usize::min)
 }
 
-/// Returns how many bytes of this process are in memory now. Accounts call it each few megabytes, so
-/// it has to be cheap.
+/// Returns how many bytes of this process are in memory now.
 pub(crate) fn resident_bytes() -> Option<usize> {
+    Some(statm()?.0)
+}
+
+/// Returns how many of them are its own: the others are of files, such as the program, which the system
+/// may let go of at any time. Accounts call it each few megabytes, so it has to be cheap.
+pub(crate) fn own_bytes() -> Option<usize> {
+    statm().map(|(resident, shared)| resident.saturating_sub(shared))
+}
+
+/// Returns the bytes of the process that are in memory, and those of them that files have, too.
+fn statm() -> Option<(usize, usize)> {
     // Opening it takes longer than reading it.
     static STATM: OnceLock<Option<File>> = OnceLock::new();
     // Not the line of /proc/self/status, for which the system finds out much else.
@@ -35,8 +45,9 @@ pub(crate) fn resident_bytes() -> Option<usize> {
     let mut text = [0; 128];
     let read = file.read_at(&mut text, 0).ok()?;
     let text = str::from_utf8(text.get(..read)?).ok()?;
-    let pages: usize = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(rustix::param::page_size()))
+    let mut pages = text.split_whitespace().skip(1).map(|pages| pages.parse::<usize>().ok());
+    let mut bytes = || Some(pages.next()??.saturating_mul(rustix::param::page_size()));
+    Some((bytes()?, bytes()?))
 }
 
 /// Returns what this process has taken of its machine since it started, for `serverStatus`. Reads
@@ -111,7 +122,9 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn this_process_is_smaller_than_its_machine() {
-        let resident = resident_bytes().unwrap();
+        let (resident, own) = (resident_bytes().unwrap(), own_bytes().unwrap());
+        // The program itself is in a file.
+        assert!(0 < own && own < resident, "{own} {resident}");
         assert!(0 < resident && resident < total_memory(), "{resident} {}", total_memory());
         let usage = process_usage();
         assert!(0 < usage.resident && usage.resident <= usage.mapped, "{usage:?}");

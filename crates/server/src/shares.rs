@@ -33,8 +33,7 @@ pub(crate) fn temporary_area(directory: &DataDir) -> io::Result<Area> {
 /// half a request cannot take what operations need.
 pub(crate) fn open_accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan_memory(config);
-    let memory =
-        Account::of_process(plan.operations_bytes(), plan.process, machine::resident_bytes);
+    let memory = Account::of_process(plan.operations_bytes(), plan.process, machine::own_bytes);
     // Some things are shared by all operations of the process, so they have no operation's account.
     // Only the first server of a process does this.
     mongo::serve_process(&memory, give_way);
