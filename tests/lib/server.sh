@@ -11,8 +11,36 @@ find_server() {
   [ -x "$EBB_BIN" ] || { echo "no server at $EBB_BIN" >&2; return 1; }
 }
 
-# start_server NAME FLAGS...: waits until it is ready; its addresses are then in $work/NAME.ready.
+# start_server NAME FLAGS...: waits until it is ready; its addresses are then in $work/NAME.ready. Where
+# EBB_CASSANDRA names a cluster of Cassandra it is two nodes, of which the one with these addresses does
+# not own the data.
 start_server() {
+  local name=$1 clock flags=()
+  shift
+  if [ -z "${EBB_CASSANDRA:-}" ]; then
+    start_process "$name" "$@"
+    return
+  fi
+  while [ $# -gt 0 ]; do
+    case $1 in
+    --in-memory) ;;
+    --data-dir) shift ;;
+    --clock) clock=$2 flags+=("$1" "$2") && shift ;;
+    *) flags+=("$1") ;;
+    esac
+    shift
+  done
+  EBB_CASSANDRA_CONTACT_POINTS=$EBB_CASSANDRA
+  EBB_CASSANDRA_KEYSPACE=d$(tr -d - </proc/sys/kernel/random/uuid)
+  export EBB_CASSANDRA_CONTACT_POINTS EBB_CASSANDRA_KEYSPACE
+  "$EBB_BIN" admin cluster init --clock "$clock" >"$work/$name.init" 2>&1 || { cat "$work/$name.init" >&2; return 1; }
+  flags+=(--store cassandra --peer-addr 127.0.0.1:0)
+  start_process "$name-owner" "${flags[@]}" --node-name owner --data-dir "$work/$name-owner" &&
+    start_process "$name" "${flags[@]}" --node-name other --data-dir "$work/$name-other"
+}
+
+# start_process NAME FLAGS...: one process.
+start_process() {
   local name=$1 ready="$work/$1.ready" tries=0
   shift
   rm -f "$ready"
