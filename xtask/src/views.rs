@@ -11,12 +11,19 @@ const SEE_EXPIRED: &[(&str, &str)] = &[
     ("crates/engine/src/expire/build.rs", "new counters count what is there, expired or not"),
 ];
 
+/// Who reads past views, and why.
+const PAST_VIEWS: &[(&str, &str)] = &[
+    ("crates/engine/src/view/", "it makes them"),
+    ("crates/engine/src/copies/", "no engine is open on a copy, and no document gets out of it"),
+];
+
 /// Reads of documents past a view, in words.
 pub fn violations(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
         let name = source.name();
-        if !name.starts_with("crates/engine/src/") || name.starts_with("crates/engine/src/view/") {
+        let is_listed = PAST_VIEWS.iter().any(|(path, _)| name.starts_with(path));
+        if !name.starts_with("crates/engine/src/") || is_listed {
             continue;
         }
         let code = source.text.lines().map(|line| line.split("//").next().unwrap_or_default());

@@ -4,6 +4,7 @@
 //! catalog   m <model> <database> 0 <collection> 0      collection record
 //!           n                                          next collection id
 //!           g <collection>                             dropped, but its rows may still be there
+//!           f <collection>                             what copies may drop of it
 //! counts    <collection> c <class>                     totals of a class
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
@@ -46,6 +47,19 @@ pub(crate) fn dropped_collection(collection: u32) -> Bytes {
 /// The id in the key of a dropped collection.
 pub(crate) fn dropped_collection_id(key: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(key.strip_prefix(GONE)?.try_into().ok()?))
+}
+
+/// Prefix of what copies may drop of each collection.
+pub(crate) const FLOORS: &[u8] = b"f";
+
+/// Key of what copies may drop of a collection.
+pub(crate) fn collection_floors(collection: u32) -> Bytes {
+    Bytes::from([FLOORS, &collection.to_be_bytes()].concat())
+}
+
+/// The id in the key of what copies may drop of a collection.
+pub(crate) fn floored_collection_id(key: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(key.strip_prefix(FLOORS)?.try_into().ok()?))
 }
 
 /// Prefix of all collection records.

@@ -10,6 +10,7 @@ mod attempts;
 mod backfill;
 mod catalog;
 mod check;
+mod copies;
 mod counters;
 mod engine;
 mod entry;
@@ -43,6 +44,7 @@ pub use catalog::{
     policy_path,
 };
 pub use check::CheckReport;
+pub use copies::{CopyComparison, CopyReaper, compare_copies};
 pub use engine::{Engine, Options};
 pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
 pub use expire::{

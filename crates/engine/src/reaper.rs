@@ -11,25 +11,13 @@ use std::{
     time::Duration,
 };
 
-use expiry::{Floors, Header};
 use parking_lot::{Mutex, MutexGuard};
 use store::{DropFilter, DropPredicate, Space};
 
 use crate::{
     amount::{Amount, Unreaped},
-    keys,
+    catalog::ReapFloors,
 };
-
-/// What may be dropped from one collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReapFloors {
-    /// What had expired by these may go.
-    pub(crate) floors: Floors,
-    /// Entries of these dropped indexes may go.
-    pub(crate) dropped: Vec<u32>,
-    /// Events of a feed that were entered before this second.
-    pub(crate) events_before_s: i64,
-}
 
 /// The state of one collection, since the start of the server.
 #[derive(Debug, Default)]
@@ -72,21 +60,7 @@ impl DropPredicate for FloorPredicate {
         };
         let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
         let Some(allowed) = allowed else { return Box::new(|_, _| false) };
-        Box::new(move |key, value| {
-            // All entries of an index that was dropped go, whatever their rows.
-            let entries = matches!(space, Space::Index(_)) && !allowed.dropped.is_empty();
-            if entries && keys::index_of(key).is_some_and(|id| allowed.dropped.contains(&id)) {
-                return true;
-            }
-            // Events stand among the entries and have no deadline: they go by the second they were
-            // entered in.
-            let events = matches!(space, Space::Index(_)) && i64::MIN < allowed.events_before_s;
-            if events && keys::index_of(key) == Some(keys::EVENTS) {
-                return Header::split(value)
-                    .is_ok_and(|(header, _)| header.ts < allowed.events_before_s);
-            }
-            Header::split(value).is_ok_and(|(header, _)| allowed.floors.has_expired(&header))
-        })
+        Box::new(move |key, value| allowed.drops(space, key, value))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bases: all that a store has at one moment, in pieces that an empty store is made of. A piece is an
 //! entry of the journal, with the number of the last one that the base has: rows of places in their
-//! order, before them the directory. Where the trees have versions of rows, a base has the newest.
+//! order, before them the directory. Where the trees have versions of rows, a base has the newest; what a
+//! compaction would drop it does not have.
 //!
 //! ```text
 //!  store ──still view──▶ pieces ··▶ folder `base` of another ──its next opening──▶ trees, journal, mark
@@ -44,6 +45,7 @@ const MEMORY_BYTES: u64 = 64 << 20;
 /// A store at one moment, to be read in pieces.
 pub struct BaseReader {
     inner: Arc<OpenStore>,
+    predicate: PredicateInForce,
     view: Arc<View>,
     at: Applied,
     next_place: u64,
@@ -62,7 +64,7 @@ impl std::fmt::Debug for BaseReader {
 
 impl BaseReader {
     /// Of what is visible now.
-    pub(crate) fn new(inner: &Arc<OpenStore>) -> Result<Self, Error> {
+    pub(crate) fn new(inner: &Arc<OpenStore>, predicate: &PredicateInForce) -> Result<Self, Error> {
         let applying = inner.published.begin_applying();
         if let Some(why) = inner.stop_reason() {
             return Err(why);
@@ -75,6 +77,7 @@ impl BaseReader {
         places.sort_by_key(|place| place.number);
         Ok(Self {
             inner: Arc::clone(inner),
+            predicate: predicate.clone(),
             view,
             at,
             next_place,
@@ -145,10 +148,12 @@ impl BaseReader {
                 let (key, value) = (key.clone(), Some(value.clone()));
                 rows.push(Mutation { space: place.number, key, value });
             }
+            let drops = place.space.and_then(|space| self.predicate.filter_for(space));
             for row in place.tree.range::<&[u8], _>(range, self.view.number, None) {
                 let (key, value) =
                     row.into_inner().map_err(|error| from_tree("read a base", &error))?;
-                if replaced.is_some_and(|(_, replaced, _)| *replaced == *key) {
+                let is_replaced = replaced.is_some_and(|(_, replaced, _)| *replaced == *key);
+                if is_replaced || drops.as_ref().is_some_and(|drops| drops(&key, &value)) {
                     continue;
                 }
                 bytes += key.len() + value.len();

@@ -18,7 +18,7 @@ impl PredicateInForce {
     }
 
     /// The filter for one compaction of a space; `None` before a predicate was set.
-    fn filter_for(&self, space: Space) -> Option<DropFilter> {
+    pub(crate) fn filter_for(&self, space: Space) -> Option<DropFilter> {
         let held = self.0.lock().clone();
         held.map(|predicate| predicate.filter_for(space))
     }

@@ -71,7 +71,8 @@ impl TreeStore {
 
     /// All that is visible now, to be read in pieces.
     pub fn base(&self) -> Result<BaseReader, Error> {
-        BaseReader::new(&self.shared.open_generation()?.inner)
+        let live = self.shared.open_generation()?;
+        BaseReader::new(&live.inner, &self.shared.lasting.predicate)
     }
 
     /// Keeps a piece of a base, for [`load_base`](Self::load_base).

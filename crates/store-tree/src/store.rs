@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
+use journal::Journal;
 use lsm_tree::AbstractTree as _;
 use parking_lot::RwLockReadGuard;
 use store::{
@@ -25,7 +26,11 @@ impl Store for TreeStore {
     type Snapshot = TreeSnapshot;
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { max_key_bytes: 65_535 - 4, drops: true }
+        let has_one_user = |journal: Arc<dyn Journal>| journal.has_one_user();
+        // One that is being opened compacts nothing.
+        let live = self.shared.open_generation();
+        let copies = live.is_ok_and(|live| !live.inner.journal().is_ok_and(has_one_user));
+        Capabilities { max_key_bytes: 65_535 - 4, drops: true, copies }
     }
 
     fn snapshot(&self) -> TreeSnapshot {

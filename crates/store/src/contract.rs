@@ -161,6 +161,8 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// Whether compaction applies a drop predicate; otherwise expired rows have to be deleted.
     pub drops: bool,
+    /// Whether others keep copies of what it holds, which have to be told what may go from them.
+    pub copies: bool,
 }
 
 /// A storage engine.

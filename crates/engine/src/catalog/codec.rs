@@ -126,11 +126,10 @@ fn decode_items(value: Value) -> Result<ItemSettings, Error> {
 }
 
 fn encode_rule(rule: &DateRule) -> Value {
-    let pair = |pair: &FloorPair| array![saturated_int(pair.stamp), pair.floor_ms];
     Value::Document(doc! {
         "index": i64::from(rule.index),
         "after": rule.after_s.map_or(Value::Null, Value::Int64),
-        "pairs": Value::Array(rule.pairs.iter().map(pair).collect()),
+        "pairs": Value::Array(rule.pairs.iter().map(encode_pair).collect()),
     })
 }
 
@@ -200,21 +199,25 @@ fn decode_counters(tree: Document, dates: bool) -> Result<CounterState, Error> {
     Ok(counters)
 }
 
+pub(super) fn encode_pair(pair: &FloorPair) -> Value {
+    array![saturated_int(pair.stamp), pair.floor_ms]
+}
+
+pub(super) fn decode_pair(value: Value) -> Result<FloorPair, Error> {
+    if let Value::Array(parts) = &value
+        && let [Value::Int64(stamp), Value::Int64(floor_ms)] = parts.as_slice()
+    {
+        return Ok(FloorPair { stamp: u64::try_from(*stamp).unwrap_or(0), floor_ms: *floor_ms });
+    }
+    Err(missing_field("pairs"))
+}
+
 fn decode_rule(value: Value) -> Result<DateRule, Error> {
     let mut fields = RecordFields::of_document(value, "dates")?;
-    let pair = |value: Value| match &value {
-        Value::Array(parts) => match parts.as_slice() {
-            [Value::Int64(stamp), Value::Int64(floor_ms)] => {
-                Ok(FloorPair { stamp: u64::try_from(*stamp).unwrap_or(0), floor_ms: *floor_ms })
-            }
-            _ => Err(missing_field("pairs")),
-        },
-        _ => Err(missing_field("pairs")),
-    };
     let rule = DateRule {
         index: fields.take_id("index")?,
         after_s: fields.take_optional_int("after")?,
-        pairs: fields.take_list("pairs")?.into_iter().map(pair).collect::<Result<_, _>>()?,
+        pairs: fields.take_list("pairs")?.into_iter().map(decode_pair).collect::<Result<_, _>>()?,
     };
     fields.check_none_left()?;
     Ok(rule)

@@ -7,6 +7,7 @@
 //!  map               collections by name          ids   each given once
 //!  policy            which paths of items may be indexed
 //!  kept              which of them are          demand    which queries ask for
+//!  reap_floors       what may be dropped of a collection
 //! ```
 
 mod codec;
@@ -18,6 +19,7 @@ mod index_codec;
 mod kept;
 mod map;
 mod policy;
+mod reap_floors;
 mod record;
 
 pub(crate) use codec::{decode_record, encode_record};
@@ -29,6 +31,7 @@ pub(crate) use kept::PathState;
 pub use kept::policy_path;
 pub(crate) use map::CollectionMap;
 pub use policy::{Policy, PolicyRule};
+pub(crate) use reap_floors::ReapFloors;
 pub use record::{
     CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, KeptFor, KeptPath,
     Record,

@@ -250,8 +250,9 @@ impl<S: Store> Engine<S> {
         self.inner.store().drop_space(Space::Rows(id))?;
         self.inner.store().drop_space(Space::Index(id))?;
         self.purge_counts(id).await?;
-        let free = Mutation::Delete { space: Space::Catalog, key: keys::dropped_collection(id) };
-        self.commit_one(Commit::new(Vec::new(), move |_| vec![free]).freeing()).await?;
+        let free = [keys::dropped_collection(id), keys::collection_floors(id)]
+            .map(|key| Mutation::Delete { space: Space::Catalog, key });
+        self.commit_one(Commit::new(Vec::new(), move |_| free.into()).freeing()).await?;
         Ok(())
     }
 

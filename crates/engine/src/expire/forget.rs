@@ -16,10 +16,9 @@ use expiry::{DateRule, Floors};
 use store::{Stamp, Store};
 
 use crate::{
-    catalog::{Collection, CollectionState, CounterState, Record},
+    catalog::{Collection, CollectionState, CounterState, ReapFloors, Record},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
-    reaper::ReapFloors,
 };
 
 /// Whether a record keeps anything that could be forgotten.

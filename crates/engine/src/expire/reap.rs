@@ -27,7 +27,7 @@ use std::{
 
 use clock::Instant;
 use expiry::Floors;
-use store::Store;
+use store::{Commit, Condition, Mutation, Space, Store};
 
 use super::{
     forget::{keeps_any, would_forget},
@@ -35,16 +35,15 @@ use super::{
 };
 use crate::{
     amount::{Amount, Unreaped},
-    catalog::Collection,
+    catalog::{Collection, ReapFloors, decode_record},
     engine::Engine,
     error::{Error, Halt},
-    reaper::ReapFloors,
+    keys,
     retry::read_in_view,
     view::LiveView,
 };
 
-/// How often the reaper opens views.
-/// Reap floors lie this far behind what they could be, at most.
+/// How often the reaper opens views; reap floors lie this far behind what they could be, at most.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 /// Expired bytes at which a collection is compacted even when most of it is live.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
@@ -210,6 +209,9 @@ impl<S: Store> Engine<S> {
         allowed: Arc<ReapFloors>,
         expired: Amount,
     ) -> Result<(), Error> {
+        if self.inner.store().has_copies() {
+            self.commit_floors(collection, &allowed).await?;
+        }
         // Before the compaction begins: it filters everything up to here.
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
@@ -237,6 +239,33 @@ impl<S: Store> Engine<S> {
         of.reaped_floors = Some(allowed);
         let documents = u64::try_from(documents).unwrap_or(0);
         self.inner.reaper.reaped_documents.fetch_add(documents, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Tells copies of the store what may go from them. Where the collection changes at the same time,
+    /// or is dropped, the next compaction does.
+    async fn commit_floors(
+        &self,
+        collection: &Collection,
+        allowed: &ReapFloors,
+    ) -> Result<(), Error> {
+        let seq = self.inner.store().published();
+        let key = {
+            let record = &collection.state().record;
+            keys::record(record.model, &record.namespace)
+        };
+        // The floors of a collection that is gone would stay for ever: it was there when this was read,
+        // and its record has not changed since `seq` when the commit is ordered.
+        let stored = self.inner.store().system().catalog_record(&key).await?;
+        let stored = stored.map(|record| decode_record(&record)).transpose()?;
+        if stored.is_none_or(|record| record.id != collection.id) {
+            return Ok(());
+        }
+        let space = Space::Catalog;
+        let unchanged = Condition::NotNewer { space, key, seq };
+        let (key, value) = (keys::collection_floors(collection.id), allowed.encode().into());
+        let put = Mutation::Put { space, key, value };
+        self.commit_one(Commit::new(vec![unchanged], move |_| vec![put]).freeing()).await?;
         Ok(())
     }
 

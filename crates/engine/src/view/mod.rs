@@ -32,4 +32,5 @@ pub(crate) use pages::{Pages, charge_keys};
 pub(crate) use row_cache::RowCache;
 
 pub use storage::Storage;
+pub(crate) use storage::SystemView;
 pub(crate) use together::{MAIN, Views, open_all, open_together};

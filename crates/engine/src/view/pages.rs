@@ -59,7 +59,7 @@ impl Pages {
     }
 
     /// Reads the next page as it is stored; `None` at the end.
-    pub(super) async fn next_page<N: Snapshot>(
+    pub(crate) async fn next_page<N: Snapshot>(
         &mut self,
         snapshot: &N,
         space: Space,

@@ -50,7 +50,7 @@ impl<S: Store> Storage<S> {
     /// The catalog and the counters as they are published now.
     pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
         // Of everything, but only the two spaces without expiry can be asked for.
-        SystemView { snapshot: self.store.snapshot() }
+        SystemView::new(self.store.snapshot())
     }
 
     /// Whether a space has any key, of live or expired documents.
@@ -87,6 +87,11 @@ impl<S: Store> Storage<S> {
             }
             mutations
         });
+    }
+
+    /// Whether others keep copies, which have to be told what may go from them.
+    pub(crate) fn has_copies(&self) -> bool {
+        self.store.capabilities().copies
     }
 
     /// The newest `seq` up to which every commit is visible.
@@ -177,6 +182,11 @@ pub(crate) struct SystemView<N: Snapshot> {
 }
 
 impl<N: Snapshot> SystemView<N> {
+    /// Those of a snapshot.
+    pub(crate) fn new(snapshot: N) -> Self {
+        Self { snapshot }
+    }
+
     /// A record of the catalog.
     pub(crate) async fn catalog_record(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
         self.snapshot.get(Space::Catalog, key).await

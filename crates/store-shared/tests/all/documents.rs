@@ -1,23 +1,25 @@
 //! Documents with a time to live over many owners: random histories against a model. What has expired
 //! is gone at its second on whichever node, and stays gone, whoever becomes the owner.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use clock::{Checkpoint, ClockMode};
 use document::{DocBuf, Document, doc};
 use engine::{
-    BatchLimit, Engine, Find, ListOrdering, Model, Namespace, Options, Persist, Plan, Update,
+    BatchLimit, CopyReaper, Engine, Find, ListOrdering, Model, Namespace, Options, Persist, Plan,
+    Update, compare_copies,
 };
 use expiry::Lifetime;
 use fastrand::Rng;
 use pipeline::{Filter, edit::Edit};
-use store::laws::ManualTime;
+use store::{Direction, KeyRange, Limit, Snapshot as _, Space, Store as _, laws::ManualTime};
 use store_shared::ShardClock;
+use store_tree::TreeStore;
 use test_kit::{Setup, TtlField, context, default_ttl, equal, ids_of};
 
 use crate::{
     clocks::{Timed, start},
-    nodes::Nodes,
+    nodes::{Nodes, wait_until_level},
     owned::Owned,
 };
 
@@ -64,7 +66,15 @@ struct World {
     owner: Owned,
     clock: Arc<ShardClock>,
     engine: Engine<Owned>,
-    follower: Option<Timed>,
+    follower: Option<(Timed, CopyReaper)>,
+    /// The machine's time, as reapers are told it.
+    elapsed: Duration,
+}
+
+fn start_follower(nodes: &Nodes, ahead_ms: i64) -> (Timed, CopyReaper) {
+    let (follower, reaper) = (start(nodes, ClockMode::Manual, ahead_ms), CopyReaper::default());
+    reaper.put_in_force(&**follower.node.tree());
+    (follower, reaper)
 }
 
 fn namespace() -> Namespace {
@@ -90,7 +100,7 @@ impl World {
         let first = start(&nodes, ClockMode::Manual, 0);
         let (owner, clock, engine) = open(&nodes, first).await;
         engine.ensure_collection(Model::Documents, &namespace()).await.unwrap();
-        Self { nodes, owner, clock, engine, follower: None }
+        Self { nodes, owner, clock, engine, follower: None, elapsed: Duration::ZERO }
     }
 
     fn collection(&self) -> Arc<engine::Collection> {
@@ -127,7 +137,7 @@ impl World {
     /// Another node becomes the owner: by a word, or because this one is killed.
     async fn change_owner(&mut self, by_word: bool) {
         let next = self.follower.take();
-        let next = next.unwrap_or_else(|| start(&self.nodes, ClockMode::Manual, 5_000));
+        let (next, _) = next.unwrap_or_else(|| start_follower(&self.nodes, 5_000));
         match by_word {
             true => self.owner.node.hand_over(),
             false => self.owner.node.stop(),
@@ -140,6 +150,22 @@ impl World {
         if by_word {
             let ended = former.now().await.map_err(|error| error.kind);
             assert_eq!(ended, Err(engine::Kind::Moved));
+        }
+    }
+
+    /// The owner reaps all that has expired, and after it whoever follows.
+    async fn reap(&mut self) {
+        self.elapsed += Duration::from_secs(10);
+        self.engine.reap_once(self.elapsed).await.unwrap();
+        self.engine.reap_now(&self.collection()).await.unwrap();
+        if let Some((follower, reaper)) = &mut self.follower {
+            wait_until_level(&follower.node, &self.owner.node);
+            reaper.look(&**follower.node.tree()).await.unwrap();
+            let (copy, own) = (follower.node.tree(), self.owner.node.tree());
+            let now = self.engine.now().await.unwrap();
+            let compared = compare_copies(&**copy, &**own, now).await.unwrap();
+            assert_eq!(compared.differences, Vec::<String>::new());
+            assert!(0 < compared.rows, "{compared:?}");
         }
     }
 
@@ -176,10 +202,8 @@ impl World {
                 self.engine.set_default_ttl(&self.collection(), default).await.unwrap();
                 shown.expire();
             }
-            16 => {
-                self.engine.reap_now(&self.collection()).await.unwrap();
-            }
-            17 => self.follower = Some(start(&self.nodes, ClockMode::Manual, -5_000)),
+            16 => self.reap().await,
+            17 => self.follower = Some(start_follower(&self.nodes, -5_000)),
             other => self.change_owner(other == 18).await,
         }
     }
@@ -200,4 +224,83 @@ async fn what_has_expired_stays_gone_over_owners() {
             assert_eq!(found, wanted, "seed {seed}, operation {operation}");
         }
     }
+}
+
+/// Rows that a store has of a space, whatever has expired.
+async fn rows_in(store: &TreeStore, space: Space, range: KeyRange) -> usize {
+    let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
+    let page = store.snapshot().scan(space, &range, Direction::Forward, limit).await.unwrap();
+    page.rows.len()
+}
+
+/// What copies may drop, as the catalog says it.
+async fn floors_in(store: &TreeStore) -> usize {
+    rows_in(store, Space::Catalog, KeyRange::with_prefix(b"f")).await
+}
+
+/// Rows that a base would have, of all spaces.
+fn rows_in_base(store: &TreeStore) -> usize {
+    let mut reader = store.base().unwrap();
+    let mut rows = 0;
+    while let Some(piece) = reader.next_piece(1 << 20).unwrap() {
+        rows += journal::Entry::decode(&piece).unwrap().mutations.len();
+    }
+    rows
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
+    let mut world = World::new().await;
+    world.follower = Some(start_follower(&world.nodes, 5_000));
+    // The first look takes what there is for compacted.
+    world.reap().await;
+    world.engine.set_default_ttl(&world.collection(), default_ttl(Some(5))).await.unwrap();
+    let now_ms = world.engine.now().await.unwrap().ms;
+    for id in 0..200 {
+        let mut document = doc! { "_id": id };
+        if id < 20 {
+            document.push("ttl", -1_i64);
+        }
+        assert!(world.insert(document).await);
+    }
+    world.engine.move_clock(clock::Instant::from_ms(now_ms + 9_000)).await.unwrap();
+    let space = Space::Rows(world.collection().id);
+    let base_before = rows_in_base(world.owner.node.tree());
+    assert_eq!(rows_in(world.owner.node.tree(), space, KeyRange::all()).await, 200);
+    world.reap().await;
+    assert_eq!(rows_in(world.owner.node.tree(), space, KeyRange::all()).await, 20);
+    assert_eq!(floors_in(world.owner.node.tree()).await, 1);
+    let (follower, reaper) = world.follower.as_mut().unwrap();
+    assert_eq!(rows_in(follower.node.tree(), space, KeyRange::all()).await, 20);
+    let base = rows_in_base(follower.node.tree());
+    assert!(base + 180 <= base_before, "{base} of {base_before}");
+    // Nothing is new to it.
+    assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
+    // One that has not reaped has the same but for what has expired; one that has missed a write has not.
+    let late = start(&world.nodes, ClockMode::Manual, 0);
+    wait_until_level(&late.node, &world.owner.node);
+    let now = world.engine.now().await.unwrap();
+    let (late, own) = (late.node, world.owner.node.tree());
+    let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
+    assert_eq!((compared.count, compared.expired), (0, 180), "{compared:?}");
+    late.stop();
+    assert!(world.insert(doc! { "_id": 1_000, "ttl": -1_i64 }).await);
+    let own = world.owner.node.tree();
+    let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
+    assert!(compared.differences.iter().any(|text| text.contains("does not have it")));
+    assert!(world.replace(1_000, doc! { "_id": 1_000, "ttl": 1_i64 }).await);
+    // Nothing comes back, whatever the default becomes, at the next owner either.
+    world.change_owner(true).await;
+    let now_ms = world.engine.now().await.unwrap().ms;
+    world.engine.move_clock(clock::Instant::from_ms(now_ms + 2_000)).await.unwrap();
+    world.engine.set_default_ttl(&world.collection(), default_ttl(None)).await.unwrap();
+    assert_eq!(world.ids().await, (0..20).collect::<Vec<i64>>());
+    // A collection that is dropped leaves no floors.
+    world.follower = Some(start_follower(&world.nodes, 5_000));
+    world.reap().await;
+    world.engine.drop_collection(Model::Documents, &namespace()).await.unwrap();
+    let (follower, reaper) = world.follower.as_mut().unwrap();
+    wait_until_level(&follower.node, &world.owner.node);
+    assert_eq!(floors_in(follower.node.tree()).await, 0);
+    assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
 }

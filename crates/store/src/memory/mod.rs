@@ -241,7 +241,7 @@ impl Store for MemoryStore {
     type Snapshot = MemorySnapshot;
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { max_key_bytes: MAX_KEY_BYTES, drops: true }
+        Capabilities { max_key_bytes: MAX_KEY_BYTES, drops: true, copies: false }
     }
 
     fn snapshot(&self) -> MemorySnapshot {

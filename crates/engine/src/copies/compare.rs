@@ -1,0 +1,167 @@
+//! Whether a copy has what another has: all rows of all spaces, byte for byte. What has expired may have
+//! gone from one and not from the other, since each is compacted when it is worth it; nothing else may.
+
+use std::{collections::BTreeSet, iter::Peekable, vec};
+
+use bytes::Bytes;
+use clock::Instant;
+use store::{KeyRange, Snapshot, Space, Store};
+
+use crate::{
+    catalog::{ReapFloors, Record, decode_record},
+    error::Error,
+    keys,
+    view::Pages,
+};
+
+/// More differences than this are counted, not listed.
+const LISTED: usize = 100;
+
+/// What a comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyComparison {
+    /// Rows that both have, of all spaces.
+    pub rows: u64,
+    /// Rows that have expired, of which only one of them has the bytes.
+    pub expired: u64,
+    /// What does not agree, as phrases; the first hundred.
+    pub differences: Vec<String>,
+    /// How many differences there are.
+    pub count: u64,
+}
+
+impl CopyComparison {
+    fn note_difference(&mut self, text: String) {
+        self.count += 1;
+        if self.differences.len() < LISTED {
+            self.differences.push(text);
+        }
+    }
+}
+
+/// Compares a copy with another of the same moment. `at` is an instant of the database that none of
+/// their owners was beyond.
+pub async fn compare_copies<A: Store, B: Store>(
+    copy: &A,
+    other: &B,
+    at: Instant,
+) -> Result<CopyComparison, Error> {
+    let (copy, other) = (Side::of(copy), Side::of(other));
+    let mut found = CopyComparison::default();
+    let records = copy.records().await?;
+    for space in copy.spaces.union(&other.spaces).copied() {
+        if !copy.spaces.contains(&space) || !other.spaces.contains(&space) {
+            let who = if copy.spaces.contains(&space) { "the copy" } else { "the other" };
+            found.note_difference(format!("space {}: only {who} has it", space.name()));
+            continue;
+        }
+        let record = match space {
+            Space::Rows(id) | Space::Index(id) => records.iter().find(|record| record.id == id),
+            Space::Catalog | Space::Counts => None,
+        };
+        let floors = record.map(|record| expired_at(record, at));
+        compare_space(space, &copy, &other, floors.as_ref(), &mut found).await?;
+    }
+    Ok(found)
+}
+
+/// What may have gone from a collection by an instant.
+fn expired_at(record: &Record, at: Instant) -> ReapFloors {
+    let retention = |(feed, _): (crate::catalog::FeedSettings, _)| feed.retention_s;
+    let kept = record.running_feed().map(retention);
+    ReapFloors {
+        floors: record.settings.floors_at(at),
+        dropped: record.dropped.clone(),
+        events_before_s: kept.map_or(i64::MIN, |kept| at.seconds().saturating_sub(kept)),
+    }
+}
+
+/// One of the two.
+struct Side<N> {
+    snapshot: N,
+    spaces: BTreeSet<Space>,
+}
+
+impl<N: Snapshot> Side<N> {
+    fn of<S: Store<Snapshot = N>>(store: &S) -> Self {
+        Self { snapshot: store.snapshot(), spaces: store.all_spaces().into_iter().collect() }
+    }
+
+    async fn records(&self) -> Result<Vec<Record>, Error> {
+        let mut rows = Rows::of(self, Space::Catalog, KeyRange::with_prefix(keys::RECORDS));
+        let mut records = Vec::new();
+        while let Some((_, value)) = rows.next().await? {
+            records.push(decode_record(&value)?);
+        }
+        Ok(records)
+    }
+}
+
+/// The rows of a range, one after the other.
+struct Rows<'a, N> {
+    side: &'a Side<N>,
+    space: Space,
+    pages: Pages,
+    page: Peekable<vec::IntoIter<(Bytes, Bytes)>>,
+}
+
+impl<'a, N: Snapshot> Rows<'a, N> {
+    fn of(side: &'a Side<N>, space: Space, range: KeyRange) -> Self {
+        Self { side, space, pages: Pages::of(range), page: Vec::new().into_iter().peekable() }
+    }
+
+    async fn peek(&mut self) -> Result<Option<&(Bytes, Bytes)>, Error> {
+        while self.page.peek().is_none() {
+            match self.pages.next_page(&self.side.snapshot, self.space).await? {
+                Some(page) => self.page = page.rows.into_iter().peekable(),
+                None => break,
+            }
+        }
+        Ok(self.page.peek())
+    }
+
+    async fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, Error> {
+        self.peek().await?;
+        Ok(self.page.next())
+    }
+}
+
+async fn compare_space<A: Snapshot, B: Snapshot>(
+    space: Space,
+    copy: &Side<A>,
+    other: &Side<B>,
+    floors: Option<&ReapFloors>,
+    found: &mut CopyComparison,
+) -> Result<(), Error> {
+    let mut ours = Rows::of(copy, space, KeyRange::all());
+    let mut theirs = Rows::of(other, space, KeyRange::all());
+    let has_expired = |(key, value): &(Bytes, Bytes)| {
+        floors.is_some_and(|floors| floors.drops(space, key, value))
+    };
+    let note = |found: &mut CopyComparison, row: &(Bytes, Bytes), what: &str| {
+        if has_expired(row) {
+            found.expired += 1;
+        } else {
+            let (name, key) = (space.name(), row.0.escape_ascii());
+            found.note_difference(format!("space {name}, key {key}: {what}"));
+        }
+    };
+    loop {
+        let (left, right) = (ours.peek().await?, theirs.peek().await?);
+        let order = match (left, right) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some((left, _)), Some((right, _))) => left.cmp(right),
+        };
+        let left = if order.is_le() { ours.next().await? } else { None };
+        let right = if order.is_ge() { theirs.next().await? } else { None };
+        match (left, right) {
+            (Some(left), Some(right)) if left == right => found.rows += 1,
+            (Some(left), Some(_)) => note(found, &left, "the values differ"),
+            (Some(left), None) => note(found, &left, "only the copy has it"),
+            (None, Some(right)) => note(found, &right, "the copy does not have it"),
+            (None, None) => return Ok(()),
+        }
+    }
+}
