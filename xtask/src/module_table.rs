@@ -123,9 +123,9 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "engine",
         &[
             "limits", "rules", "names", "error", "keys", "lanes", "yielding", "amount", "attempts",
-            "catalog", "access", "entry", "item_key", "row", "view", "backfill", "persist",
-            "reaper", "resource", "inner", "engine", "retry", "counters", "expire", "index",
-            "feed", "read", "write", "item", "check",
+            "catalog", "access", "entry", "item_key", "row", "view", "copies", "backfill",
+            "persist", "reaper", "resource", "inner", "engine", "retry", "counters", "expire",
+            "index", "feed", "read", "write", "item", "check",
         ],
     ),
     (
@@ -243,6 +243,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "parsed_command",
             "incoming",
             "outgoing",
+            "unbegun",
             "replies",
             "numbered",
             "commands",

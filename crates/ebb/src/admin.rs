@@ -27,6 +27,8 @@ enum Request {
     Cluster,
     /// Have another node own the data.
     HandOver { shard: u32, to: Option<String> },
+    /// Have a base made that has all there is.
+    MakeBase { shard: u32 },
 }
 
 /// Returns the subcommand and its own subcommands. The flags that name the server are global: they may
@@ -62,7 +64,9 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Some(("cluster", cluster)) => match cluster.subcommand() {
             Some(("init", init)) => return cluster::run_init(init),
             Some(("dump", dump)) => return cluster::run_dump(dump),
+            Some(("verify", verify)) => return cluster::run_verify(verify),
             Some(("hand-over", inner)) => (cluster::hand_over_of(inner), inner),
+            Some(("base", inner)) => (cluster::base_of(inner), inner),
             Some((_, status)) => (Request::Cluster, status),
             None => (Request::Cluster, cluster),
         },
@@ -92,6 +96,7 @@ fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
             let body = json!({ "shard": shard, "to": to });
             client.post_json("/_ebb/cluster/hand-over", &body)
         }
+        Request::MakeBase { shard } => cluster::make_base(client, *shard),
     }
 }
 

@@ -124,27 +124,20 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         if !has_begun(stream, &mut stop).await? {
             return Ok(None);
         }
+        let moves = stream.get_ref().is_movable();
         let header = tokio::select! {
             biased;
             header = read_header(stream, MESSAGE_TIMEOUT) => header?,
-            // Half a message is not a request yet.
-            _ = stop.wait_for(|stop| *stop) => return Err(()),
+            () = until_cut(&mut stop, moves) => return Err(()),
         };
-        let Some(header) = header else {
-            door.protocol_errors.report(&connection.peer, "bytes that are not a MongoDB message");
-            return Err(());
-        };
-        if !is_known && MAX_FIRST_BYTES < header.len {
-            door.protocol_errors.report(&connection.peer, "a first message of more than 64 KB");
-            return Err(());
-        }
+        let header = understood_header(door, connection, header, is_known)?;
         // Who has asked nothing yet shares a small part with all others like that.
         let account = if is_known { &door.messages } else { &door.settings.strangers };
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
             arrived = read_payload(stream, &header, account, &mut held) => arrived?,
-            _ = stop.wait_for(|stop| *stop) => return Err(()),
+            () = until_cut(&mut stop, moves) => return Err(()),
         };
         let (payload, refused) = match arrived {
             Arrived::Whole(payload) => (payload, None),
@@ -152,6 +145,9 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             Arrived::Refused(beginning, short) => (beginning, Some(short)),
             Arrived::Cut => return Err(()),
         };
+        if moves && *stop.borrow() && refused.is_none() {
+            return Ok(Some((whole_message(header, payload), held)));
+        }
         // Looked up now, since the payload is consumed by parsing.
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
@@ -181,6 +177,31 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             true => return Err(()),
             false => send_refusal(connection, stream, &header, &malformed).await?,
         }
+    }
+}
+
+/// The header, if it is that of a message which this client may send.
+fn understood_header<S: Store>(
+    door: &Door<S>,
+    connection: &Connection,
+    header: Option<Header>,
+    is_known: bool,
+) -> Result<Header, ConnectionEnded> {
+    let why = match header {
+        Some(header) if is_known || header.len <= MAX_FIRST_BYTES => return Ok(header),
+        Some(_) => "a first message of more than 64 KB",
+        None => "bytes that are not a MongoDB message",
+    };
+    door.protocol_errors.report(&connection.peer, why);
+    Err(())
+}
+
+/// Waits until a message that has not come whole is given up: half of it is not a request yet. A client
+/// that may move has a while after the server has stopped.
+async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
+    let _ = stop.wait_for(|stop| *stop).await;
+    if moves {
+        sleep(MOVE_TIME).await;
     }
 }
 

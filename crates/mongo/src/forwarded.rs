@@ -2,13 +2,14 @@
 //! replies come back. A message is kept until its reply begins, so that the next server may answer it
 //! where it may be done again. Who serves, and how it is reached, is not known here.
 //!
-//! A server that closes its stream without a reply has not answered. A client that compresses is passed
-//! on byte by byte: what it asks for is not looked at, and it ends with its server.
+//! A server that closes its stream without a reply has not answered; one that says so before has not
+//! begun either (`unbegun.rs`), and what was sent to it may go to the next whatever it asks for. What a
+//! client that compresses asks for is not looked at: it ends with its server.
 
-use std::pin::Pin;
+use std::{io, pin::Pin};
 
 use memory::{Account, Share};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::{
     client_stream::ClientStream,
@@ -17,6 +18,7 @@ use crate::{
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
     outgoing::{refusal, write_within},
     repeatable::{command_of, is_introduction, is_repeatable},
+    unbegun,
     wire::{self, HEADER_BYTES, Header, OpCode, arriving::Arrived, msg_reply, whole_message},
 };
 
@@ -59,6 +61,8 @@ struct Kept {
 enum Lost {
     /// It has ended.
     Server,
+    /// It ends, and has not begun what was sent to it last.
+    Unbegun,
     /// The client has, or it does not read.
     Client,
 }
@@ -190,6 +194,7 @@ where
         }
         match self.reply_header().await {
             Ok(reply) => self.pass_replies(reply).await.map(|()| None),
+            Err(Lost::Unbegun) => Ok(Some(kept)),
             Err(Lost::Server) if kept.is_repeatable => Ok(Some(kept)),
             Err(Lost::Server | Lost::Client) => Err(()),
         }
@@ -268,7 +273,8 @@ where
         }
         let mut head = [0; HEADER_BYTES];
         self.read_reply(&mut head).await?;
-        Header::read(&head).map_err(|_| Lost::Server)
+        let header = Header::read(&head).map_err(|_| Lost::Server)?;
+        if unbegun::is_word(&header) { Err(Lost::Unbegun) } else { Ok(header) }
     }
 
     /// Reads a part of a reply that has begun.
@@ -284,7 +290,7 @@ where
         }
     }
 
-    /// Passes on bytes both ways, from a header that was read on, until one side has ended.
+    /// Passes on what both sides say, from a header that was read on, until one of them has ended.
     async fn pass_bytes(&mut self, header: Header) -> Result<Option<Kept>, ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
@@ -292,7 +298,7 @@ where
         // Neither side is waited for once the other has ended: it might never end by itself.
         tokio::select! {
             _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
-            _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+            _ = copy_messages(&mut from_server, &mut to_client) => {}
             () = self.over.as_mut() => {}
         }
         Err(())
@@ -305,6 +311,24 @@ where
             sent = write_within(&mut self.server, bytes) => sent,
             () = self.over.as_mut() => Err(()),
         }
+    }
+}
+
+/// Passes on what a server says, message by message: its last word is not its client's business.
+async fn copy_messages(
+    server: &mut (impl AsyncRead + Unpin),
+    client: &mut (impl AsyncWrite + Unpin),
+) -> io::Result<()> {
+    loop {
+        let mut head = [0; HEADER_BYTES];
+        server.read_exact(&mut head).await?;
+        let Some(header) = Header::read(&head).ok().filter(|header| !unbegun::is_word(header))
+        else {
+            return Ok(());
+        };
+        client.write_all(&head).await?;
+        let left = (header.len - HEADER_BYTES) as u64;
+        tokio::io::copy(&mut (&mut *server).take(left), client).await?;
     }
 }
 

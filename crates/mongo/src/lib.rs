@@ -76,6 +76,8 @@ mod reserved_property;
 mod session;
 /// Timestamps that the server sets.
 mod timestamps;
+/// What a server says that ends between two messages.
+mod unbegun;
 /// What the process takes of its machine.
 mod usage;
 /// Messages as bytes.

@@ -33,6 +33,8 @@ pub(crate) struct BaseDue {
     is_made: bool,
     /// Questions that are answered with no after an attempt that failed.
     pause: u32,
+    /// Who wants one that stands behind this entry or later.
+    wanted: Vec<(u64, oneshot::Sender<u64>)>,
 }
 
 impl BaseDue {
@@ -41,14 +43,31 @@ impl BaseDue {
         self.bytes += bytes;
     }
 
+    /// Somebody wants one that has this entry, and hears where the first such stands.
+    pub(crate) fn want(&mut self, entry: u64, done: oneshot::Sender<u64>) {
+        self.wanted.push((entry, done));
+    }
+
+    /// Tells those who want one that is there.
+    fn tell(&mut self) {
+        let n = self.n;
+        for (_, done) in self.wanted.extract_if(.., |(entry, _)| *entry <= n) {
+            // He may not wait any more.
+            let _ = done.send(n);
+        }
+        self.wanted.retain(|(_, done)| !done.is_closed());
+    }
+
     /// Whether one is to be made now, by an owner that has committed up to `n`, where the newest base that
     /// was seen stands behind entry `seen`.
     pub(crate) fn begins(&mut self, n: u64, seen: u64, settings: &Settings) -> bool {
         if self.n < seen {
             (self.n, self.bytes) = (seen, 0);
         }
-        let is_due =
-            settings.base_bytes <= self.bytes || settings.base_entries <= n.saturating_sub(self.n);
+        self.tell();
+        let is_due = settings.base_bytes <= self.bytes
+            || settings.base_entries <= n.saturating_sub(self.n)
+            || !self.wanted.is_empty();
         let begins = is_due && !self.is_made && self.pause == 0;
         self.pause = self.pause.saturating_sub(1);
         if begins {

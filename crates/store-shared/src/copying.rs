@@ -34,6 +34,8 @@ pub struct Copying {
     pub shard: u32,
     /// The store that is made; its directory is its alone, and empty.
     pub tree: TreeOptions,
+    /// Up to which entry of a store; `None`: all that was acknowledged before it began.
+    pub until: Option<u64>,
 }
 
 /// What was made.
@@ -45,8 +47,13 @@ pub struct Copied {
     pub record: ShardRecord,
     /// All nodes, as of then.
     pub nodes: Vec<NodeRecord>,
-    /// Up to which entry of the cluster's journal.
+    /// Up to which entry of the cluster's journal it was read.
     pub entries: u64,
+}
+
+/// Opens the store of a node that is stopped, to be read.
+pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
+    open_still(tree)
 }
 
 /// Why a copy ended early.
@@ -197,9 +204,9 @@ impl Copy<'_> {
                     record = self.copying.opened_shard(ledger).await?;
                     continue 'again;
                 }
-                self.apply(reader.take())?;
+                let has_all = self.apply(reader.take())?;
                 tell(self.place.n, self.bytes);
-                if !more {
+                if !more || has_all {
                     let nodes = all_nodes(ledger).await?;
                     let entries = self.place.n;
                     return Ok(Copied { tree: self.tree, record: shown, nodes, entries });
@@ -213,16 +220,20 @@ impl Copy<'_> {
         }
     }
 
-    fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<(), Error> {
+    /// Applies entries as far as they are wanted. True: no more are.
+    fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<bool, Error> {
         let known = self.tree.last_entry()?;
+        let until = self.copying.until.unwrap_or(u64::MAX);
         let mut wanted: Vec<EncodedEntry> = Vec::new();
         for (entry, place) in entries {
             self.place = place;
             self.bytes += entry.body.len() as u64;
             let own = entries_of(entry.body)?.into_iter();
-            wanted.extend(own.filter(|one| known < one.n()));
+            wanted.extend(own.filter(|one| known < one.n() && one.n() <= until));
         }
-        self.tree.follow(wanted)
+        let last = wanted.last().map_or(known, EncodedEntry::n);
+        self.tree.follow(wanted)?;
+        Ok(until <= last)
     }
 
     /// What lies behind a missing entry: the journal was cut meanwhile, or is not whole.

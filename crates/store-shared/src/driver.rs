@@ -95,6 +95,7 @@ impl<L: Ledger> Driver<L> {
                     }
                     Some(Command::FollowFrom(place)) => self.member.go_on(place),
                     Some(Command::HandOver) => self.member.hand_over(),
+                    Some(Command::MakeBase { entry, done }) => self.due.want(entry, done),
                     Some(Command::Look) => self.member.look((self.boot_clock)()),
                     Some(Command::GoFirst) => self.member.go_first((self.boot_clock)()),
                     Some(Command::HoldBack(time)) => {

@@ -31,7 +31,7 @@ mod replicator;
 mod role;
 mod shard_clock;
 
-pub use copying::{Copied, Copying};
+pub use copying::{Copied, Copying, open_stopped};
 pub use first_base::FirstBase;
 pub use node::{NodeOptions, SharedNode};
 pub use node_clock::NodeClock;

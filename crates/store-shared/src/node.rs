@@ -185,6 +185,15 @@ impl SharedNode {
         let _ = self.commands.send(Command::HandOver);
     }
 
+    /// Has a base made that has this entry of the cluster's journal, and waits until there is one; behind
+    /// which entry it stands. It waits for as long as the node is not the owner. `None`: the node has
+    /// stopped.
+    pub async fn make_base(&self, entry: u64) -> Option<u64> {
+        let (done, wait) = tokio::sync::oneshot::channel();
+        let _ = self.commands.send(Command::MakeBase { entry, done });
+        wait.await.ok()
+    }
+
     /// Looks at the cluster at once, as something has changed there.
     pub fn look(&self) {
         let _ = self.commands.send(Command::Look);

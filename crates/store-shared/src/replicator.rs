@@ -14,7 +14,7 @@ use cluster::Place;
 use journal::EncodedEntry;
 use parking_lot::Mutex;
 use store::{Error, Kind};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
 /// Where the tree stands behind a committed entry, or why it is not known to be committed.
 pub(crate) type Committed = Result<Place, Error>;
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     FollowFrom(Place),
     /// Give the shard up, once all is committed.
     HandOver,
+    /// Make a base that has this entry, as the owner; who hears where it stands.
+    MakeBase { entry: u64, done: oneshot::Sender<u64> },
     /// Look at the cluster at once.
     Look,
     /// Claim the shard as soon as it is free.

@@ -89,8 +89,7 @@ def test_faults_under_load(clock, capsys):
                 assert max(gap) < WITHOUT, f"{told}: {gap} s without service"
                 gaps.setdefault(name, []).extend(gap)
         same_everywhere(cluster, clients)
-        for node in cluster.nodes:
-            node.leave()
+        cluster.verify(*cluster.nodes)
     with capsys.disabled():
         print(
             f"\n{clock} clock: {len(rounds)} rounds, {clients.acks()} requests acknowledged, "

@@ -31,10 +31,24 @@ def of_keyspace(keyspace):
     return ["--cassandra-contact-points", CONTACT_POINTS, "--cassandra-keyspace", keyspace]
 
 
-def init(keyspace, *more):
+def init(keyspace, *more, within=60):
     """Runs `ebb admin cluster init`."""
-    line = [EBB_BIN, "admin", "cluster", "init", *of_keyspace(keyspace), *more]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+    return run("init", keyspace, *more, within=within)
+
+
+def dump(keyspace, directory, within=60):
+    """Runs `ebb admin cluster dump`."""
+    return run("dump", keyspace, str(directory), within=within)
+
+
+def verify(keyspace, directory, within=60):
+    """Runs `ebb admin cluster verify` on the directory of a node that is stopped."""
+    return run("verify", keyspace, str(directory), within=within)
+
+
+def run(what, keyspace, *more, within):
+    line = [EBB_BIN, "admin", "cluster", what, *of_keyspace(keyspace), *more]
+    return subprocess.run(line, capture_output=True, text=True, timeout=within)
 
 
 def new_keyspace():
@@ -104,12 +118,19 @@ class Node(Server):
 
 class Cluster:
     """Nodes `node1`, `node2` and so on. `kinds` are their classes, `flags_of` maps the number of a
-    node to flags of its own."""
+    node to flags of its own; `keyspace` has a cluster already."""
 
     def __init__(
-        self, kinds=(Node, Node, Node), clock="system", flags=(), flags_of=None, **options
+        self,
+        kinds=(Node, Node, Node),
+        clock="system",
+        flags=(),
+        flags_of=None,
+        keyspace=None,
+        **options,
     ):
-        self.keyspace, self.clock = new_keyspace(), clock
+        self.keyspace, self.clock = keyspace or new_keyspace(), clock
+        self.is_made = keyspace is not None
         self.nodes = []
         for number, kind in enumerate(kinds, 1):
             own = [*flags, *(flags_of or {}).get(number, [])]
@@ -120,8 +141,9 @@ class Cluster:
 
     def __enter__(self):
         try:
-            made = init(self.keyspace, "--clock", self.clock)
-            assert made.returncode == 0, made.stdout + made.stderr
+            if not self.is_made:
+                made = init(self.keyspace, "--clock", self.clock)
+                assert made.returncode == 0, made.stdout + made.stderr
             self.start(*self.nodes)
             self.owner()
         except BaseException:
@@ -172,6 +194,14 @@ class Cluster:
     def told(self):
         """The ends of all logs."""
         return {node.name: node.log.read_text(errors="replace")[-1500:] for node in self.nodes}
+
+    def verify(self, *nodes, within=60):
+        """Stops nodes that still run, and compares the copy of each with the cluster's journal."""
+        for node in nodes:
+            if node.process.poll() is None:
+                node.leave()
+            found = verify(self.keyspace, node.data_dir, within)
+            assert found.returncode == 0, f"{node.name}: {found.stdout}{found.stderr}"
 
     def hand_over(self, to):
         """Has the owner hand the data to a node, and returns the seconds it says that took."""

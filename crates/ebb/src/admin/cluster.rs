@@ -4,19 +4,22 @@
 //! init        makes keyspace, tables and record in Cassandra, before any node runs; --from begins with
 //!             the data directory of a server of its own
 //! dump        writes what the cluster has as such a directory
+//! verify      compares the copy of a stopped node with the cluster's journal
 //! status      which nodes there are, who owns the data, who is behind
 //! hand-over   has another node own the data
+//! base        has the owner write a base now
 //! ```
 
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::{ClockMode, ClusterConfig, Moved, NewCluster};
 
 use super::Request;
 use crate::{
-    ending::{USAGE, complain, end_failed, print_text},
+    client::Client,
+    ending::{FAILED, USAGE, complain, end_failed, print_text},
     settings::{CassandraValues, Wrong},
 };
 
@@ -56,28 +59,61 @@ pub(super) fn command() -> Command {
                 .required(true)
                 .help("A directory that is empty or not there"),
         );
+    let verify = CassandraValues::augment_args(Command::new("verify"))
+        .about("Compare the copy of a node that is stopped with what the cluster has")
+        .arg(
+            Arg::new("directory")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .required(true)
+                .help("The node's data directory; it needs room for the data twice"),
+        );
+    let shard = Arg::new("shard")
+        .value_name("SHARD")
+        .value_parser(value_parser!(u32))
+        .required(true)
+        .help("Number of the shard; there is one, 0");
+    let base = Command::new("base")
+        .about("Have the owner write a base of all data now, so that the journal before it can go")
+        .arg(shard.clone());
     let hand_over = Command::new("hand-over")
         .about("Have another node own the data of a shard")
-        .arg(
-            Arg::new("shard")
-                .value_name("SHARD")
-                .value_parser(value_parser!(u32))
-                .required(true)
-                .help("Number of the shard; there is one, 0"),
-        )
+        .arg(shard)
         .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
     Command::new("cluster")
         .about("Show a cluster, or tell it something")
         .subcommand(init)
         .subcommand(dump)
+        .subcommand(verify)
         .subcommand(Command::new("status").about("Show nodes and shards"))
         .subcommand(hand_over)
+        .subcommand(base)
 }
 
 /// Returns what was typed behind `hand-over`.
 pub(super) fn hand_over_of(matches: &ArgMatches) -> Request {
-    let shard = matches.get_one("shard").copied().unwrap_or_default();
-    Request::HandOver { shard, to: matches.get_one("to").cloned() }
+    Request::HandOver { shard: shard_of(matches), to: matches.get_one("to").cloned() }
+}
+
+/// Returns what was typed behind `base`.
+pub(super) fn base_of(matches: &ArgMatches) -> Request {
+    Request::MakeBase { shard: shard_of(matches) }
+}
+
+fn shard_of(matches: &ArgMatches) -> u32 {
+    matches.get_one("shard").copied().unwrap_or_default()
+}
+
+/// Has a base made, however long that takes: one that has the entry which was the last at first.
+pub(super) fn make_base(client: &Client, shard: u32) -> Result<Value, String> {
+    let mut body = json!({ "shard": shard });
+    loop {
+        let answer = client.post_json("/_ebb/cluster/base", &body)?;
+        if answer.get("base").is_some_and(|base| !base.is_null()) {
+            return Ok(answer);
+        }
+        body = json!({ "shard": shard, "entry": answer.get("entry") });
+    }
 }
 
 /// Makes a cluster and prints its id.
@@ -108,6 +144,26 @@ pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
         Err(failure) => return end_failed(failure),
     }
     ExitCode::SUCCESS
+}
+
+/// Verifies a node's copy. The exit code is 0 only if there are no differences.
+pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
+    let directory = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_default();
+    let at = match cassandra_of(matches) {
+        Ok(at) => at,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    let found = match server::verify_node(&at, &directory, &mut Progress::new("entries").tell()) {
+        Ok(found) => found,
+        Err(failure) => return end_failed(failure),
+    };
+    let (entry, compared) = (found.entry, &found.compared);
+    print_text(format!(
+        "up to entry {entry}: {} rows, {} differences, {} expired ones that only one of both has\n",
+        compared.rows, compared.count, compared.expired
+    ));
+    compared.differences.iter().for_each(|difference| print_text(format!("  {difference}\n")));
+    if compared.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Prints a line for each so many bytes.
@@ -204,8 +260,6 @@ pub(super) fn format_cluster(answer: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn typed(words: &[&str]) -> Result<NewCluster, String> {

@@ -149,6 +149,40 @@ async fn what_may_not_ends_the_client() {
     }
 }
 
+/// The last word of a server that has not begun what was not answered.
+async fn end_unbegun(server: &mut DuplexStream) {
+    let mut word = vec![0; 16];
+    word[0] = 16;
+    word[12..].copy_from_slice(&0x6562_6200_i32.to_le_bytes());
+    server.write_all(&word).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_not_begun_is_answered_by_the_next_server_whatever_it_is() {
+    let get_more = doc! { "getMore": 1_i64, "collection": "c", "$db": "db" };
+    for asked in [insert(None), get_more, find()] {
+        let mut passed = Passed::new(rooms(ROOM));
+        passed.say(&asked).await;
+        read_message(&mut passed.server).await;
+        end_unbegun(&mut passed.server).await;
+        let mut passed = passed.server_ends().await.unwrap();
+        assert_eq!(passed.answer(&ok()).await, asked);
+        assert_eq!(body(&read_message(&mut passed.client).await), ok());
+    }
+    // Nor does a client hear it who has asked nothing, or who compresses.
+    let mut passed = Passed::new(rooms(ROOM));
+    end_unbegun(&mut passed.server).await;
+    let mut passed = passed.server_ends().await.unwrap();
+    let mut compressed = message(&find());
+    compressed[12..16].copy_from_slice(&2012_i32.to_le_bytes());
+    passed.client.write_all(&compressed).await.unwrap();
+    read_message(&mut passed.server).await;
+    passed.server.write_all(&compressed).await.unwrap();
+    assert_eq!(read_message(&mut passed.client).await, compressed);
+    end_unbegun(&mut passed.server).await;
+    passed.client_ended().await;
+}
+
 #[tokio::test]
 async fn a_message_that_ends_its_servers_ends_four_of_them() {
     let mut passed = Passed::new(rooms(ROOM));

@@ -35,6 +35,8 @@ const OWN: [&str; 7] =
     ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
 /// How long a hand-over may take, until the other node serves.
 const HAND_OVER: Duration = Duration::from_secs(10);
+/// How long a request waits for a base.
+const BASE: Duration = Duration::from_secs(10);
 /// How long a node is looked for that is not known.
 const SEEN: Duration = Duration::from_secs(1);
 
@@ -49,6 +51,7 @@ pub(super) fn routes(route: Route, pages: Arc<Pages>) -> Router {
         .route("/metrics", get(metrics::get_metrics))
         .route("/_ebb/cluster", get(get_cluster))
         .route("/_ebb/cluster/hand-over", post(hand_over))
+        .route("/_ebb/cluster/base", post(make_base))
         .with_state(route.clone());
     let own = portal::mount(pages, own);
     Router::new().fallback(dispatch).with_state(Dispatch { route, own })
@@ -172,9 +175,7 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
         Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
     })?;
     let facts = &route.facts;
-    if wanted.shard != 0 {
-        return Err(Error::bad_request(format!("there is no shard {}", wanted.shard)));
-    }
+    known_shard(wanted.shard)?;
     if let Some(name) = &wanted.to {
         let target = find_node(facts, name).await;
         let target =
@@ -199,6 +200,37 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
     }
     let took = clock::monotonic_time().saturating_sub(began);
     Ok(Json(answer(facts, took)))
+}
+
+/// The body of a request for a base. An unknown name is refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WantedBase {
+    #[serde(default)]
+    shard: u32,
+    /// The entry that it is to have; all that is committed now otherwise.
+    entry: Option<u64>,
+}
+
+/// Handles `POST /_ebb/cluster/base`: has a base made. Where that takes longer than a request may, the
+/// answer says so, and the same with the entry in it goes on waiting.
+async fn make_base(State(route): State<Route>, request: Bytes) -> Result<Json<Value>> {
+    let wanted: WantedBase = serde_json::from_slice(&request).map_err(|error| {
+        Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
+    })?;
+    known_shard(wanted.shard)?;
+    let facts = &route.facts;
+    let entry = wanted.entry.unwrap_or_else(|| facts.seen().committed);
+    let base = tokio::time::timeout(BASE, facts.shared.make_base(entry)).await;
+    Ok(Json(json!({ "shard": 0, "entry": entry, "base": base.ok().flatten() })))
+}
+
+/// There is one shard.
+fn known_shard(shard: u32) -> Result<()> {
+    match shard {
+        0 => Ok(()),
+        other => Err(Error::bad_request(format!("there is no shard {other}"))),
+    }
 }
 
 /// Finds a node by its name or id. One that has just started may not have been seen yet.

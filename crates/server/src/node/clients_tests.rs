@@ -19,7 +19,17 @@ fn numbered_insert(session: u8, id: i64) -> Document {
     }
 }
 
-/// Writes and reads on one connection until told to stop; each is answered. Answers how many there were.
+/// The same without a number: nobody may send it again who does not know that it was not done.
+fn insert(session: u8, id: i64) -> Document {
+    doc! {
+        "insert": "c",
+        "documents": vec![doc! { "_id": id, "session": i32::from(session) }],
+        "$db": "test",
+    }
+}
+
+/// Writes and reads on one connection until told to stop; each is answered. Every other client has
+/// numbers for its writes. Answers how many there were.
 async fn work(
     mut client: MongoClient,
     session: u8,
@@ -30,7 +40,8 @@ async fn work(
     let mut count = 0;
     while !*over.borrow() {
         let id = i64::from(session) * 1_000_000 + count;
-        let reply = client.run_command(numbered_insert(session, id)).await;
+        let write = if session.is_multiple_of(2) { insert } else { numbered_insert };
+        let reply = client.run_command(write(session, id)).await;
         assert_eq!(reply.get("n"), Some(&Value::Int32(1)), "{reply:?}");
         count += 1;
         let filter = doc! { "session": i32::from(session) };

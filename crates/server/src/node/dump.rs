@@ -32,12 +32,10 @@ pub(super) async fn dump_cluster<L: Ledger>(
     let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
-    let copying = Copying { cluster: cluster.id, shard: 0, tree };
+    let copying = Copying { cluster: cluster.id, shard: 0, tree, until: None };
     let mut told = |steps, bytes| tell(Moved { steps, bytes });
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
-    let clock = clock_of(&copied).ok_or_else(|| {
-        Failure::Failed("no record of the cluster has a checkpoint of its clock".to_owned())
-    })?;
+    let clock = clock_of(&copied)?;
     let snapshot = copied.tree.snapshot();
     if let Some(on) = Features::of_catalog(&snapshot).await.map_err(failed)? {
         Features::store_in(path, on).map_err(failed)?;
@@ -63,7 +61,7 @@ fn refuse_unless_empty(path: &Path) -> Result<(), Failure> {
 }
 
 /// Where the clock of a server of its own goes on: no earlier than any owner could have gone.
-fn clock_of(copied: &Copied) -> Option<Checkpoint> {
+pub(super) fn clock_of(copied: &Copied) -> Result<Checkpoint, Failure> {
     let lease_ns = Settings::new(Uuid::nil(), 0, Uuid::nil(), bytes::Bytes::new()).lease;
     let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);
     let of_shard = Checkpoint::decode_whole(&copied.record.clock);
@@ -80,9 +78,11 @@ fn clock_of(copied: &Copied) -> Option<Checkpoint> {
         (Phase::Released, Some(last)) => last,
         (_, last) => {
             let all = last.into_iter().chain(of_terms).map(owed);
-            all.max_by_key(|last| last.ms)?
+            all.max_by_key(|last| last.ms).ok_or_else(|| {
+                Failure::Failed("no record of the cluster has a checkpoint of its clock".to_owned())
+            })?
         }
     };
     // Of no boot of this machine: its boot clock says nothing of it.
-    Some(Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ..found })
+    Ok(Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ..found })
 }

@@ -122,6 +122,14 @@ impl Facts {
         (1_000 < lag).then(|| format!("{lag} entries behind the owner"))
     }
 
+    /// The epoch in which it may serve now.
+    pub(super) fn serving(&self) -> Option<u64> {
+        match &*self.role.borrow() {
+            Role::Serving { epoch } => Some(*epoch),
+            Role::Following | Role::Opened { .. } | Role::Failed(_) => None,
+        }
+    }
+
     /// What the node is to the shard, in a word.
     pub(super) fn role_word(&self) -> &'static str {
         match &*self.role.borrow() {

@@ -168,10 +168,11 @@ impl Gateway {
         let Ok(stream) = called.answer(Verdict::Served).await else { return };
         match purpose {
             Purpose::Mongo => {
-                // What is not answered here ends without a reply: the node that passed it on finds who
-                // answers it.
+                // The node that passed it on finds who answers what is not answered here.
                 let mut stream = ClientStream::movable(stream);
-                term.serve_movable(&mut stream, client.to_string()).await;
+                if term.serve_movable(&mut stream, client.to_string()).await == Ended::Moves {
+                    stream.end_unbegun().await;
+                }
             }
             Purpose::Nosql => {
                 let scheme = if secure { "https" } else { "http" };

@@ -16,6 +16,7 @@ mod admin;
 #[cfg(test)]
 mod clients_tests;
 mod clock_guard;
+mod copy;
 mod dump;
 mod facts;
 mod from_directory;
@@ -33,8 +34,10 @@ mod start;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod verifying;
 
 pub use from_directory::Moved;
 pub(crate) use ledger::connect;
-pub use moving::{NewCluster, dump_cluster, init_cluster};
+pub use moving::{NewCluster, dump_cluster, init_cluster, verify_node};
 pub(crate) use start::{Node, Opened, open};
+pub use verifying::NodeVerified;

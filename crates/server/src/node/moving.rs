@@ -1,5 +1,5 @@
-//! What an operator has done beside the nodes: a cluster made, empty or of a directory, and its data
-//! written as a directory. None of it asks a node for anything.
+//! What an operator has done beside the nodes: a cluster made, empty or of a directory, its data written
+//! as a directory, and the copy of a stopped node verified. None of it asks a node for anything.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use super::{
     ledger::{
         UNFINISHED, connect, ledger_failure, new_record, options_of, read_cluster, unfinished,
     },
+    verifying::{self, NodeVerified},
 };
 use crate::{
     config::{ClockMode, ClusterConfig},
@@ -56,6 +57,20 @@ pub fn dump_cluster(
         let ledger = connect(at).await?;
         let record = read_cluster(&ledger).await?;
         dump::dump_cluster(&ledger, &record, directory, tell).await
+    })
+}
+
+/// Compares the copy of a node that is stopped, which has this data directory, with what the cluster's
+/// journal makes of nothing.
+pub fn verify_node(
+    at: &ClusterConfig,
+    directory: &Path,
+    tell: &mut (dyn FnMut(Moved) + Send),
+) -> Result<NodeVerified, Failure> {
+    block_on(async {
+        let ledger = connect(at).await?;
+        let record = read_cluster(&ledger).await?;
+        verifying::verify_node(&ledger, &record, directory, tell).await
     })
 }
 

@@ -14,6 +14,7 @@ use super::{
     from_directory::make_of_directory,
     ledger::read_cluster,
     tests::{cluster_config, ledger, start, try_start},
+    verifying::verify_node,
 };
 use crate::{
     config::{ClockMode, Config},
@@ -121,6 +122,17 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     assert_eq!(seen(&two.server).await, moved);
     two.server.stop().await;
     assert_dumped(&ledger, &at("released"), &moved).await;
+    // Both nodes' copies are what a replay comes to; other directories are not looked at.
+    let record = read_cluster(&*ledger).await.unwrap();
+    for node in [&one.directory, &two.directory] {
+        let path = node.path().join("data");
+        let found = verify_node(&*ledger, &record, &path, &mut |_| {}).await.unwrap();
+        assert_eq!(found.compared.differences, Vec::<String>::new());
+        assert!(10 < found.compared.rows, "{found:?}");
+        assert!(!path.join("replayed").exists());
+    }
+    let refusal = verify_node(&*ledger, &record, &at("released"), &mut |_| {}).await.unwrap_err();
+    assert!(refusal.to_string().contains("not the data directory of a node"), "{refusal}");
     // And round again: what was switched meanwhile counts.
     Features::store_in(&at("released"), true).unwrap();
     let second = Arc::new(MemoryLedger::new());

@@ -19,6 +19,7 @@ use super::{
     link::{Dialer, Purpose, Unreached, Verdict},
 };
 use crate::{background, listen::Places, term::Term};
+
 /// How long a client waits for somebody who serves it.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// The pause after a call that led nowhere.
@@ -35,6 +36,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Route {
     pub(super) facts: Facts,
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
+    /// The epoch that is to be given up.
+    pub(super) given_up: watch::Sender<Option<u64>>,
     pub(super) dialer: Dialer,
     /// Of all connections: a stream to the owner takes one beside its client's.
     pub(super) places: Places,
@@ -57,20 +60,39 @@ pub(super) struct Passage {
 }
 
 impl Route {
+    pub(super) fn new(
+        facts: Facts,
+        terms: watch::Receiver<Option<Arc<Term>>>,
+        dialer: Dialer,
+        places: Places,
+    ) -> Self {
+        Self { facts, terms, given_up: watch::Sender::new(None), dialer, places }
+    }
+
     /// The term that serves here.
     pub(super) fn here(&self) -> Option<Arc<Term>> {
         self.terms.borrow().clone()
     }
 
-    /// Gives the data up once all is committed, and has the other nodes look. False where that takes too
-    /// long: they take over by themselves then.
+    /// Has the term that serves here end, and then the data given up ([`give_up`](Self::give_up)). False
+    /// where that takes too long: others take over by themselves then.
     pub(super) async fn hand_over(&self) -> bool {
+        let Some(epoch) = self.facts.serving() else { return true };
+        self.given_up.send_replace(Some(epoch));
+        self.wait_until_given_up().await
+    }
+
+    /// Gives the data up once all is committed, and has the other nodes look.
+    pub(super) async fn give_up(&self) {
         self.facts.shared.hand_over();
+        self.wait_until_given_up().await;
+        self.tell_others(|_| Purpose::Look).await;
+    }
+
+    async fn wait_until_given_up(&self) -> bool {
         let mut role = self.facts.role.clone();
         let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
-        let given_up = tokio::time::timeout(HAND_OVER, given_up).await.is_ok();
-        self.tell_others(|_| Purpose::Look).await;
-        given_up
+        tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
 
     /// Says something to other nodes, all at once. One that does not hear it finds out by itself, later.

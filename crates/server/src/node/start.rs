@@ -113,7 +113,7 @@ pub(crate) async fn open<L: Ledger>(
         open: site.login == Login::Open,
     };
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
-    let route = Route { facts: facts.clone(), terms, dialer, places };
+    let route = Route::new(facts.clone(), terms, dialer, places);
     let site = Arc::new(site);
     let gateway = Arc::new(Gateway {
         admin: site.pages.clone().map(|pages| admin::routes(route.clone(), pages)),

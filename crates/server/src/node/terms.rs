@@ -1,15 +1,16 @@
 //! Begins a term when the node may serve, and ends it when it may not any more.
 
 use std::{
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use engine::Engine;
+use engine::{CopyReaper, Engine};
 use store_shared::{Role, ShardClock};
 use tokio::sync::{oneshot, watch};
 
-use super::{link::Purpose, ownership::InLease, route::Route};
+use super::{copy, link::Purpose, ownership::InLease, route::Route};
 use crate::{
     any_store::{AnyStore, TermTree},
     background,
@@ -22,6 +23,9 @@ use crate::{
 
 /// The pause after a term that did not begin.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long requests under way may take when the data are handed over. What asks for more hears that
+/// another node owns them.
+const LAST_REQUESTS: Duration = Duration::from_millis(250);
 /// After how long the log says that an engine is still in use.
 const LONG: Duration = Duration::from_secs(10);
 
@@ -38,14 +42,17 @@ impl Terms {
     /// Runs until `stop`, and ends the term that serves then.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut role = self.route.facts.role.clone();
+        let mut given_up = self.route.given_up.subscribe();
+        let mut reaper = CopyReaper::default();
         loop {
             let epoch = tokio::select! {
                 epoch = until_serving(&mut role) => epoch,
+                never = copy::tend(&mut reaper, &self.route.facts.shared) => match never {},
                 _ = stop.wait_for(|stop| *stop) => return,
             };
             // The node has stopped.
             let Some(epoch) = epoch else { return };
-            let (tree, gone) = TermTree::new(Arc::clone(self.route.facts.shared.tree()));
+            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.facts.shared.tree()));
             let begun = tokio::select! {
                 begun = self.begin(tree) => Some(begun),
                 () = until_over(role.clone(), epoch) => None,
@@ -58,22 +65,27 @@ impl Terms {
                     let others = self.route.clone();
                     // Their clients wait for it; so nobody waits until they were told.
                     tokio::spawn(async move { others.tell_others(|_| Purpose::Look).await });
-                    tokio::select! {
-                        () = until_over(role.clone(), epoch) => {}
-                        _ = stop.wait_for(|stop| *stop) => {}
+                    let hands_over = tokio::select! {
+                        () = until_over(role.clone(), epoch) => false,
+                        _ = stop.wait_for(|stop| *stop) => false,
+                        _ = given_up.wait_for(|given_up| *given_up == Some(epoch)) => true,
+                    };
+                    if hands_over {
+                        self.hand_over(&mut gone).await;
+                    } else {
+                        self.end().await;
                     }
-                    self.end().await;
                     tracing::info!(epoch, "this node does not own the data any more");
                 }
                 Some(Err(failure)) => {
                     tracing::error!(%failure, epoch, "the data cannot be served here");
                     // Another node may be able to. Without one this node claims the data again.
-                    self.route.hand_over().await;
+                    self.route.give_up().await;
                     background::wait_for(AGAIN).await;
                 }
                 None => {}
             }
-            wait_until_gone(gone).await;
+            wait_until_gone(&mut gone).await;
             if *stop.borrow() {
                 return;
             }
@@ -90,6 +102,20 @@ impl Terms {
         let engine = Engine::open(store, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
         Term::begin(&self.site, engine, measured, features).await
+    }
+
+    /// Ends the term, and gives the data up when nobody uses the engine any more: a client hears of it
+    /// between two messages, and the next owner answers what it asks then.
+    async fn hand_over(&self, gone: &mut oneshot::Receiver<()>) {
+        let mut ended = pin!(async {
+            self.end().await;
+            wait_until_gone(gone).await;
+        });
+        let in_time = tokio::time::timeout(LAST_REQUESTS, &mut ended).await.is_ok();
+        self.route.give_up().await;
+        if !in_time {
+            ended.await;
+        }
     }
 
     async fn end(&self) {
@@ -113,8 +139,8 @@ async fn until_over(mut role: watch::Receiver<Role>, epoch: u64) {
 
 /// Waits until nobody uses the engine any more. The next one must not be opened before: what the one
 /// before still had under way would be ordered among its commits.
-async fn wait_until_gone(mut gone: oneshot::Receiver<()>) {
-    while tokio::time::timeout(LONG, &mut gone).await.is_err() {
+async fn wait_until_gone(gone: &mut oneshot::Receiver<()>) {
+    while !gone.is_terminated() && tokio::time::timeout(LONG, &mut *gone).await.is_err() {
         tracing::warn!("requests of a term that is over still run");
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn ledger(clock: &str) -> Arc<MemoryLedger> {
 /// A node, and the directory that it would be started on again.
 pub(super) struct Node {
     pub(super) server: Server,
-    directory: TempDir,
+    pub(super) directory: TempDir,
 }
 
 pub(super) async fn try_start(

@@ -1,0 +1,85 @@
+//! Compares the copy of a node that is stopped with what the cluster's journal makes of nothing, up to
+//! where that copy goes. It reads Cassandra and the directory, and changes neither; other nodes may run.
+
+use std::{fs, io, path::Path};
+
+use clock::Instant;
+use cluster::{ClusterRecord, Ledger};
+use engine::{CopyComparison, compare_copies};
+use store_shared::{Copying, open_stopped};
+
+use super::{
+    dump::clock_of, from_directory::Moved, identity::open_identity, ledger::ledger_failure,
+};
+use crate::{
+    config::Config,
+    data_dir::{DataDir, NODE_FILE, Refused},
+    failure::{Failure, failed},
+    open::store_options,
+    shares::plan_memory,
+};
+
+/// The folder in the node's directory in which the other is made; it goes afterwards.
+const REPLAYED: &str = "replayed";
+
+/// What was found about a node's copy.
+#[derive(Clone, Debug)]
+pub struct NodeVerified {
+    /// The last entry that both have.
+    pub entry: u64,
+    /// Rows, expired ones and differences.
+    pub compared: CopyComparison,
+}
+
+/// Verifies the node with this data directory.
+pub(super) async fn verify_node<L: Ledger>(
+    ledger: &L,
+    cluster: &ClusterRecord,
+    path: &Path,
+    tell: &mut (dyn FnMut(Moved) + Send),
+) -> Result<NodeVerified, Failure> {
+    let refused =
+        |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
+    if !path.join(NODE_FILE).exists() {
+        return Err(refused("is not the data directory of a node of a cluster"));
+    }
+    let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
+    open_identity(&directory, cluster.id)?;
+    let replayed = path.join(REPLAYED);
+    remove(&replayed)?;
+    let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
+    let memory = plan_memory(&config);
+    let own = open_stopped(&store_options(&config, memory, path)).map_err(failed)?;
+    let entry = own.last_entry().map_err(failed)?;
+    let tree = store_options(&config, memory, &replayed);
+    let copying = Copying { cluster: cluster.id, shard: 0, tree, until: Some(entry) };
+    let mut told = |steps, bytes| tell(Moved { steps, bytes });
+    let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure);
+    let compared = async {
+        let copied = copied?;
+        let made = copied.tree.last_entry().map_err(failed)?;
+        if entry < made {
+            return Err(refused(
+                "is behind the cluster's newest base: start the node and let it catch up first",
+            ));
+        }
+        let at = Instant::from_ms(clock_of(&copied)?.ms);
+        let mut compared = compare_copies(&own, &copied.tree, at).await.map_err(failed)?;
+        if made < entry {
+            compared.count += 1;
+            let text = format!("the copy has entry {entry}, and the cluster ends at {made}");
+            compared.differences.insert(0, text);
+        }
+        Ok(NodeVerified { entry: made, compared })
+    };
+    let compared = compared.await;
+    remove(&replayed)?;
+    compared
+}
+
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
