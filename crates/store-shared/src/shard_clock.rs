@@ -193,7 +193,11 @@ impl NodeClock for ShardClock {
 
     fn has_news(&self) -> bool {
         let state = self.state.lock();
-        state.moving.as_ref().is_some_and(|(moved, _)| state.asked != Some(*moved))
+        match &state.moving {
+            Some((moved, _)) => state.asked != Some(*moved),
+            // Whoever wants to know the time waits for the first one of a clock that has just begun.
+            None => state.asked.is_none() && state.clock.is_some() && !state.finished,
+        }
     }
 
     fn note_renewed(&self) {

@@ -281,3 +281,27 @@ async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_
         assert!(about.contains(&begins), "{late_ms}: {}", begins - wall);
     }
 }
+
+/// Whoever asks for the time waits for the first beat that carries a checkpoint of the clock.
+#[test]
+fn the_next_beat_carries_a_clock_that_has_just_begun_at_once() {
+    for mode in [ClockMode::System, ClockMode::Manual] {
+        let clock = ShardClock::new(ShardClockOptions {
+            mode,
+            sources: Arc::new(|| Box::new(clock::Machine)),
+            boot_id: [1; 16],
+            lease_ms: LEASE_MS,
+        });
+        assert!(!clock.has_news());
+        clock.open(&Heritage { beat: None, seen_alive: false, least: Bytes::new() }).unwrap();
+        assert!(clock.has_news());
+        assert!(!clock.checkpoint().is_empty());
+        assert!(!clock.has_news());
+        clock.note_renewed();
+        clock.current().unwrap().now_blocking().unwrap();
+        clock.finish();
+        assert!(!clock.has_news());
+        clock.end();
+        assert!(!clock.has_news());
+    }
+}
