@@ -166,7 +166,10 @@ impl Sealing {
     /// known to be committed among them.
     pub(crate) fn is_level(&self) -> bool {
         let next = self.cursor.next(&self.epochs);
-        !self.gap
+        // Nothing was asked of an epoch that has just been come to.
+        let has_asked = 0 < self.empty || !self.is_empty_so_far;
+        has_asked
+            && !self.gap
             && next == (self.epochs.opened, self.segment)
             && self.epoch == self.epochs.opened
             && self.committed <= self.cursor.n

@@ -120,6 +120,10 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     one.server.stop().await;
     two.wait_for("owner").await;
     assert_eq!(seen(&two.server).await, moved);
+    // What an owner has committed whose beats say nothing of it yet.
+    two.insert(110).await;
+    let moved = seen(&two.server).await;
+    assert_dumped(&ledger, &at("taken over"), &moved).await;
     two.server.stop().await;
     assert_dumped(&ledger, &at("released"), &moved).await;
     // Both nodes' copies are what a replay comes to; other directories are not looked at.
