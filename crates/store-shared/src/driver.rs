@@ -84,26 +84,11 @@ impl<L: Ledger> Driver<L> {
                         self.view.send_replace(self.member.view());
                     }
                 }
-                command = self.commands.recv() => match command {
-                    Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
-                    Some(Command::CopyFailed(error)) => {
-                        self.member.stand_down((self.boot_clock)(), &mut host);
-                        let _ = self.steps.send(Step::CopyFailed(error));
+                command = self.commands.recv() => {
+                    if !self.obey(command, &mut host) {
+                        return self.end_waiting();
                     }
-                    Some(Command::StandDown) => {
-                        self.member.stand_down((self.boot_clock)(), &mut host);
-                    }
-                    Some(Command::FollowFrom(place)) => self.member.go_on(place),
-                    Some(Command::HandOver) => self.member.hand_over(),
-                    Some(Command::MakeBase { entry, done }) => self.due.want(entry, done),
-                    Some(Command::Look) => self.member.look((self.boot_clock)()),
-                    Some(Command::GoFirst) => self.member.go_first((self.boot_clock)()),
-                    Some(Command::HoldBack(time)) => {
-                        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-                        self.member.hold_back((self.boot_clock)().saturating_add(time));
-                    }
-                    Some(Command::Stop) | None => return self.end_waiting(),
-                },
+                }
                 Some(base) = based.recv() => self.due.note_made(base),
                 Some((token, answer)) = answered.recv() => {
                     let now = (self.boot_clock)();
@@ -134,6 +119,38 @@ impl<L: Ledger> Driver<L> {
             }
             self.make_base(&bases);
         }
+    }
+
+    /// Does what it is told. False: it ends.
+    fn obey(&mut self, command: Option<Command>, host: &mut NodeHost) -> bool {
+        match command {
+            Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
+            Some(Command::CopyFailed(error)) => {
+                self.member.stand_down((self.boot_clock)(), host);
+                let _ = self.steps.send(Step::CopyFailed(error));
+            }
+            Some(Command::StandDown) => {
+                self.member.stand_down((self.boot_clock)(), host);
+            }
+            Some(Command::FollowFrom(place)) => self.member.go_on(place),
+            Some(Command::HandOver) => self.member.hand_over(),
+            Some(Command::MakeBase(wanted)) => {
+                // Who asks another node hears that it is none.
+                if let Some(owner) = self.member.owner() {
+                    let entry = wanted.entry.unwrap_or(owner.place().n);
+                    let _ = wanted.told.send(entry);
+                    self.due.want(entry, wanted.done);
+                }
+            }
+            Some(Command::Look) => self.member.look((self.boot_clock)()),
+            Some(Command::GoFirst) => self.member.go_first((self.boot_clock)()),
+            Some(Command::HoldBack(time)) => {
+                let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+                self.member.hold_back((self.boot_clock)().saturating_add(time));
+            }
+            Some(Command::Stop) | None => return false,
+        }
+        true
     }
 
     /// Has a base made when the journal since the last one is long enough.

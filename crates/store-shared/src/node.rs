@@ -18,7 +18,7 @@ use store::{Error, Kind, Timepiece};
 use store_tree::{TreeOptions, TreeStore};
 use tokio::sync::{
     mpsc::{UnboundedSender, unbounded_channel},
-    watch,
+    oneshot, watch,
 };
 
 use crate::{
@@ -29,7 +29,7 @@ use crate::{
     node_clock::NodeClock,
     outstanding::Outstanding,
     own_copy::{NotedPlace, OwnCopy},
-    replicator::{Command, Replicator},
+    replicator::{Command, Replicator, WantedBase},
     role::Role,
 };
 
@@ -185,13 +185,14 @@ impl SharedNode {
         let _ = self.commands.send(Command::HandOver);
     }
 
-    /// Has a base made that has this entry of the cluster's journal, and waits until there is one; behind
-    /// which entry it stands. It waits for as long as the node is not the owner. `None`: the node has
-    /// stopped.
-    pub async fn make_base(&self, entry: u64) -> Option<u64> {
-        let (done, wait) = tokio::sync::oneshot::channel();
-        let _ = self.commands.send(Command::MakeBase { entry, done });
-        wait.await.ok()
+    /// Has a base made, as the owner, that has this entry of the cluster's journal, or the last one that is
+    /// committed. Returns which that is, and what hears behind which entry such a base stands. `None`: the
+    /// node is not the owner.
+    pub async fn make_base(&self, entry: Option<u64>) -> Option<(u64, oneshot::Receiver<u64>)> {
+        let (told, hear) = oneshot::channel();
+        let (done, made) = oneshot::channel();
+        let _ = self.commands.send(Command::MakeBase(WantedBase { entry, told, done }));
+        Some((hear.await.ok()?, made))
     }
 
     /// Looks at the cluster at once, as something has changed there.

@@ -36,8 +36,8 @@ pub(crate) enum Command {
     FollowFrom(Place),
     /// Give the shard up, once all is committed.
     HandOver,
-    /// Make a base that has this entry, as the owner; who hears where it stands.
-    MakeBase { entry: u64, done: oneshot::Sender<u64> },
+    /// Make a base, as the owner.
+    MakeBase(WantedBase),
     /// Look at the cluster at once.
     Look,
     /// Claim the shard as soon as it is free.
@@ -46,6 +46,17 @@ pub(crate) enum Command {
     HoldBack(Duration),
     /// End without a word to anybody, as a killed process does.
     Stop,
+}
+
+/// A base that somebody wants.
+#[derive(Debug)]
+pub(crate) struct WantedBase {
+    /// The entry that it is to have; the last that is committed otherwise.
+    pub(crate) entry: Option<u64>,
+    /// Hears which entry that is.
+    pub(crate) told: oneshot::Sender<u64>,
+    /// Hears behind which entry a base stands that has it.
+    pub(crate) done: oneshot::Sender<u64>,
 }
 
 /// A way to the driver.

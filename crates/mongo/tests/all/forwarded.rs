@@ -5,11 +5,13 @@ use std::{pin::pin, time::Duration};
 
 use document::{DocRef, Document, doc};
 use memory::Account;
-use mongo::{ClientStream, PassedOn, Rooms};
+use mongo::{ClientStream, Ended, PassedOn, Rooms, serve_movable};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
-    sync::oneshot,
+    sync::{oneshot, watch},
 };
+
+use crate::client::Client;
 
 const ROOM: usize = 1 << 20;
 
@@ -260,4 +262,32 @@ async fn a_stranger_may_not_say_much() {
     let mut passed = Passed::new(rooms(ROOM));
     passed.say(&doc! { "find": "c", "comment": "x".repeat(70_000), "$db": "db" }).await;
     passed.client_ended().await;
+}
+
+/// A server stops while it reads a message: it does not begin it, and the next one gets the whole.
+#[tokio::test]
+async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
+    let whole = message(&insert(None));
+    for cut in [0, 1, 15, 16, 40, whole.len() - 1, whole.len()] {
+        let (mut client, far) = duplex(ROOM);
+        let mut stream = ClientStream::movable(far);
+        let (stop, stopped) = watch::channel(false);
+        let door = Client::new().door;
+        client.write_all(&whole[..cut]).await.unwrap();
+        let served = tokio::spawn(async move {
+            let ended = serve_movable(door, &mut stream, "test".to_owned(), stopped).await;
+            (stream, ended)
+        });
+        if cut < whole.len() {
+            tokio::task::yield_now().await;
+        }
+        stop.send_replace(true);
+        // A server that has heard nothing yet stops at once: what comes then is read by the next.
+        client.write_all(&whole[cut..]).await.unwrap();
+        let (stream, ended) = served.await.unwrap();
+        assert_eq!(ended, Ended::Moves, "{cut}");
+        let mut passed = Passed::on(client, stream, rooms(ROOM));
+        assert_eq!(passed.answer(&ok()).await, insert(None), "{cut}");
+        assert_eq!(body(&read_message(&mut passed.client).await), ok(), "{cut}");
+    }
 }

@@ -219,10 +219,11 @@ async fn make_base(State(route): State<Route>, request: Bytes) -> Result<Json<Va
         Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
     })?;
     known_shard(wanted.shard)?;
-    let facts = &route.facts;
-    let entry = wanted.entry.unwrap_or_else(|| facts.seen().committed);
-    let base = tokio::time::timeout(BASE, facts.shared.make_base(entry)).await;
-    Ok(Json(json!({ "shard": 0, "entry": entry, "base": base.ok().flatten() })))
+    let begun = route.facts.shared.make_base(wanted.entry).await;
+    let (entry, made) =
+        begun.ok_or_else(|| Error::unavailable("the node does not own the data"))?;
+    let base = tokio::time::timeout(BASE, made).await;
+    Ok(Json(json!({ "shard": 0, "entry": entry, "base": base.ok().and_then(|base| base.ok()) })))
 }
 
 /// There is one shard.

@@ -14,6 +14,8 @@
 mod about;
 mod admin;
 #[cfg(test)]
+mod base_tests;
+#[cfg(test)]
 mod clients_tests;
 mod clock_guard;
 mod copy;

@@ -78,7 +78,7 @@ impl Node {
             .await;
     }
 
-    async fn ids(&self) -> Vec<i32> {
+    pub(super) async fn ids(&self) -> Vec<i32> {
         let reply = self
             .server
             .run_command(doc! { "find": "c", "sort": doc! { "_id": 1 }, "$db": "test" })
