@@ -93,10 +93,10 @@ impl Account {
     }
 
     /// Returns the account of operations in a process that may have `process` bytes altogether.
-    /// `resident` returns how many it has, as the system counts them: when these come near to it, those
-    /// who need much get less.
-    pub fn of_process(limit: usize, process: usize, resident: fn() -> Option<usize>) -> Self {
-        Self::within(None, limit, false, Some(Pressure::new(process, resident)))
+    /// `own` returns how many it has that are in no file, as the system counts them: when these come near
+    /// to it, those who need much get less.
+    pub fn of_process(limit: usize, process: usize, own: fn() -> Option<usize>) -> Self {
+        Self::within(None, limit, false, Some(Pressure::new(process, own)))
     }
 
     /// Returns a part of the account for many holders, with a limit and a reserve of its own: what it

@@ -11,16 +11,16 @@ const LOOK_EVERY: usize = 2 * 1024 * 1024;
 pub(crate) struct Pressure {
     /// Bytes that the process may have.
     process: usize,
-    /// Bytes that it has; none where the system does not say it.
-    resident: fn() -> Option<usize>,
+    /// Bytes that it has and that are in no file; none where the system does not say it.
+    own: fn() -> Option<usize>,
     /// Bytes taken since the last look.
     since: AtomicUsize,
     withheld: AtomicUsize,
 }
 
 impl Pressure {
-    pub(crate) fn new(process: usize, resident: fn() -> Option<usize>) -> Self {
-        Self { process, resident, since: AtomicUsize::new(0), withheld: AtomicUsize::new(0) }
+    pub(crate) fn new(process: usize, own: fn() -> Option<usize>) -> Self {
+        Self { process, own, since: AtomicUsize::new(0), withheld: AtomicUsize::new(0) }
     }
 
     /// Notes that bytes were taken of the account, and looks at the process every so often.
@@ -34,8 +34,8 @@ impl Pressure {
     /// what is taken now is touched a little later, there has to be room left when it gives nothing.
     pub(crate) fn look_at_process(&self) {
         self.since.store(0, Relaxed);
-        let resident = (self.resident)().unwrap_or(0);
-        let beyond = resident.saturating_sub(self.process / 8 * 5);
+        let own = (self.own)().unwrap_or(0);
+        let beyond = own.saturating_sub(self.process / 8 * 5);
         self.withheld.store(beyond.saturating_mul(2), Relaxed);
     }
 
