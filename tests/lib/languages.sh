@@ -118,7 +118,7 @@ run_against_servers() {
   serve "$name" || return 1
   "run_$name" </dev/null || status=1
   stop_servers || { echo "$name: a server did not end well" >&2; status=1; }
-  "$EBB_BIN" verify --data-dir "$work/$name-data" >"$work/verify" 2>&1 ||
+  verify_data "$name-manual" "$work/$name-data" >"$work/verify" 2>&1 ||
     { echo "$name: ebb verify found differences:" >&2; cat "$work/verify" >&2; status=1; }
   return $status
 }

@@ -15,7 +15,7 @@ find_server() {
 # EBB_CASSANDRA names a cluster of Cassandra it is two nodes, of which the one with these addresses does
 # not own the data.
 start_server() {
-  local name=$1 clock flags=()
+  local name=$1 data="$work/$1-other" clock flags=()
   shift
   if [ -z "${EBB_CASSANDRA:-}" ]; then
     start_process "$name" "$@"
@@ -24,7 +24,7 @@ start_server() {
   while [ $# -gt 0 ]; do
     case $1 in
     --in-memory) ;;
-    --data-dir) shift ;;
+    --data-dir) data=$2 && shift ;;
     --clock) clock=$2 flags+=("$1" "$2") && shift ;;
     *) flags+=("$1") ;;
     esac
@@ -34,9 +34,23 @@ start_server() {
   EBB_CASSANDRA_KEYSPACE=d$(tr -d - </proc/sys/kernel/random/uuid)
   export EBB_CASSANDRA_CONTACT_POINTS EBB_CASSANDRA_KEYSPACE
   "$EBB_BIN" admin cluster init --clock "$clock" >"$work/$name.init" 2>&1 || { cat "$work/$name.init" >&2; return 1; }
+  echo "$EBB_CASSANDRA_KEYSPACE" >"$work/$name.keyspace"
   flags+=(--store cassandra --peer-addr 127.0.0.1:0)
-  start_process "$name-owner" "${flags[@]}" --node-name owner --data-dir "$work/$name-owner" &&
-    start_process "$name" "${flags[@]}" --node-name other --data-dir "$work/$name-other"
+  start_process "$name-owner" "${flags[@]}" --node-name owner --data-dir "$work/$name-owner" || return 1
+  # Both show one certificate, as the owner tells clients which it is.
+  local own="$work/$name-owner/nosql"
+  [ ! -e "$own/certificate.pem" ] || flags+=(--tls-cert "$own/certificate.pem" --tls-key "$own/key.pem")
+  start_process "$name" "${flags[@]}" --node-name other --data-dir "$data"
+}
+
+# verify_data NAME DIRECTORY: whether what a server has left behind is sound; of a cluster each node's copy.
+verify_data() {
+  if [ -z "${EBB_CASSANDRA:-}" ]; then
+    "$EBB_BIN" verify --data-dir "$2"
+    return
+  fi
+  EBB_CASSANDRA_KEYSPACE=$(cat "$work/$1.keyspace")
+  "$EBB_BIN" admin cluster verify "$work/$1-owner" && "$EBB_BIN" admin cluster verify "$2"
 }
 
 # start_process NAME FLAGS...: one process.
