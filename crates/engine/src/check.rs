@@ -11,6 +11,7 @@ use store::{KeyRange, Store};
 
 use crate::{
     catalog::{Collection, IndexShape},
+    differences::Differences,
     engine::Engine,
     error::{Error, Halt},
     index::draft_entries,
@@ -19,9 +20,6 @@ use crate::{
     row::Row,
     view::{LiveView, Pages},
 };
-
-/// More differences than this are counted, not listed.
-const LISTED: usize = 100;
 
 /// What a walk found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,20 +30,8 @@ pub struct CheckReport {
     pub entries: BTreeMap<u32, u64>,
     /// Entries of expired documents that are still there.
     pub dead_entries: u64,
-    /// What does not agree, in words.
-    pub differences: Vec<String>,
-    /// How many differences there are.
-    pub count: u64,
-}
-
-impl CheckReport {
-    /// Counts a difference, and lists it while there are few.
-    fn note_difference(&mut self, text: String) {
-        self.count += 1;
-        if self.differences.len() < LISTED {
-            self.differences.push(text);
-        }
-    }
+    /// What does not agree.
+    pub differences: Differences,
 }
 
 impl<S: Store> Engine<S> {
@@ -76,7 +62,7 @@ impl<S: Store> LiveView<S> {
         let live = self.count_live().await?;
         let rows = i64::try_from(checked.rows).unwrap_or(i64::MAX);
         if (live.documents, live.bytes) != (rows, bytes) {
-            checked.note_difference(format!(
+            checked.differences.note(format!(
                 "the counters say {} documents and {} bytes, the rows {rows} and {bytes}",
                 live.documents, live.bytes
             ));
@@ -105,10 +91,9 @@ impl<S: Store> LiveView<S> {
                 if !agrees {
                     let id = row.document().get("_id").or_else(|| row.document().get("id"));
                     let id = id.map(document::shell);
-                    checked.note_difference(format!(
-                        "document {id:?} lacks its entry in index '{}'",
-                        index.name
-                    ));
+                    checked
+                        .differences
+                        .note(format!("document {id:?} lacks its entry in index '{}'", index.name));
                 }
             }
         }
@@ -128,7 +113,7 @@ impl<S: Store> LiveView<S> {
                     *checked.entries.entry(index.id).or_default() += 1;
                     let row = self.get_row(&entry.row_key).await?;
                     if row.is_none_or(|row| row.stamp != entry.stamp) {
-                        checked.note_difference(format!(
+                        checked.differences.note(format!(
                             "an entry of index '{}' has no row of its stamp",
                             index.name
                         ));

@@ -12,6 +12,7 @@ mod catalog;
 mod check;
 mod copies;
 mod counters;
+mod differences;
 mod engine;
 mod entry;
 mod error;
@@ -45,6 +46,7 @@ pub use catalog::{
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};
+pub use differences::Differences;
 pub use engine::{Engine, Options};
 pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
 pub use expire::{

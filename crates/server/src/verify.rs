@@ -94,8 +94,8 @@ fn to_difference(
             namespace,
             rows: checked.rows,
             dead_entries: checked.dead_entries,
-            differences: checked.differences,
-            count: checked.count,
+            differences: checked.differences.listed,
+            count: checked.differences.count,
         }),
         Err(error) if error.kind == engine::Kind::Corrupt => Ok(Difference {
             namespace,

@@ -344,8 +344,8 @@ impl NamesWorld {
                 .map_err(|e| e.to_string())?;
             let checked =
                 ready(self.kit.engine.check_collection(&collection)).map_err(|e| e.to_string())?;
-            if !checked.differences.is_empty() {
-                return Err(format!("{name}: {:?}", checked.differences));
+            if !checked.differences.listed.is_empty() {
+                return Err(format!("{name}: {:?}", checked.differences.listed));
             }
         }
         for space in self.kit.store.all_spaces() {

@@ -102,6 +102,11 @@ impl OpenStore {
         self.journal.lock().clone().ok_or_else(gone)
     }
 
+    /// Whether others have what it holds, too: one that is being opened compacts nothing either way.
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.journal().is_ok_and(|journal| journal.has_one_user())
+    }
+
     /// Lets go of the journal and of the right to change files; reads go on. Its threads have ended.
     pub(crate) fn retire(&self) -> Result<(), Error> {
         let alone = self.working.try_write_for(RETIRE_WITHIN);

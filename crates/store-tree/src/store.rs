@@ -4,7 +4,6 @@
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
-use journal::Journal;
 use lsm_tree::AbstractTree as _;
 use parking_lot::RwLockReadGuard;
 use store::{
@@ -26,10 +25,7 @@ impl Store for TreeStore {
     type Snapshot = TreeSnapshot;
 
     fn capabilities(&self) -> Capabilities {
-        let has_one_user = |journal: Arc<dyn Journal>| journal.has_one_user();
-        // One that is being opened compacts nothing.
-        let live = self.shared.open_generation();
-        let copies = live.is_ok_and(|live| !live.inner.journal().is_ok_and(has_one_user));
+        let copies = self.shared.open_generation().is_ok_and(|live| live.inner.has_copies());
         Capabilities { max_key_bytes: 65_535 - 4, drops: true, copies }
     }
 
@@ -91,7 +87,7 @@ impl Store for TreeStore {
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
         // Where others have what was dropped here, too, nothing is ever known to have gone.
-        if !live.inner.journal().is_ok_and(|journal| journal.has_one_user()) {
+        if live.inner.has_copies() {
             return 0;
         }
         live.inner.filtered.filtered_through(space, live.inner.durable_tail())

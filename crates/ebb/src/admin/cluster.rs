@@ -158,12 +158,13 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
         Err(failure) => return end_failed(failure),
     };
     let (entry, compared) = (found.entry, &found.compared);
+    let differences = &compared.differences;
     print_text(format!(
         "up to entry {entry}: {} rows, {} differences, {} expired ones that only one of both has\n",
-        compared.rows, compared.count, compared.expired
+        compared.rows, differences.count, compared.expired
     ));
-    compared.differences.iter().for_each(|difference| print_text(format!("  {difference}\n")));
-    if compared.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+    differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
+    if differences.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Prints a line for each so many bytes.

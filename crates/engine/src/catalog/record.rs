@@ -1,6 +1,7 @@
 //! A collection's record: what is durable about it.
 
 use bytes::Bytes;
+use clock::Instant;
 use document::Document;
 use expiry::{Class, Settings};
 use select::sarg::PathStep;
@@ -175,6 +176,13 @@ pub struct FeedSettings {
     pub begun: Option<FeedBegun>,
 }
 
+impl FeedSettings {
+    /// The second from which on events are kept at an instant.
+    pub(crate) fn kept_from(&self, at: Instant) -> i64 {
+        at.seconds().saturating_sub(self.retention_s)
+    }
+}
+
 /// The beginning of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedBegun {
@@ -189,7 +197,7 @@ pub struct FeedBegun {
 impl FeedBegun {
     /// A feed that begins with a commit.
     pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
-        let floors = settings.floors_at(clock::Instant::from_ms(stamp.at_ms));
+        let floors = settings.floors_at(Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
     }
 }

@@ -9,13 +9,11 @@ use store::{KeyRange, Snapshot, Space, Store};
 
 use crate::{
     catalog::{ReapFloors, Record, decode_record},
+    differences::Differences,
     error::Error,
     keys,
     view::Pages,
 };
-
-/// More differences than this are counted, not listed.
-const LISTED: usize = 100;
 
 /// What a comparison found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,19 +22,8 @@ pub struct CopyComparison {
     pub rows: u64,
     /// Rows that have expired, of which only one of them has the bytes.
     pub expired: u64,
-    /// What does not agree, as phrases; the first hundred.
-    pub differences: Vec<String>,
-    /// How many differences there are.
-    pub count: u64,
-}
-
-impl CopyComparison {
-    fn note_difference(&mut self, text: String) {
-        self.count += 1;
-        if self.differences.len() < LISTED {
-            self.differences.push(text);
-        }
-    }
+    /// What does not agree.
+    pub differences: Differences,
 }
 
 /// Compares a copy with another of the same moment. `at` is an instant of the database that none of
@@ -52,7 +39,7 @@ pub async fn compare_copies<A: Store, B: Store>(
     for space in copy.spaces.union(&other.spaces).copied() {
         if !copy.spaces.contains(&space) || !other.spaces.contains(&space) {
             let who = if copy.spaces.contains(&space) { "the copy" } else { "the other" };
-            found.note_difference(format!("space {}: only {who} has it", space.name()));
+            found.differences.note(format!("space {}: only {who} has it", space.name()));
             continue;
         }
         let record = match space {
@@ -67,12 +54,11 @@ pub async fn compare_copies<A: Store, B: Store>(
 
 /// What may have gone from a collection by an instant.
 fn expired_at(record: &Record, at: Instant) -> ReapFloors {
-    let retention = |(feed, _): (crate::catalog::FeedSettings, _)| feed.retention_s;
-    let kept = record.running_feed().map(retention);
+    let feed = record.running_feed();
     ReapFloors {
         floors: record.settings.floors_at(at),
         dropped: record.dropped.clone(),
-        events_before_s: kept.map_or(i64::MIN, |kept| at.seconds().saturating_sub(kept)),
+        events_before_s: feed.map_or(i64::MIN, |(feed, _)| feed.kept_from(at)),
     }
 }
 
@@ -143,7 +129,7 @@ async fn compare_space<A: Snapshot, B: Snapshot>(
             found.expired += 1;
         } else {
             let (name, key) = (space.name(), row.0.escape_ascii());
-            found.note_difference(format!("space {name}, key {key}: {what}"));
+            found.differences.note(format!("space {name}, key {key}: {what}"));
         }
     };
     loop {

@@ -14,19 +14,14 @@ use crate::{
     view::{Pages, SystemView},
 };
 
-/// Floors by the collection's id, as a copy has them.
-type Floors = BTreeMap<u32, (Bytes, Arc<ReapFloors>)>;
-
-/// What compactions of a copy ask.
+/// What compactions of a copy ask: floors by the collection's id.
 #[derive(Debug, Default)]
-struct CommittedFloors(Mutex<Floors>);
+struct CommittedFloors(Mutex<BTreeMap<u32, Arc<ReapFloors>>>);
 
 impl DropPredicate for CommittedFloors {
     fn filter_for(&self, space: Space) -> DropFilter {
         let floors = match space {
-            Space::Rows(id) | Space::Index(id) => {
-                self.0.lock().get(&id).map(|(_, floors)| Arc::clone(floors))
-            }
+            Space::Rows(id) | Space::Index(id) => self.0.lock().get(&id).map(Arc::clone),
             Space::Catalog | Space::Counts => None,
         };
         match floors {
@@ -40,8 +35,8 @@ impl DropPredicate for CommittedFloors {
 #[derive(Debug, Default)]
 pub struct CopyReaper {
     floors: Arc<CommittedFloors>,
-    /// It has looked before: what is new since then is compacted, and not all there is.
-    has_looked: bool,
+    /// The records under which each collection was compacted last; `None` before the first look.
+    compacted: Option<BTreeMap<u32, Bytes>>,
 }
 
 impl CopyReaper {
@@ -51,38 +46,33 @@ impl CopyReaper {
     }
 
     /// Looks which floors the owner has committed, and compacts what it has. Returns how many collections
-    /// that were. After an error the same call does what is left.
+    /// that were. After an error, or when it was dropped half way, the next call does what is left.
     pub async fn look<S: Store>(&mut self, store: &S) -> Result<usize, Error> {
         let found = committed_floors(store).await?;
-        let new: Vec<u32> = {
-            let held = self.floors.0.lock();
-            let is_new = |id: &u32| held.get(id).map(|(bytes, _)| bytes) != found.get(id);
-            found.keys().copied().filter(is_new).collect()
+        let before = self.compacted.as_ref();
+        let is_new = |(id, record): &(&u32, &Bytes)| {
+            before.and_then(|compacted| compacted.get(*id)) != Some(*record)
         };
+        let new: Vec<(u32, Bytes)> =
+            found.iter().filter(is_new).map(|(id, record)| (*id, record.clone())).collect();
+        for (id, record) in &new {
+            let floors = Arc::new(ReapFloors::decode(record)?);
+            self.floors.0.lock().insert(*id, floors);
+        }
         // Dropped collections have none any more.
         self.floors.0.lock().retain(|id, _| found.contains_key(id));
-        for id in &new {
-            let Some(bytes) = found.get(id) else { continue };
-            let before = {
-                let floors = Arc::new(ReapFloors::decode(bytes)?);
-                self.floors.0.lock().insert(*id, (bytes.clone(), floors))
-            };
+        let Some(compacted) = &mut self.compacted else {
             // After a start tables are compacted as they grow, each under these floors.
-            if !self.has_looked {
-                continue;
-            }
-            if let Err(error) = compact(store, *id).await {
-                let mut held = self.floors.0.lock();
-                match before {
-                    Some(before) => held.insert(*id, before),
-                    None => held.remove(id),
-                };
-                return Err(error);
-            }
+            self.compacted = Some(found);
+            return Ok(0);
+        };
+        compacted.retain(|id, _| found.contains_key(id));
+        let count = new.len();
+        for (id, record) in new {
+            compact(store, id).await?;
+            compacted.insert(id, record);
         }
-        let compacted = if self.has_looked { new.len() } else { 0 };
-        self.has_looked = true;
-        Ok(compacted)
+        Ok(count)
     }
 }
 

@@ -338,7 +338,7 @@ impl<S: Store> LiveView<S> {
         if let Some((feed, begun)) = record.running_feed() {
             // An expired item whose event is not published yet is that event's image.
             floors = floors.lower_of_both(&self.published_up_to(begun).await?);
-            events_before_s = at.seconds().saturating_sub(feed.retention_s);
+            events_before_s = feed.kept_from(at);
         }
         let estimate = self.estimate_expired(&floors, walk).await?;
         let dropped = record.dropped.clone();

@@ -143,7 +143,7 @@ impl Shelf {
 
     pub(crate) fn check(&self) {
         let checked = ready(self.engine().check_collection(&self.container())).unwrap();
-        assert_eq!(checked.differences, Vec::<String>::new());
+        assert_eq!(checked.differences.listed, Vec::<String>::new());
     }
 }
 

@@ -191,7 +191,8 @@ pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let count = checked.entries.get(&index.id).copied().unwrap_or(0);
         keys.push(index.name.as_str(), int_or_long(i64::try_from(count).unwrap_or(i64::MAX)));
     }
-    let errors: Vec<Value> = checked.differences.iter().map(|it| it.as_str().into()).collect();
+    let errors: Vec<Value> =
+        checked.differences.listed.iter().map(|it| it.as_str().into()).collect();
     ok(doc! {
         "ns": namespace.to_string(),
         "nInvalidDocuments": 0,

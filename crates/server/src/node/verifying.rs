@@ -66,9 +66,8 @@ pub(super) async fn verify_node<L: Ledger>(
         let at = Instant::from_ms(clock_of(&copied)?.ms);
         let mut compared = compare_copies(&own, &copied.tree, at).await.map_err(failed)?;
         if made < entry {
-            compared.count += 1;
             let text = format!("the copy has entry {entry}, and the cluster ends at {made}");
-            compared.differences.insert(0, text);
+            compared.differences.note(text);
         }
         Ok(NodeVerified { entry: made, compared })
     };

@@ -180,7 +180,7 @@ impl Shelf {
 
     fn check(&self) {
         let report = ready(self.kit.engine.check_collection(&self.container())).unwrap();
-        assert_eq!(report.differences, Vec::<String>::new());
+        assert_eq!(report.differences.listed, Vec::<String>::new());
     }
 }
 

@@ -164,7 +164,7 @@ impl World {
             let (copy, own) = (follower.node.tree(), self.owner.node.tree());
             let now = self.engine.now().await.unwrap();
             let compared = compare_copies(&**copy, &**own, now).await.unwrap();
-            assert_eq!(compared.differences, Vec::<String>::new());
+            assert_eq!(compared.differences.listed, Vec::<String>::new());
             assert!(0 < compared.rows, "{compared:?}");
         }
     }
@@ -282,12 +282,12 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let now = world.engine.now().await.unwrap();
     let (late, own) = (late.node, world.owner.node.tree());
     let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
-    assert_eq!((compared.count, compared.expired), (0, 180), "{compared:?}");
+    assert_eq!((compared.differences.count, compared.expired), (0, 180), "{compared:?}");
     late.stop();
     assert!(world.insert(doc! { "_id": 1_000, "ttl": -1_i64 }).await);
     let own = world.owner.node.tree();
     let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
-    assert!(compared.differences.iter().any(|text| text.contains("does not have it")));
+    assert!(compared.differences.listed.iter().any(|text| text.contains("does not have it")));
     assert!(world.replace(1_000, doc! { "_id": 1_000, "ttl": 1_i64 }).await);
     // Nothing comes back, whatever the default becomes, at the next owner either.
     world.change_owner(true).await;
