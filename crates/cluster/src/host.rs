@@ -1,5 +1,5 @@
-//! What the machines need from the node that runs them: the shard's clock, names for claims, and how far
-//! its tree is behind. All of it is answered at once.
+//! What the machines need from the node that runs them: clocks of shards, names for claims, and how far
+//! trees are behind. All of it is answered at once.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -30,18 +30,18 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// The node of a machine.
+/// The node of a machine. Each shard has a clock and a tree of its own.
 pub trait Host {
     /// Where a clock with this heritage would begin now, as a checkpoint.
-    fn begin(&mut self, heritage: &Heritage, now: u64) -> Bytes;
+    fn begin(&mut self, shard: u32, heritage: &Heritage, now: u64) -> Bytes;
     /// A checkpoint of the clock that runs, for a beat.
-    fn checkpoint(&mut self, now: u64) -> Bytes;
+    fn checkpoint(&mut self, shard: u32, now: u64) -> Bytes;
     /// The last instant that was used, for a release: from here on none is.
-    fn finish(&mut self, now: u64) -> Bytes;
+    fn finish(&mut self, shard: u32, now: u64) -> Bytes;
     /// A name that no other claim has.
     fn claim(&mut self) -> Uuid;
     /// How far its tree is behind what it was told; a follower reads no further while that is much.
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self, _shard: u32) -> Backlog {
         Backlog::default()
     }
 }

@@ -55,4 +55,4 @@ pub use records::{
 };
 pub use request::{EntryPart, Ledger, Record, Reply, Request, Swapped, Unanswered};
 pub use settings::Settings;
-pub use view::View;
+pub use view::{ShardView, View};

@@ -54,7 +54,8 @@ pub struct Settings {
     pub hold_bytes: u64,
     /// this many entries.
     pub hold_entries: u64,
-    /// An owner makes a base when so many bytes of the journal lie behind the last one, or
+    /// An owner makes a base when so many bytes of the journal lie behind the last one, and half as many as
+    /// it has itself, or
     pub base_bytes: u64,
     /// so many entries.
     pub base_entries: u64,
@@ -87,7 +88,7 @@ impl Settings {
             read_bytes: 4 << 20,
             hold_bytes: 32 << 20,
             hold_entries: 1_024,
-            base_bytes: 1 << 30,
+            base_bytes: 256 << 20,
             base_entries: 1 << 20,
             piece_bytes: 4 << 20,
             rules: Rules::default(),

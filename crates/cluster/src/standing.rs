@@ -34,15 +34,15 @@ pub(crate) struct Quiet {
 }
 
 impl Host for Quiet {
-    fn begin(&mut self, _: &Heritage, _: u64) -> Bytes {
+    fn begin(&mut self, _: u32, _: &Heritage, _: u64) -> Bytes {
         Bytes::new()
     }
 
-    fn checkpoint(&mut self, _: u64) -> Bytes {
+    fn checkpoint(&mut self, _: u32, _: u64) -> Bytes {
         Bytes::new()
     }
 
-    fn finish(&mut self, _: u64) -> Bytes {
+    fn finish(&mut self, _: u32, _: u64) -> Bytes {
         Bytes::new()
     }
 
@@ -51,7 +51,7 @@ impl Host for Quiet {
         Uuid::from_u64_pair(std::ptr::from_ref(self).addr() as u64, self.claims)
     }
 
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self, _: u32) -> Backlog {
         self.backlog
     }
 }
@@ -82,7 +82,7 @@ impl Table {
         let id = Uuid::from_u128(self.seats.len() as u128 + 1);
         let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
         settings.read_bytes = 2_000;
-        let member = Member::new(settings, Place::default());
+        let member = Member::new(settings, &[Place::default()]);
         let host = Box::<Quiet>::default();
         self.seats.push(Seat { member, host, facts: Vec::new(), lives: true });
         self.seats.len() - 1
@@ -124,18 +124,18 @@ impl Table {
             }
         }
         let seat = &mut self.seats[at];
-        seat.facts.extend(seat.member.facts());
+        seat.facts.extend(seat.member.facts().into_iter().map(|(_, fact)| fact));
     }
 
     pub(crate) fn owns(&self, at: usize) -> bool {
-        self.seats[at].member.owner().is_some_and(crate::Owner::serves)
+        self.seats[at].member.owner(0).is_some_and(crate::Owner::serves)
     }
 
     /// Appends so many entries of 500 bytes.
     pub(crate) fn append(&mut self, at: usize, count: usize) {
         for _ in 0..count {
             let (now, body) = (self.now, Bytes::from_static(&[7; 500]));
-            assert!(self.seats[at].member.append(body, now).is_some());
+            assert!(self.seats[at].member.append(0, body, now).is_some());
             self.tick(at);
         }
     }

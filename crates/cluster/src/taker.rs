@@ -235,7 +235,7 @@ impl Taker {
                 let seen_alive = beat.as_ref().is_some_and(|(.., renewed)| *renewed);
                 let beat = beat.map(|(term, noted, _)| (term, noted));
                 self.heritage = Heritage { beat, seen_alive, least: shard.clock };
-                self.clock = host.begin(&self.heritage, now);
+                self.clock = host.begin(self.settings.shard, &self.heritage, now);
                 Some(Step::Claim { clock: self.clock.clone() })
             }
             // A quorum has it, as it was answered.

@@ -8,20 +8,40 @@ use crate::records::{NodeRecord, ShardRecord};
 /// What a node has seen last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Who owns the shard, and in which epoch. Nobody while it is being taken over.
-    pub owner: Option<(Uuid, u64)>,
-    /// The shard's record.
-    pub shard: Option<ShardRecord>,
+    /// By the numbers of the shards; empty before the first look.
+    pub shards: Vec<ShardView>,
     /// All nodes.
     pub nodes: Vec<NodeRecord>,
-    /// The last entry that this node has applied.
-    pub applied: u64,
-    /// The last entry that is known to be committed.
-    pub committed: u64,
     /// Its own incarnation; 0 while none is in.
     pub incarnation: u64,
     /// Until when its lease goes, by its boot clock.
     pub lease_until: u64,
     /// When the ledger answered last, by its boot clock.
     pub heard_at: u64,
+}
+
+/// What it has seen of a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShardView {
+    /// Who owns the shard, and in which epoch. Nobody while it is being taken over.
+    pub owner: Option<(Uuid, u64)>,
+    /// The shard's record.
+    pub record: Option<ShardRecord>,
+    /// The last entry that this node has applied.
+    pub applied: u64,
+    /// The last entry that is known to be committed.
+    pub committed: u64,
+}
+
+impl View {
+    /// What it has seen of this shard; nothing so far where it does not know of it.
+    pub fn shard(&self, shard: u32) -> ShardView {
+        let known = usize::try_from(shard).ok().and_then(|shard| self.shards.get(shard));
+        known.cloned().unwrap_or_default()
+    }
+
+    /// Who owns this shard, and in which epoch.
+    pub fn owner(&self, shard: u32) -> Option<(Uuid, u64)> {
+        usize::try_from(shard).ok().and_then(|shard| self.shards.get(shard))?.owner
+    }
 }

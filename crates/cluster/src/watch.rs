@@ -23,12 +23,18 @@ pub(crate) struct Seen {
     pub(crate) record: NodeRecord,
     /// When this incarnation and beat were first seen.
     pub(crate) beat_at: u64,
-    /// When its checkpoint of the shard's clock was first seen,
-    pub(crate) checkpoint_at: u64,
-    /// and whether another was seen before it, or none.
-    pub(crate) renewed: bool,
+    /// Of the shards in its record: when the checkpoint of each clock was first seen.
+    checkpoints: BTreeMap<u32, CheckpointSeen>,
     /// When the last incarnations were first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
+}
+
+/// When a checkpoint was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CheckpointSeen {
+    at: u64,
+    /// Whether another was seen before it, or none.
+    renewed: bool,
 }
 
 /// Why a shard may be claimed.
@@ -55,15 +61,16 @@ pub(crate) struct Watch {
     pending: Option<Token>,
     due: u64,
     nodes: BTreeMap<Uuid, Seen>,
-    /// The last term of the shard that a record had, when its checkpoint was first seen, and whether it
-    /// was seen renewed: an owner that has released the shard does not write it any more.
-    last_term: Option<(TermRecord, u64, bool)>,
+    /// The last term of each shard that a record had, when its checkpoint was first seen, and whether it
+    /// was seen renewed: an owner that has released a shard does not write it any more.
+    last_terms: BTreeMap<u32, (TermRecord, u64, bool)>,
 }
 
 impl Watch {
     pub(crate) fn new(settings: Settings, machine: u64) -> Self {
         let asks = Asks::new(machine);
-        Self { settings, asks, pending: None, due: 0, nodes: BTreeMap::new(), last_term: None }
+        let (nodes, last_terms) = (BTreeMap::new(), BTreeMap::new());
+        Self { settings, asks, pending: None, due: 0, nodes, last_terms }
     }
 
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
@@ -99,12 +106,12 @@ impl Watch {
 
     /// Notes a record, unless it is older than what was seen.
     fn note(&mut self, record: NodeRecord, now: u64) -> bool {
-        let shard = self.settings.shard;
         let Some(seen) = self.nodes.get_mut(&record.node) else {
             let incarnations = BTreeMap::from([(record.incarnation, now)]);
-            let (beat_at, checkpoint_at, renewed) = (now, now, false);
-            let seen = Seen { beat_at, checkpoint_at, renewed, incarnations, record };
-            self.last_term = later(self.last_term.take(), &seen, shard);
+            let first = CheckpointSeen { at: now, renewed: false };
+            let checkpoints = record.terms.iter().map(|term| (term.shard, first)).collect();
+            let seen = Seen { beat_at: now, checkpoints, incarnations, record };
+            note_terms(&mut self.last_terms, &seen);
             self.nodes.insert(seen.record.node, seen);
             return true;
         };
@@ -124,14 +131,17 @@ impl Watch {
         if (before.0, before.1) < (after.0, after.1) {
             seen.beat_at = now;
         }
-        // A later incarnation goes on writing the terms that it found: that renews nothing.
-        let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
-        if of_shard(&seen.record, shard).map(checkpoint) != of_shard(&record, shard).map(checkpoint)
-        {
-            (seen.checkpoint_at, seen.renewed) = (now, true);
-        }
+        let checkpoints = record.terms.iter().map(|term| {
+            // A later incarnation goes on writing the terms that it found: that renews nothing.
+            let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
+            let known = of_shard(&seen.record, term.shard).map(checkpoint);
+            let same =
+                seen.checkpoints.get(&term.shard).filter(|_| known == Some(checkpoint(term)));
+            (term.shard, same.copied().unwrap_or(CheckpointSeen { at: now, renewed: true }))
+        });
+        seen.checkpoints = checkpoints.collect();
         seen.record = record;
-        self.last_term = later(self.last_term.take(), seen, shard);
+        note_terms(&mut self.last_terms, seen);
         true
     }
 
@@ -147,7 +157,8 @@ impl Watch {
 
     /// The checkpoint of the shard's owner, when it was first seen, and whether it was seen renewed.
     pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64, bool)> {
-        self.last_term.clone().filter(|(term, ..)| term.epoch == shard.epoch)
+        let last = self.last_terms.get(&shard.shard);
+        last.filter(|(term, ..)| term.epoch == shard.epoch).cloned()
     }
 
     /// Whether a node that does not own the shard, with this lease, may claim it now.
@@ -192,16 +203,16 @@ fn of_shard(record: &NodeRecord, shard: u32) -> Option<&TermRecord> {
     record.terms.iter().find(|term| term.shard == shard)
 }
 
-/// The term of the later epoch: the one that was kept, or that of a record.
-fn later(
-    kept: Option<(TermRecord, u64, bool)>,
-    seen: &Seen,
-    shard: u32,
-) -> Option<(TermRecord, u64, bool)> {
-    let Some(term) = of_shard(&seen.record, shard) else { return kept };
-    match kept {
-        Some(kept) if term.epoch < kept.0.epoch => Some(kept),
-        _ => Some((term.clone(), seen.checkpoint_at, seen.renewed)),
+/// Keeps the terms of a record, but for those of which a later epoch is known.
+fn note_terms(kept: &mut BTreeMap<u32, (TermRecord, u64, bool)>, seen: &Seen) {
+    for term in &seen.record.terms {
+        let is_older = |(kept, ..): &(TermRecord, u64, bool)| term.epoch < kept.epoch;
+        let checkpoint = seen.checkpoints.get(&term.shard);
+        if let Some(checkpoint) = checkpoint
+            && !kept.get(&term.shard).is_some_and(is_older)
+        {
+            kept.insert(term.shard, (term.clone(), checkpoint.at, checkpoint.renewed));
+        }
     }
 }
 

@@ -17,7 +17,9 @@ use clock::{ClockMode, ClockSource as _, Machine};
 use cluster::{BaseRecord, Ledger as _, Reply, Request, Settings};
 use journal_cassandra::{CassandraLedger, Options, Replication};
 use store::{Commit, Mutation, Outcome, Snapshot as _, Space, Store as _};
-use store_shared::{NodeOptions, Role, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{
+    NodeOptions, Role, ShardClock, ShardClockOptions, ShardOptions, SharedNode, SharedShard,
+};
 use store_tree::TreeOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -32,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A node and its directory.
 struct Node {
-    shared: Arc<SharedNode>,
+    node: SharedNode,
+    shared: Arc<SharedShard>,
     _directory: TempDir,
 }
 
@@ -51,14 +54,17 @@ fn start_with(ledger: &Arc<CassandraLedger>, change: impl FnOnce(&mut Settings))
         lease_ms: 3_000,
     });
     let options = NodeOptions {
-        tree: TreeOptions::new(directory.path()),
         settings,
         boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap()),
-        clock: clock.clone(),
-        time: clock,
+        shards: vec![ShardOptions {
+            tree: TreeOptions::new(directory.path()),
+            clock: clock.clone(),
+            time: clock,
+        }],
     };
-    let shared = Arc::new(SharedNode::open(options, Arc::clone(ledger)).unwrap());
-    Node { shared, _directory: directory }
+    let node = SharedNode::open(options, Arc::clone(ledger)).unwrap();
+    let shared = Arc::clone(node.shard(0).unwrap());
+    Node { node, shared, _directory: directory }
 }
 
 async fn wait_until_serving(node: &Node) {
@@ -72,7 +78,12 @@ async fn wait_until_serving(node: &Node) {
 type Acknowledged = BTreeMap<String, u64>;
 
 /// One writer puts ever larger numbers under its key until it is told to stop or hears an error.
-async fn write(node: Arc<SharedNode>, writer: u64, from: u64, stop: Arc<AtomicBool>) -> (u64, u64) {
+async fn write(
+    node: Arc<SharedShard>,
+    writer: u64,
+    from: u64,
+    stop: Arc<AtomicBool>,
+) -> (u64, u64) {
     let (mut last, mut count) = (0, 0);
     for number in from.. {
         let commit = Commit::new(vec![], move |_| {
@@ -184,7 +195,7 @@ async fn nothing_acknowledged_is_lost_over_owners_under_load() {
         let ended = clock::monotonic_time();
         match by_word {
             true => owner.shared.hand_over(),
-            false => owner.shared.stop(),
+            false => owner.node.stop(),
         }
         let mut count = 0;
         for (writer, written) in (0..).zip(writers) {

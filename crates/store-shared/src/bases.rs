@@ -29,6 +29,8 @@ pub(crate) struct BaseDue {
     bytes: u64,
     /// Behind which entry that stands.
     n: u64,
+    /// Its own bytes.
+    size: u64,
     /// One is being made.
     is_made: bool,
     /// Questions that are answered with no after an attempt that failed.
@@ -58,14 +60,15 @@ impl BaseDue {
         self.wanted.retain(|(_, done)| !done.is_closed());
     }
 
-    /// Whether one is to be made now, by an owner that has committed up to `n`, where the newest base that
-    /// was seen stands behind entry `seen`.
-    pub(crate) fn begins(&mut self, n: u64, seen: u64, settings: &Settings) -> bool {
-        if self.n < seen {
-            (self.n, self.bytes) = (seen, 0);
+    /// Whether one is to be made now, by an owner that has committed up to `n`, where this is the newest base
+    /// that was seen. The larger it is, the longer the journal behind it: so a byte is written to bases about
+    /// three times at the most.
+    pub(crate) fn begins(&mut self, n: u64, seen: Option<BaseRecord>, settings: &Settings) -> bool {
+        if let Some(seen) = seen.filter(|seen| self.n < seen.n) {
+            (self.n, self.size, self.bytes) = (seen.n, seen.bytes, 0);
         }
         self.tell();
-        let is_due = settings.base_bytes <= self.bytes
+        let is_due = settings.base_bytes.max(self.size / 2) <= self.bytes
             || settings.base_entries <= n.saturating_sub(self.n)
             || !self.wanted.is_empty();
         let begins = is_due && !self.is_made && self.pause == 0;
@@ -80,7 +83,8 @@ impl BaseDue {
     pub(crate) fn note_made(&mut self, base: Option<BaseRecord>) {
         self.is_made = false;
         match base {
-            Some(base) => self.n = self.n.max(base.n),
+            Some(base) if self.n <= base.n => (self.n, self.size) = (base.n, base.bytes),
+            Some(_) => {}
             None => self.pause = PAUSE_LOOKS,
         }
     }
@@ -209,4 +213,35 @@ pub(crate) async fn load<L: Ledger>(
         }
     }
     let _ = steps.send(Step::BaseThere(base));
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn base(n: u64, bytes: u64) -> BaseRecord {
+        BaseRecord { id: n, epoch: 1, segment: 0, n, checksum: 0, pieces: 1, bytes }
+    }
+
+    #[test]
+    fn the_larger_a_base_the_longer_the_journal_behind_it() {
+        let mut settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
+        settings.base_bytes = 100;
+        for (size, wanted) in [(0, 100), (100, 100), (200, 100), (1_000, 500)] {
+            let mut due = BaseDue::default();
+            assert!(!due.begins(7, Some(base(7, size)), &settings));
+            due.note(wanted - 1);
+            assert!(!due.begins(8, Some(base(7, size)), &settings), "{size}");
+            due.note(1);
+            assert!(due.begins(9, Some(base(7, size)), &settings), "{size}");
+            // The next one counts from it, and by its own size.
+            due.note_made(Some(base(9, 2_000)));
+            due.note(999);
+            assert!(!due.begins(10, Some(base(7, size)), &settings), "{size}");
+            due.note(1);
+            assert!(due.begins(10, Some(base(7, size)), &settings), "{size}");
+        }
+    }
 }

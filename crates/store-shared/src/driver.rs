@@ -1,28 +1,19 @@
 //! The thread that runs a node's part in the protocol: it carries questions to the ledger and answers
-//! back, lets time pass, and says what has come to be.
+//! back, lets time pass, and says what has come to be. Of all shards, as the node has one lease.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Arc, mpsc},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use cluster::{Answer, BaseRecord, Fact, Ledger, Member, Settings, Token, Unanswered, View};
-use tokio::{
-    sync::{
-        mpsc::{UnboundedReceiver, UnboundedSender},
-        watch,
-    },
-    task::AbortHandle,
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, UnboundedSender},
+    watch,
 };
 
 use crate::{
-    bases::{self, BaseDue},
     feeder::Step,
-    node_clock::{NodeClock, NodeHost},
-    outstanding::Outstanding,
-    replicator::{Command, Committed, moved},
+    node_clock::NodeHost,
+    replicator::{Command, ToDriver},
+    shard_driver::ShardDriver,
 };
 
 /// Between two looks at the time.
@@ -37,28 +28,20 @@ const LOOKS_BETWEEN_NOTES: u32 = 200;
 /// A reading of the boot clock, nanoseconds.
 pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
+/// What became of a base of a shard that was begun.
+pub(crate) type MadeBase = (u32, Option<BaseRecord>);
+
 /// The thread's own state.
 pub(crate) struct Driver<L> {
     pub(crate) member: Member,
     pub(crate) ledger: Arc<L>,
-    pub(crate) clock: Arc<dyn NodeClock>,
+    /// By the numbers of their shards.
+    pub(crate) shards: Vec<ShardDriver>,
     /// Until when the lease went at the last look.
     pub(crate) until: u64,
     pub(crate) boot_clock: BootClock,
-    pub(crate) commands: UnboundedReceiver<Command>,
-    pub(crate) steps: UnboundedSender<Step>,
-    /// How many of those are entries that the tree does not have yet.
-    pub(crate) outstanding: Arc<Outstanding>,
-    /// Whose journal.
+    pub(crate) commands: UnboundedReceiver<ToDriver>,
     pub(crate) settings: Settings,
-    /// What loads a base.
-    pub(crate) loading: Option<AbortHandle>,
-    /// When a base is due.
-    pub(crate) due: BaseDue,
-    /// Bodies that wait for room.
-    pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
-    /// Who waits for which entry.
-    pub(crate) waiting: HashMap<u64, mpsc::Sender<Committed>>,
     /// What is seen of the cluster.
     pub(crate) view: watch::Sender<View>,
 }
@@ -66,173 +49,139 @@ pub(crate) struct Driver<L> {
 impl<L: Ledger> Driver<L> {
     /// Runs until it is told to stop, or nobody has a way to it any more.
     pub(crate) async fn run(mut self) {
-        let (clock, outstanding) = (Arc::clone(&self.clock), Arc::clone(&self.outstanding));
-        let mut host = NodeHost { clock, outstanding };
+        let mut host = NodeHost::of(&self.shards);
         let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (bases, mut based) = tokio::sync::mpsc::unbounded_channel::<Option<BaseRecord>>();
+        let (bases, mut based) = tokio::sync::mpsc::unbounded_channel::<MadeBase>();
         let mut looks = 0_u32;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {
                     looks += 1;
                     if looks.is_multiple_of(LOOKS_BETWEEN_NOTES) {
-                        let _ = self.steps.send(Step::Note);
+                        self.shards.iter().for_each(|shard| shard.tell(Step::Note));
                     }
                     if looks.is_multiple_of(LOOKS_BETWEEN_VIEWS) {
                         self.view.send_replace(self.member.view());
                     }
                 }
-                command = self.commands.recv() => {
-                    if !self.obey(command, &mut host) {
-                        return self.end_waiting();
+                command = self.commands.recv() => match command {
+                    Some(ToDriver::Of(shard, command)) => self.obey(shard, command, &mut host),
+                    Some(ToDriver::Stop) | None => {
+                        return self.shards.iter_mut().for_each(ShardDriver::end_waiting);
+                    }
+                },
+                Some((shard, base)) = based.recv() => {
+                    if let Some(shard) = self.shard(shard) {
+                        shard.due.note_made(base);
                     }
                 }
-                Some(base) = based.recv() => self.due.note_made(base),
                 Some((token, answer)) = answered.recv() => {
                     let now = (self.boot_clock)();
                     self.member.answer(token, answer, now, &mut host);
                     self.note_renewed();
                 }
             }
-            if self.clock.has_news() {
-                self.member.hurry((self.boot_clock)());
-            }
-            self.append_queued();
-            self.member.tick((self.boot_clock)(), &mut host);
-            for ask in self.member.asks() {
-                let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
-                tokio::spawn(async move {
-                    let asked = tokio::time::timeout(PATIENCE, ledger.execute(ask.request)).await;
-                    let answer = asked
-                        .unwrap_or_else(|_| Err(Unanswered("no answer came in time".to_owned())));
-                    let _ = answers.send((ask.token, answer));
-                });
-            }
-            for fact in self.member.facts() {
-                self.act(fact);
-            }
-            let owner = self.member.shard_owner();
-            if owner != self.view.borrow().owner {
-                self.view.send_replace(self.member.view());
-            }
-            self.make_base(&bases);
+            self.go_on(&answers, &mut host, &bases);
         }
     }
 
-    /// Does what it is told. False: it ends.
-    fn obey(&mut self, command: Option<Command>, host: &mut NodeHost) -> bool {
-        match command {
-            Some(Command::Append { body, done }) => self.queue.push_back((body, done)),
-            Some(Command::CopyFailed(error)) => {
-                self.member.stand_down((self.boot_clock)(), host);
-                let _ = self.steps.send(Step::CopyFailed(error));
-            }
-            Some(Command::StandDown) => {
-                self.member.stand_down((self.boot_clock)(), host);
-            }
-            Some(Command::FollowFrom(place)) => self.member.go_on(place),
-            Some(Command::HandOver) => self.member.hand_over(),
-            Some(Command::MakeBase(wanted)) => {
-                // Who asks another node hears that it is none.
-                if let Some(owner) = self.member.owner() {
-                    let entry = wanted.entry.unwrap_or(owner.place().n);
-                    let _ = wanted.told.send(entry);
-                    self.due.want(entry, wanted.done);
-                }
-            }
-            Some(Command::Look) => self.member.look((self.boot_clock)()),
-            Some(Command::GoFirst) => self.member.go_first((self.boot_clock)()),
-            Some(Command::HoldBack(time)) => {
-                let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-                self.member.hold_back((self.boot_clock)().saturating_add(time));
-            }
-            Some(Command::Stop) | None => return false,
+    /// Does what is due after something has come to be.
+    fn go_on(
+        &mut self,
+        answers: &UnboundedSender<(Token, Answer)>,
+        host: &mut NodeHost,
+        bases: &UnboundedSender<MadeBase>,
+    ) {
+        let now = (self.boot_clock)();
+        if self.shards.iter().any(|shard| shard.clock.has_news()) {
+            self.member.hurry(now);
         }
-        true
-    }
-
-    /// Has a base made when the journal since the last one is long enough.
-    fn make_base(&mut self, bases: &UnboundedSender<Option<BaseRecord>>) {
-        let Some(owner) = self.member.owner().filter(|owner| owner.serves()) else { return };
-        if !self.due.begins(owner.place().n, self.member.base_entry(), &self.settings) {
-            return;
+        for shard in &mut self.shards {
+            shard.append_queued(&mut self.member, now);
         }
-        let (made, making) = tokio::sync::mpsc::channel(1);
-        let _ = self.steps.send(Step::MakeBase(made, self.settings.piece_bytes));
-        let (ledger, bases) = (Arc::clone(&self.ledger), bases.clone());
-        let put = bases::put(ledger, self.settings.shard, making);
-        tokio::spawn(async move { bases.send(put.await) });
-    }
-
-    /// Appends what waits, as far as there is room; none of it where this node is not the owner.
-    fn append_queued(&mut self) {
-        if self.member.owner().is_none() {
-            return self.queue.clear();
+        self.member.tick((self.boot_clock)(), host);
+        for ask in self.member.asks() {
+            let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
+            tokio::spawn(async move {
+                let asked = tokio::time::timeout(PATIENCE, ledger.execute(ask.request)).await;
+                let answer =
+                    asked.unwrap_or_else(|_| Err(Unanswered("no answer came in time".to_owned())));
+                let _ = answers.send((ask.token, answer));
+            });
         }
-        while self.member.owner().is_some_and(cluster::Owner::has_room)
-            && let Some((body, done)) = self.queue.pop_front()
-        {
-            if let Some(n) = self.member.append(body, (self.boot_clock)()) {
-                self.waiting.insert(n, done);
-            }
+        for (shard, fact) in self.member.facts() {
+            self.act(shard, fact);
         }
-    }
-
-    fn act(&mut self, fact: Fact) {
-        if let Fact::Apply { entry, .. } = &fact {
-            self.due.note(entry.body.len() as u64);
-        }
-        let step = match fact {
-            Fact::Load(base) => {
-                let (ledger, steps) = (Arc::clone(&self.ledger), self.steps.clone());
-                let loading = tokio::spawn(bases::load(ledger, self.settings.shard, base, steps));
-                // Pieces of one that was begun before must not come between.
-                if let Some(before) = self.loading.replace(loading.abort_handle()) {
-                    before.abort();
-                }
-                return;
-            }
-            Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {
-                Some(done) => {
-                    let _ = done.send(Ok(place));
-                    return;
-                }
-                None => {
-                    self.outstanding.add(&entry);
-                    Step::Apply(entry, place)
-                }
-            },
-            Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
-            Fact::Serving { .. } => Step::Serving,
-            Fact::TermEnded { .. } => {
-                // At once: the feeder may be busy with entries.
-                self.clock.end();
-                self.end_waiting();
-                Step::Ended
-            }
-            Fact::WentOn => Step::WentOn,
-            Fact::Missing(missing) => Step::Failed(missing.to_string()),
-            Fact::Damaged(error) => Step::Failed(error.to_string()),
+        let changed = {
+            let seen = self.view.borrow();
+            !self.member.shard_owners().eq(seen.shards.iter().map(|shard| shard.owner))
         };
-        let _ = self.steps.send(step);
+        if changed {
+            self.view.send_replace(self.member.view());
+        }
+        for shard in &mut self.shards {
+            shard.make_base(&self.member, &self.ledger, &self.settings, bases);
+        }
     }
 
-    /// A beat that was applied makes the lease longer, and its checkpoint durable.
+    fn shard(&mut self, shard: u32) -> Option<&mut ShardDriver> {
+        self.shards.get_mut(usize::try_from(shard).ok()?)
+    }
+
+    fn act(&mut self, number: u32, fact: Fact) {
+        let ledger = Arc::clone(&self.ledger);
+        if let Some(shard) = self.shard(number) {
+            shard.act(fact, &ledger);
+        }
+    }
+
+    /// Does what it is told of a shard.
+    fn obey(&mut self, number: u32, command: Command, host: &mut NodeHost) {
+        let now = (self.boot_clock)();
+        let member = &mut self.member;
+        match command {
+            Command::CopyFailed(error) => {
+                member.stand_down(number, now, host);
+                if let Some(shard) = self.shard(number) {
+                    shard.tell(Step::CopyFailed(error));
+                }
+            }
+            Command::StandDown => member.stand_down(number, now, host),
+            Command::FollowFrom(place) => member.go_on(number, place),
+            Command::HandOver => member.hand_over(number),
+            Command::Look => member.look(number, now),
+            Command::GoFirst => member.go_first(number, now),
+            Command::HoldBack(time) => {
+                let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+                member.hold_back(number, now.saturating_add(time));
+            }
+            Command::Append { body, done } => {
+                if let Some(shard) = self.shard(number) {
+                    shard.queue.push_back((body, done));
+                }
+            }
+            Command::MakeBase(wanted) => {
+                // Who asks another node hears that it is none.
+                let Some(committed) = member.owner(number).map(|owner| owner.place().n) else {
+                    return;
+                };
+                let entry = wanted.entry.unwrap_or(committed);
+                let _ = wanted.told.send(entry);
+                if let Some(shard) = self.shard(number) {
+                    shard.due.want(entry, wanted.done);
+                }
+            }
+        }
+    }
+
+    /// A beat that was applied makes the lease longer, and the checkpoints in it durable.
     fn note_renewed(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {
-            self.clock.note_renewed();
+            self.shards.iter().for_each(|shard| shard.clock.note_renewed());
         }
         self.until = until;
-    }
-
-    /// Tells all who wait that another may be the owner.
-    fn end_waiting(&mut self) {
-        self.queue.clear();
-        for (_, done) in self.waiting.drain() {
-            let _ = done.send(Err(moved()));
-        }
     }
 }

@@ -15,7 +15,7 @@ use cluster::{BaseRecord, Entry, Heritage, Place};
 use journal::EncodedEntry;
 use store::{Error, Health, Kind, Store as _};
 use tokio::sync::{
-    mpsc::{self, UnboundedReceiver, UnboundedSender},
+    mpsc::{self, UnboundedReceiver},
     oneshot, watch,
 };
 
@@ -25,7 +25,7 @@ use crate::{
     outstanding::{Outstanding, backlog_of},
     own_copy::{Made, OwnCopy},
     place_file::Noted,
-    replicator::{Command, Replicator},
+    replicator::{Command, Commands, Replicator},
     role::Role,
 };
 
@@ -80,7 +80,7 @@ pub(crate) struct Feeder {
     pub(crate) clock: Arc<dyn NodeClock>,
     pub(crate) role: watch::Sender<Role>,
     pub(crate) outstanding: Arc<Outstanding>,
-    pub(crate) commands: UnboundedSender<Command>,
+    pub(crate) commands: Commands,
     pub(crate) replicator: Arc<Replicator>,
     mending: Option<Mending>,
     pause: u32,
@@ -92,7 +92,7 @@ impl Feeder {
         clock: Arc<dyn NodeClock>,
         role: watch::Sender<Role>,
         outstanding: Arc<Outstanding>,
-        commands: UnboundedSender<Command>,
+        commands: Commands,
         replicator: Arc<Replicator>,
     ) -> Self {
         let (mending, pause) = (None, 0);
@@ -213,7 +213,7 @@ impl Feeder {
     fn fail(&mut self, error: Error) {
         self.tell_failed(error.to_string());
         // The clock ends there, with what it is given up with.
-        let _ = self.commands.send(Command::StandDown);
+        self.commands.send(Command::StandDown);
         self.wait(error);
     }
 
@@ -252,7 +252,7 @@ impl Feeder {
         match stands {
             Ok(None) => {}
             Ok(Some(place)) => {
-                let _ = self.commands.send(Command::FollowFrom(place));
+                self.commands.send(Command::FollowFrom(place));
                 self.mending = Some(Mending::Told);
             }
             Err(error) => {

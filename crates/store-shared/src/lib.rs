@@ -29,11 +29,14 @@ mod own_copy;
 mod place_file;
 mod replicator;
 mod role;
+mod shard;
 mod shard_clock;
+mod shard_driver;
 
 pub use copying::{Copied, Copying, open_stopped};
 pub use first_base::FirstBase;
 pub use node::{NodeOptions, SharedNode};
 pub use node_clock::NodeClock;
 pub use role::Role;
+pub use shard::{ShardOptions, SharedShard};
 pub use shard_clock::{ClockSources, ShardClock, ShardClockOptions};

@@ -20,6 +20,14 @@ use tokio::sync::{mpsc::UnboundedSender, oneshot};
 pub(crate) type Committed = Result<Place, Error>;
 
 /// What the driver is asked.
+pub(crate) enum ToDriver {
+    /// Something of a shard.
+    Of(u32, Command),
+    /// End without a word to anybody, as a killed process does.
+    Stop,
+}
+
+/// What it is asked of a shard.
 pub(crate) enum Command {
     /// Append this as the owner.
     Append {
@@ -44,8 +52,24 @@ pub(crate) enum Command {
     GoFirst,
     /// Let others claim the shard for so long.
     HoldBack(Duration),
-    /// End without a word to anybody, as a killed process does.
-    Stop,
+}
+
+/// A way to the driver, for what is of one shard. A driver that has ended hears nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Commands {
+    shard: u32,
+    driver: UnboundedSender<ToDriver>,
+}
+
+impl Commands {
+    pub(crate) fn new(shard: u32, driver: UnboundedSender<ToDriver>) -> Self {
+        Self { shard, driver }
+    }
+
+    /// Asks; false where nobody hears it.
+    pub(crate) fn send(&self, command: Command) -> bool {
+        self.driver.send(ToDriver::Of(self.shard, command)).is_ok()
+    }
 }
 
 /// A base that somebody wants.
@@ -59,16 +83,16 @@ pub(crate) struct WantedBase {
     pub(crate) done: oneshot::Sender<u64>,
 }
 
-/// A way to the driver.
+/// An appender's way to the driver.
 #[derive(Debug)]
 pub(crate) struct Replicator {
-    commands: Mutex<UnboundedSender<Command>>,
+    commands: Mutex<Commands>,
     /// Nothing is appended from a failure of the own copy on until the node is the owner again.
     closed: AtomicBool,
 }
 
 impl Replicator {
-    pub(crate) fn new(commands: UnboundedSender<Command>) -> Self {
+    pub(crate) fn new(commands: Commands) -> Self {
         Self { commands: Mutex::new(commands), closed: AtomicBool::new(false) }
     }
 
@@ -80,7 +104,7 @@ impl Replicator {
     /// The own copy failed.
     pub(crate) fn fail_copy(&self, error: Error) {
         self.closed.store(true, Ordering::SeqCst);
-        let _ = self.commands.lock().send(Command::CopyFailed(error));
+        self.commands.lock().send(Command::CopyFailed(error));
     }
 
     /// Has a group committed as one entry, all or nothing; waits for it.
@@ -90,7 +114,9 @@ impl Replicator {
         }
         let (done, committed) = mpsc::channel();
         let command = Command::Append { body: body_of(group), done };
-        self.commands.lock().send(command).map_err(|_| moved())?;
+        if !self.commands.lock().send(command) {
+            return Err(moved());
+        }
         committed.recv().map_err(|_| moved())?
     }
 }

@@ -1,7 +1,10 @@
 //! When a member claims the shard, with what it knows of the owner before, and when it gives up a term
 //! without the ledger.
 
-use super::{Member, Seat};
+use super::{
+    common::Common,
+    seat::{Part, Seat},
+};
 use crate::{
     fact::Fact,
     host::Host,
@@ -11,16 +14,16 @@ use crate::{
     watch::Free,
 };
 
-impl Member {
+impl Seat {
     /// Claims the shard when it is free and this node's turn.
-    pub(super) fn stand(&mut self, now: u64, host: &mut dyn Host) {
-        let Seat::Following(follower) = &self.seat else { return };
+    pub(super) fn stand(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
+        let Part::Following(follower) = &self.part else { return };
         let Some(shard) = follower.shard() else { return };
-        let incarnation = self.lease.incarnation();
-        let free = self.watch.free(shard, &self.lease, now);
+        let incarnation = common.lease.incarnation();
+        let free = common.watch.free(shard, &common.lease, now);
         // A taker holds all in memory that is left behind its tree. Whoever is behind reads it as a
         // follower first, bit by bit.
-        let may = now < self.lease.until() && follower.is_level() && !self.stands_down;
+        let may = now < common.lease.until() && follower.is_level() && !self.stands_down;
         let Some(free) = free.filter(|_| may) else {
             self.free_since = None;
             return;
@@ -28,53 +31,61 @@ impl Member {
         let since = self.free_since.filter(|(epoch, _)| *epoch == shard.epoch);
         let (_, since) = *self.free_since.insert(since.unwrap_or((shard.epoch, now)));
         let is_own = shard.node == self.settings.node;
-        let goes_first = is_own || follower.is_first(host.backlog());
+        let goes_first = is_own || follower.is_first(host.backlog(self.settings.shard));
         let patience = if goes_first { 0 } else { self.settings.patience };
         if now < self.stand_due.max(self.holds_until) || now < since + patience {
             return;
         }
-        self.base_entry = shard.bases.last().map_or(0, |base| base.n);
-        let before = self.before(shard.clone(), free, follower.place(), incarnation);
-        self.machines += 1;
-        let taker = Taker::new(self.settings.clone(), self.machines, before, host.claim());
+        self.base = shard.bases.last().copied();
+        let tree = follower.place();
+        let before = self.before(shard.clone(), free, tree, incarnation, common);
+        let machine = common.machine();
+        let taker = Taker::new(self.settings.clone(), machine, before, host.claim());
         self.shard = follower.shard().cloned();
-        self.seat = Seat::Taking(Box::new(taker));
-        self.free_since = None;
+        self.part = Part::Taking(Box::new(taker));
+        (self.free_since, self.has_claimed) = (None, true);
     }
 
-    fn before(&self, shard: ShardRecord, free: Free, tree: Place, incarnation: u64) -> Before {
+    fn before(
+        &self,
+        shard: ShardRecord,
+        free: Free,
+        tree: Place,
+        incarnation: u64,
+        common: &Common,
+    ) -> Before {
         // What others see of its own beats may be older than what it has used since.
         let is_own = (shard.node, shard.incarnation) == (self.settings.node, incarnation);
         let own = self.abandoned.as_ref().filter(|(term, _)| is_own && term.epoch == shard.epoch);
         let own = own.map(|(term, at)| (term.clone(), *at, true));
-        let beat = own.or_else(|| self.watch.last_beat(&shard));
-        let terms = self.watch.terms().cloned().collect();
+        let beat = own.or_else(|| common.watch.last_beat(&shard));
+        let terms = common.watch.terms().cloned().collect();
         Before { shard, free, beat, terms, incarnation, tree }
     }
 
     /// Ends a term whose lease has been over for long: the ledger is not reached. Its checkpoint is kept,
     /// so that no later beat wipes it.
-    pub(super) fn abandon(&mut self, now: u64, host: &mut dyn Host) {
-        let Seat::Owning(owner) = &self.seat else { return };
-        if !owner.serves() || now <= self.lease.until().saturating_add(self.settings.abandon) {
+    pub(super) fn abandon(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
+        let Part::Owning(owner) = &self.part else { return };
+        if !owner.serves() || now <= common.lease.until().saturating_add(self.settings.abandon) {
             return;
         }
         let (epoch, place) = (owner.epoch(), owner.place());
-        let (shard, clock) = (self.settings.shard, host.finish(now));
+        let (shard, clock) = (self.settings.shard, host.finish(self.settings.shard, now));
         let term = TermRecord { shard, epoch, committed: place.n, clock };
-        self.former = vec![term.clone()];
+        self.former = Some(term.clone());
         self.abandoned = Some((term, now));
-        self.facts.push(Fact::TermEnded { epoch, released: false });
-        self.follow(place);
+        self.tell(Fact::TermEnded { epoch, released: false });
+        self.follow(place, common);
     }
 
-    /// Lets go of the terms of its former incarnation for which a later epoch was claimed: the clock of
-    /// the claim goes on from them.
+    /// Lets go of the term of its former incarnation when a later epoch was claimed: the clock of the claim
+    /// goes on from it.
     pub(super) fn drop_former(&mut self) {
-        if let Seat::Following(follower) = &self.seat
+        if let Part::Following(follower) = &self.part
             && let Some(record) = follower.shard()
         {
-            self.former.retain(|term| term.shard != record.shard || record.epoch <= term.epoch);
+            self.former.take_if(|term| term.epoch < record.epoch);
         }
     }
 }

@@ -2,49 +2,66 @@
 
 use uuid::Uuid;
 
-use super::{Member, Seat};
+use super::{
+    Member,
+    seat::{Part, Seat},
+};
 use crate::{
     records::{Phase, ShardRecord, TermRecord},
-    view::View,
+    view::{ShardView, View},
 };
 
-impl Member {
+impl Seat {
     /// The shard's record as it was last seen.
     fn record(&self) -> Option<&ShardRecord> {
-        let seen = if let Seat::Following(follower) = &self.seat { follower.shard() } else { None };
+        let seen = if let Part::Following(follower) = &self.part { follower.shard() } else { None };
         seen.or(self.shard.as_ref())
     }
 
     /// Who owns the shard, as far as this node knows, and in which epoch.
-    pub fn shard_owner(&self) -> Option<(Uuid, u64)> {
-        match &self.seat {
-            Seat::Following(_) => {
+    fn shard_owner(&self) -> Option<(Uuid, u64)> {
+        match &self.part {
+            Part::Following(_) => {
                 let open = self.record().filter(|shard| shard.phase == Phase::Open);
                 open.map(|shard| (shard.node, shard.epoch))
             }
-            Seat::Taking(_) => None,
-            Seat::Owning(owner) => Some((self.settings.node, owner.epoch())),
+            Part::Taking(_) => None,
+            Part::Owning(owner) => Some((self.settings.node, owner.epoch())),
         }
+    }
+}
+
+impl Member {
+    /// Who owns each shard, as far as this node knows, and in which epoch.
+    pub fn shard_owners(&self) -> impl Iterator<Item = Option<(Uuid, u64)>> {
+        self.seats.iter().map(Seat::shard_owner)
     }
 
     /// What it has seen of the cluster.
     pub fn view(&self) -> View {
-        let applied = match &self.seat {
-            Seat::Following(follower) => follower.place().n,
-            Seat::Taking(taker) => taker.tree().n,
-            Seat::Owning(owner) => owner.place().n,
-        };
-        let of_shard = |term: &&TermRecord| term.shard == self.settings.shard;
-        let committed = self.watch.terms().filter(of_shard).map(|term| term.committed).max();
         View {
-            owner: self.shard_owner(),
-            shard: self.record().cloned(),
-            nodes: self.watch.records().cloned().collect(),
+            shards: self.seats.iter().map(|seat| self.shard_view(seat)).collect(),
+            nodes: self.common.watch.records().cloned().collect(),
+            incarnation: self.common.lease.incarnation(),
+            lease_until: self.common.lease.until(),
+            heard_at: self.heard_at,
+        }
+    }
+
+    fn shard_view(&self, seat: &Seat) -> ShardView {
+        let applied = match &seat.part {
+            Part::Following(follower) => follower.place().n,
+            Part::Taking(taker) => taker.tree().n,
+            Part::Owning(owner) => owner.place().n,
+        };
+        let of_shard = |term: &&TermRecord| term.shard == seat.settings.shard;
+        let terms = self.common.watch.terms().filter(of_shard);
+        let committed = terms.map(|term| term.committed).max();
+        ShardView {
+            owner: seat.shard_owner(),
+            record: seat.record().cloned(),
             applied,
             committed: committed.unwrap_or(0).max(applied),
-            incarnation: self.lease.incarnation(),
-            lease_until: self.lease.until(),
-            heard_at: self.heard_at,
         }
     }
 }

@@ -21,15 +21,15 @@ use crate::{
 struct NoClock;
 
 impl Host for NoClock {
-    fn begin(&mut self, _: &Heritage, _: u64) -> Bytes {
+    fn begin(&mut self, _: u32, _: &Heritage, _: u64) -> Bytes {
         Bytes::new()
     }
 
-    fn checkpoint(&mut self, _: u64) -> Bytes {
+    fn checkpoint(&mut self, _: u32, _: u64) -> Bytes {
         Bytes::new()
     }
 
-    fn finish(&mut self, _: u64) -> Bytes {
+    fn finish(&mut self, _: u32, _: u64) -> Bytes {
         Bytes::new()
     }
 

@@ -52,16 +52,16 @@ impl Machine {
 }
 
 impl Host for Machine {
-    fn begin(&mut self, heritage: &Heritage, now: u64) -> Bytes {
+    fn begin(&mut self, _: u32, heritage: &Heritage, now: u64) -> Bytes {
         Bytes::copy_from_slice(&self.begin_at(heritage, now).to_le_bytes())
     }
 
-    fn checkpoint(&mut self, now: u64) -> Bytes {
+    fn checkpoint(&mut self, _: u32, now: u64) -> Bytes {
         Bytes::copy_from_slice(&self.now(now).to_le_bytes())
     }
 
-    fn finish(&mut self, now: u64) -> Bytes {
-        self.checkpoint(now)
+    fn finish(&mut self, _: u32, now: u64) -> Bytes {
+        self.checkpoint(0, now)
     }
 
     fn claim(&mut self) -> Uuid {
@@ -135,7 +135,7 @@ impl Node {
         self.life += 1;
         self.boots += u64::from(!same_boot);
         self.settings.about = Bytes::from(format!("machine {}, {}", self.machine.node, self.boots));
-        self.member = Some(Member::new(self.settings.clone(), self.place()));
+        self.member = Some(Member::new(self.settings.clone(), &[self.place()]));
     }
 
     fn place(&self) -> Place {
@@ -155,7 +155,7 @@ impl Node {
     pub(super) fn fail_tree(&mut self, now: u64) {
         let boot = self.boot(now);
         if let Some(member) = &mut self.member {
-            member.stand_down(boot, &mut self.machine);
+            member.stand_down(0, boot, &mut self.machine);
             self.tree_fails = true;
             self.waiting.clear();
         }
@@ -166,7 +166,7 @@ impl Node {
         self.tree.truncate(kept);
         let place = self.place();
         if let Some(member) = &mut self.member {
-            member.go_on(place);
+            member.go_on(0, place);
         }
     }
 
@@ -174,8 +174,8 @@ impl Node {
     pub(super) fn append(&mut self, now: u64, body: Bytes) {
         let boot = self.boot(now);
         let Some(member) = &mut self.member else { return };
-        if let Some(n) = member.append(body, boot) {
-            let epoch = member.owner().map_or(0, |owner| owner.epoch());
+        if let Some(n) = member.append(0, body, boot) {
+            let epoch = member.owner(0).map_or(0, |owner| owner.epoch());
             self.waiting.insert((epoch, n));
         }
     }
@@ -183,10 +183,10 @@ impl Node {
     /// Opens a view, if it may.
     pub(super) fn read(&self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
-        let Some(member) = self.member.as_ref().filter(|member| member.may_read(boot)) else {
+        let Some(member) = self.member.as_ref().filter(|member| member.may_read(0, boot)) else {
             return Ok(());
         };
-        let epoch = member.owner().map_or(0, |owner| owner.epoch());
+        let epoch = member.owner(0).map_or(0, |owner| owner.epoch());
         checker.read(epoch, self.tree.len(), self.machine.now(boot))
     }
 
@@ -194,7 +194,7 @@ impl Node {
     pub(super) fn act(&mut self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
         let facts = self.member.as_mut().map(Member::facts).unwrap_or_default();
-        for fact in facts {
+        for (_, fact) in facts {
             match fact {
                 // What it is told before is nothing to this tree.
                 Fact::WentOn => self.tree_fails = false,

@@ -311,7 +311,7 @@ impl World {
         let owner = self
             .nodes
             .iter()
-            .position(|node| node.member.as_ref().is_some_and(|member| member.owner().is_some()));
+            .position(|node| node.member.as_ref().is_some_and(|member| member.owner(0).is_some()));
         let any = self.rng.usize(..self.nodes.len());
         let at = owner.filter(|_| self.rng.u8(..3) != 0).unwrap_or(any);
         let longest = self.rng.choice(&self.network.faults.longest).copied().unwrap_or(MS);
@@ -348,7 +348,7 @@ impl World {
             }
             Trouble::HandOver if !node.paused => {
                 if let Some(member) = &mut node.member {
-                    member.hand_over();
+                    member.hand_over(0);
                 }
             }
             _ => {}

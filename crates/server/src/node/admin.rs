@@ -192,8 +192,9 @@ async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Va
     let began = clock::monotonic_time();
     route.hand_over().await;
     let mut view = facts.view.clone();
-    let node = facts.node;
-    let owned = view.wait_for(|view| view.owner.is_some_and(|(owner, _)| owner != node));
+    let (node, shard) = (facts.node, facts.number);
+    let is_another = |(owner, _)| owner != node;
+    let owned = view.wait_for(|view| view.owner(shard).is_some_and(is_another));
     let owned = tokio::time::timeout(HAND_OVER, owned).await.is_ok_and(|owned| owned.is_ok());
     if !owned {
         return Err(Error::failed("no other node has taken over".to_owned()));
@@ -219,7 +220,7 @@ async fn make_base(State(route): State<Route>, request: Bytes) -> Result<Json<Va
         Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
     })?;
     known_shard(wanted.shard)?;
-    let begun = route.facts.shared.make_base(wanted.entry).await;
+    let begun = route.facts.shard.make_base(wanted.entry).await;
     let (entry, made) =
         begun.ok_or_else(|| Error::unavailable("the node does not own the data"))?;
     let base = tokio::time::timeout(BASE, made).await;

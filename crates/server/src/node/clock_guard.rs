@@ -78,9 +78,9 @@ impl ClockGuard {
         let was_off = counts.off_ms.swap(if is_off { off_ms } else { 0 }, Ordering::Relaxed) != 0;
         match (was_off, is_off) {
             (false, false) => {}
-            (true, false) => self.route.facts.shared.hold_back(Duration::ZERO),
+            (true, false) => self.route.facts.shard.hold_back(Duration::ZERO),
             (was_off, true) => {
-                self.route.facts.shared.hold_back(HELD_BACK);
+                self.route.facts.shard.hold_back(HELD_BACK);
                 if !was_off {
                     tracing::warn!(off_ms, "the wall clock is not the cluster's: set it right");
                 }
@@ -91,13 +91,14 @@ impl ClockGuard {
     /// Database time in the owner's last beat, where that is fresh.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
         let view = self.route.facts.seen();
-        let (owner, epoch) = view.owner?;
+        let shard = self.route.facts.number;
+        let (owner, epoch) = view.owner(shard)?;
         let (_, seen) = self.beats.get(&owner)?;
         if EVERY < now.saturating_sub(*seen) {
             return None;
         }
         let record = view.nodes.iter().find(|record| record.node == owner)?;
-        let term = record.terms.iter().find(|term| term.epoch == epoch)?;
+        let term = record.terms.iter().find(|term| (term.shard, term.epoch) == (shard, epoch))?;
         let checkpoint = Checkpoint::decode_whole(&term.clock)?;
         (!checkpoint.manual).then_some(checkpoint.ms)
     }

@@ -1,4 +1,4 @@
-//! What a node knows of itself and of the cluster: who it is, what it is to the shard, and what the
+//! What a node knows of itself and of the cluster: who it is, what it is to a shard, and what the
 //! others said last. All parts of the node share it; nothing here changes anything.
 
 use std::{
@@ -10,9 +10,9 @@ use std::{
 };
 
 use clock::{ClockSource as _, Machine};
-use cluster::{ClusterRecord, NodeRecord, NodeState, Phase, View};
+use cluster::{ClusterRecord, NodeRecord, NodeState, Phase, ShardView, View};
 use serde_json::{Value, json};
-use store_shared::{Role, SharedNode};
+use store_shared::{Role, SharedNode, SharedShard};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -34,14 +34,19 @@ pub(super) struct Counts {
     pub(super) off_ms: AtomicI64,
 }
 
-/// What a node knows.
+/// What a node knows, for whoever has to do with one of its shards.
 #[derive(Clone)]
 pub(super) struct Facts {
+    /// Which shard.
+    pub(super) number: u32,
+    /// The node's store of it.
+    pub(super) shard: Arc<SharedShard>,
     pub(super) cluster: Arc<ClusterRecord>,
     pub(super) node: Uuid,
     pub(super) about: Arc<About>,
     pub(super) shared: Arc<SharedNode>,
     pub(super) view: watch::Receiver<View>,
+    /// What the node is to the shard.
     pub(super) role: watch::Receiver<Role>,
     pub(super) counts: Arc<Counts>,
 }
@@ -62,10 +67,15 @@ impl Facts {
         self.view.borrow().clone()
     }
 
+    /// What it sees of the shard.
+    pub(super) fn seen_shard(&self) -> ShardView {
+        self.view.borrow().shard(self.number)
+    }
+
     /// The owner, if it is another node.
     pub(super) fn other_owner(&self) -> Option<Owner> {
         let view = self.seen();
-        let (node, epoch) = view.owner.filter(|(node, _)| *node != self.node)?;
+        let (node, epoch) = view.owner(self.number).filter(|(node, _)| *node != self.node)?;
         let record = view.nodes.iter().find(|record| record.node == node)?;
         let peer = About::decode(&record.about).peer;
         (!peer.is_empty()).then_some(Owner { node, epoch, peer })
@@ -94,8 +104,8 @@ impl Facts {
 
     /// Entries that are committed and not applied here yet.
     pub(super) fn lag(&self) -> u64 {
-        let view = self.seen();
-        view.committed.saturating_sub(view.applied)
+        let seen = self.seen_shard();
+        seen.committed.saturating_sub(seen.applied)
     }
 
     /// Why a node that does not serve is not ready to follow, as a phrase; `None`: it is caught up.
@@ -115,7 +125,7 @@ impl Facts {
             return Some(format!("the wall clock is {off_ms} ms ahead of the cluster's"));
         }
         let lag = self.lag();
-        if self.seen().owner.is_none() {
+        if self.seen_shard().owner.is_none() {
             return Some("no node owns the data".to_owned());
         }
         // An owner goes on committing while this one reads: a little lag is usual.
@@ -155,19 +165,22 @@ impl Facts {
             record.map_or_else(|| node.to_string(), |record| About::decode(&record.about).name)
         };
         let nodes: Vec<Value> = view.nodes.iter().map(node_json).collect();
-        let shard = view.shard.as_ref().map(|shard| {
-            json!({
-                "shard": shard.shard,
-                "owner": view.owner.map(|(node, _)| shown(node)),
-                "epoch": view.owner.map_or(shard.epoch, |(_, epoch)| epoch),
-                "phase": match (view.owner, shard.phase) {
+        let shards = view.shards.iter().filter_map(|seen| {
+            let record = seen.record.as_ref()?;
+            Some(json!({
+                "shard": record.shard,
+                "owner": seen.owner.map(|(node, _)| shown(node)),
+                "epoch": seen.owner.map_or(record.epoch, |(_, epoch)| epoch),
+                "phase": match (seen.owner, record.phase) {
                     (Some(_), _) | (None, Phase::Open) => "open",
                     (None, Phase::Sealing) => "sealing",
                     (None, Phase::Released) => "released",
                 },
-                "committed": view.committed,
-            })
+                "committed": seen.committed,
+            }))
         });
+        let shards: Vec<Value> = shards.collect();
+        let own = view.shard(self.number);
         json!({
             "cluster": self.cluster.id.to_string(),
             "clock": self.cluster.clock,
@@ -175,8 +188,8 @@ impl Facts {
                 "name": self.about.name,
                 "id": self.node.to_string(),
                 "role": self.role_word(),
-                "applied": view.applied,
-                "behind": view.committed.saturating_sub(view.applied),
+                "applied": own.applied,
+                "behind": own.committed.saturating_sub(own.applied),
                 "incarnation": view.incarnation,
                 "cassandra_silent_ms": u64::try_from(self.silent_for().as_millis()).unwrap_or(0),
                 "terms": self.counts.terms.load(Ordering::Relaxed),
@@ -185,7 +198,7 @@ impl Facts {
                 "received": self.counts.received.load(Ordering::Relaxed),
             },
             "nodes": nodes,
-            "shards": Vec::from_iter(shard),
+            "shards": shards,
         })
     }
 }

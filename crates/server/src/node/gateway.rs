@@ -126,13 +126,13 @@ impl Gateway {
 
     /// Does what another node says.
     fn hear(&self, word: Purpose) {
-        let shared = &self.route.facts.shared;
+        let shard = &self.route.facts.shard;
         match word {
-            Purpose::HoldBack => shared.hold_back(HELD_BACK),
+            Purpose::HoldBack => shard.hold_back(HELD_BACK),
             // One whose wall clock is off goes on letting others go first.
             Purpose::GoFirst if self.route.facts.is_off() => {}
-            Purpose::GoFirst => shared.go_first(),
-            Purpose::Look => shared.look(),
+            Purpose::GoFirst => shard.go_first(),
+            Purpose::Look => shard.look(),
             Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
         }
     }

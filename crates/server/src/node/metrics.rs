@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use axum::{extract::State, response::Response};
-use cluster::View;
+use cluster::ShardView;
 use prometheus_client::{
     metrics::{counter::ConstCounter, gauge::ConstGauge},
     registry::Registry,
@@ -25,7 +25,7 @@ pub(super) async fn get_metrics(State(route): State<Route>) -> Response {
 /// Adds what the node is to the cluster.
 fn of_node(route: &Route, registry: &mut Registry) {
     let facts = &route.facts;
-    let View { owner, applied, committed, .. } = facts.seen();
+    let ShardView { owner, applied, committed, .. } = facts.seen_shard();
     let epoch = owner.map_or(0, |(_, epoch)| epoch);
     let count = |number: u64| ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX));
     for (name, what, figure) in [

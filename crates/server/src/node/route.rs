@@ -84,7 +84,7 @@ impl Route {
 
     /// Gives the data up once all is committed, and has the other nodes look.
     pub(super) async fn give_up(&self) {
-        self.facts.shared.hand_over();
+        self.facts.shard.hand_over();
         self.wait_until_given_up().await;
         self.tell_others(|_| Purpose::Look).await;
     }
@@ -198,8 +198,8 @@ impl Passage {
 
 /// Waits until another node owns the data, and a while for the last words of this one.
 async fn is_over(facts: Facts, owner: Owner) {
-    let (mut view, owner) = (facts.view, Some((owner.node, owner.epoch)));
+    let (mut view, shard, owner) = (facts.view, facts.number, Some((owner.node, owner.epoch)));
     // Without a sender the node has stopped.
-    let _ = view.wait_for(|view| view.owner != owner).await;
+    let _ = view.wait_for(|view| view.owner(shard) != owner).await;
     background::wait_for(LAST_WORDS).await;
 }

@@ -8,7 +8,9 @@ use cluster::{ClusterRecord, Ledger, Settings};
 use mongo::Rooms;
 use portal::Login;
 use store::Store as _;
-use store_shared::{ClockSources, NodeOptions, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{
+    ClockSources, NodeOptions, ShardClock, ShardClockOptions, ShardOptions, SharedNode,
+};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use super::{
@@ -40,6 +42,8 @@ use crate::{
 /// How long a node may take until it is ready, before its start is reported all the same.
 const READY: Duration = Duration::from_secs(20);
 
+/// The shard that there is.
+const SHARD: u32 = 0;
 /// Messages that are passed on may hold this part (a quarter) of the memory for operations.
 const PASSED: usize = 4;
 
@@ -96,12 +100,16 @@ pub(crate) async fn open<L: Ledger>(
     let sources = clock_sources(&config);
     let clock = shard_clock(&config, &settings, &sources);
     let shared = Arc::new(open_shared(&config, settings, &clock, ledger, &data_dir)?);
+    let shard = shared.shard(SHARD).cloned();
+    let shard = shard.ok_or_else(|| Failure::Failed("the node has no shard".to_owned()))?;
     let facts = Facts {
         cluster: Arc::new(record),
         node,
         about,
         view: shared.view(),
-        role: shared.role(),
+        role: shard.role(),
+        number: SHARD,
+        shard,
         shared,
         counts: Arc::new(Counts::default()),
     };
@@ -202,11 +210,13 @@ fn open_shared<L: Ledger>(
     data_dir: &DataDir,
 ) -> Result<SharedNode, Failure> {
     let options = NodeOptions {
-        tree: store_options(config, plan_memory(config), &data_dir.path),
         settings,
         boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap_or(0)),
-        clock: Arc::clone(clock) as Arc<_>,
-        time: Arc::clone(clock) as Arc<_>,
+        shards: vec![ShardOptions {
+            tree: store_options(config, plan_memory(config), &data_dir.path),
+            clock: Arc::clone(clock) as Arc<_>,
+            time: Arc::clone(clock) as Arc<_>,
+        }],
     };
     SharedNode::open(options, ledger).map_err(|error| match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
@@ -273,13 +283,13 @@ impl Node {
         let Self { facts, route, stop_terms, terms, data_dir } = self;
         stop_terms.send_replace(true);
         end_tasks(vec![terms]).await;
-        let shared = Arc::clone(&facts.shared);
+        let (shared, shard) = (Arc::clone(&facts.shared), Arc::clone(&facts.shard));
         drop((facts, route));
         let stopping = Arc::clone(&shared);
         // Joins threads.
         tokio::task::spawn_blocking(move || stopping.stop()).await.map_err(failed)?;
-        let closed = shared.tree().close().await;
-        drop(shared);
+        let closed = shard.tree().close().await;
+        drop((shared, shard));
         drop(data_dir);
         closed.map_err(failed)
     }

@@ -47,12 +47,12 @@ impl Terms {
         loop {
             let epoch = tokio::select! {
                 epoch = until_serving(&mut role) => epoch,
-                never = copy::tend(&mut reaper, &self.route.facts.shared) => match never {},
+                never = copy::tend(&mut reaper, &self.route.facts.shard) => match never {},
                 _ = stop.wait_for(|stop| *stop) => return,
             };
             // The node has stopped.
             let Some(epoch) = epoch else { return };
-            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.facts.shared.tree()));
+            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.facts.shard.tree()));
             let begun = tokio::select! {
                 begun = self.begin(tree) => Some(begun),
                 () = until_over(role.clone(), epoch) => None,

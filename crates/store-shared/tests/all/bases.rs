@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use cluster::{Ledger as _, LedgerFault, Reply, Request, ShardRecord};
 use store::{Store as _, laws::ManualTime};
-use store_shared::{Role, SharedNode};
+use store_shared::Role;
 
 use crate::{
-    nodes::{Machine, Nodes, wait_for, wait_until_level},
+    nodes::{Machine, Nodes, OneShard, wait_for, wait_until_level},
     take_over::{assert_has, put_bytes, write},
 };
 
@@ -39,7 +39,7 @@ async fn has_segment(nodes: &Nodes, epoch: u64, segment: u64) -> bool {
 }
 
 /// Writes until another base is in force, and what it lets go of is gone.
-async fn write_a_base(nodes: &Nodes, owner: &SharedNode, acknowledged: &mut BTreeMap<String, u64>) {
+async fn write_a_base(nodes: &Nodes, owner: &OneShard, acknowledged: &mut BTreeMap<String, u64>) {
     let before = shard(nodes).await.base();
     let from = owner.tree().published() * 100;
     for round in 0..1_000 {
@@ -54,7 +54,7 @@ async fn write_a_base(nodes: &Nodes, owner: &SharedNode, acknowledged: &mut BTre
     panic!("there is no base");
 }
 
-async fn assert_same(node: &SharedNode, owner: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
+async fn assert_same(node: &OneShard, owner: &OneShard, acknowledged: &BTreeMap<String, u64>) {
     wait_for(node, |role| *role == Role::Following).await;
     wait_until_level(node, owner);
     assert_eq!(node.tree().last_entry(), owner.tree().last_entry());

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use clock::{Checkpoint, Clock, ClockMode, ClockSource, Instant};
 use cluster::{Heritage, TermRecord};
 use store::{Commit, Mutation, Outcome, Space, Stamp, Store as _, laws::ManualTime};
-use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions, SharedNode};
+use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions};
 
-use crate::nodes::{BootTime, LEASE_MS, Machine, Nodes, wait_for};
+use crate::nodes::{BootTime, LEASE_MS, Machine, Nodes, OneShard, wait_for};
 
 /// The machine's clocks, with another wall clock.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ fn wall_ms(boot: &BootTime) -> i64 {
 
 /// A node with a clock of its own.
 pub(crate) struct Timed {
-    pub(crate) node: SharedNode,
+    pub(crate) node: OneShard,
     pub(crate) machine: Machine,
     pub(crate) clock: Arc<ShardClock>,
 }

@@ -6,6 +6,7 @@ mod clocks;
 mod documents;
 mod faulty;
 mod laws;
+mod many_shards;
 mod nodes;
 mod own_copy;
 mod owned;

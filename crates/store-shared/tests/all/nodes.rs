@@ -12,10 +12,12 @@ use bytes::Bytes;
 use cluster::{Heritage, MemoryLedger, Settings};
 use journal::OpenJournal;
 use store::{Error, Store as _, Timepiece, laws::ManualTime};
-use store_shared::{NodeClock, NodeOptions, Role, SharedNode};
+use store_shared::{NodeClock, NodeOptions, Role, ShardOptions, SharedNode, SharedShard};
 use store_tree::TreeOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
+
+use crate::faulty::FaultyFolder;
 
 const MS: u64 = 1_000_000;
 /// How long a beat lets an owner serve, milliseconds.
@@ -89,6 +91,33 @@ pub(crate) struct Nodes {
     pub(crate) base_bytes: Option<u64>,
 }
 
+/// A node of a cluster with one shard.
+#[derive(Debug)]
+pub(crate) struct OneShard {
+    node: SharedNode,
+    shard: Arc<SharedShard>,
+}
+
+impl OneShard {
+    fn of(node: SharedNode) -> Self {
+        let shard = Arc::clone(node.shard(0).unwrap());
+        Self { node, shard }
+    }
+
+    /// Ends the node as a killed process would.
+    pub(crate) fn stop(&self) {
+        self.node.stop();
+    }
+}
+
+impl std::ops::Deref for OneShard {
+    type Target = SharedShard;
+
+    fn deref(&self) -> &SharedShard {
+        &self.shard
+    }
+}
+
 /// What is left of a node when its process has gone.
 pub(crate) struct Machine {
     pub(crate) id: Uuid,
@@ -107,7 +136,7 @@ impl Nodes {
     }
 
     /// Starts a node on a machine, whose time is the test's.
-    pub(crate) fn start(&self, machine: &Machine) -> SharedNode {
+    pub(crate) fn start(&self, machine: &Machine) -> OneShard {
         self.start_with(machine, Arc::new(Still), self.time.timepiece())
     }
 
@@ -117,15 +146,18 @@ impl Nodes {
         machine: &Machine,
         clock: Arc<dyn NodeClock>,
         time: Arc<dyn Timepiece>,
-    ) -> SharedNode {
-        let options = self.options(machine, clock, time);
-        SharedNode::open(options, Arc::clone(&self.ledger)).unwrap()
+    ) -> OneShard {
+        let options = self.one_shard(machine, clock, time);
+        OneShard::of(SharedNode::open(options, Arc::clone(&self.ledger)).unwrap())
     }
 
     /// Starts a node whose own copy of the journal is kept so.
-    pub(crate) fn start_on(&self, machine: &Machine, own: impl OpenJournal) -> SharedNode {
-        let options = self.options(machine, Arc::new(Still), self.time.timepiece());
-        SharedNode::open_on(options, Arc::new(own), Arc::clone(&self.ledger)).unwrap()
+    pub(crate) fn start_on(&self, machine: &Machine, own: impl OpenJournal) -> OneShard {
+        let options = self.one_shard(machine, Arc::new(Still), self.time.timepiece());
+        let own: Arc<dyn OpenJournal> = Arc::new(own);
+        let place = |_| Some(Arc::clone(&own));
+        let node = SharedNode::open_on(options, place, Arc::clone(&self.ledger));
+        OneShard::of(node.unwrap())
     }
 
     /// How the store of a machine is opened.
@@ -137,12 +169,34 @@ impl Nodes {
         }
     }
 
-    fn options(
+    /// Starts a node of a cluster with so many shards. The store of the last shard keeps its own copy of
+    /// the journal on a disk that fails when it is told to.
+    pub(crate) fn start_many(&self, machine: &Machine, shards: u32) -> (SharedNode, FaultyFolder) {
+        let path = |shard: u32| machine.directory.path().join(shard.to_string());
+        let options =
+            |shard| TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path(shard)) };
+        let disk = FaultyFolder::new(options(shards - 1).journal_folder());
+        let shard_options = (0..shards).map(|shard| ShardOptions {
+            tree: options(shard),
+            clock: Arc::new(Still),
+            time: self.time.timepiece(),
+        });
+        let node_options = self.options(machine, shard_options.collect());
+        let own =
+            |shard| (shard == shards - 1).then(|| Arc::new(disk.clone()) as Arc<dyn OpenJournal>);
+        (SharedNode::open_on(node_options, own, Arc::clone(&self.ledger)).unwrap(), disk)
+    }
+
+    fn one_shard(
         &self,
         machine: &Machine,
         clock: Arc<dyn NodeClock>,
         time: Arc<dyn Timepiece>,
     ) -> NodeOptions {
+        self.options(machine, vec![ShardOptions { tree: self.tree_options(machine), clock, time }])
+    }
+
+    fn options(&self, machine: &Machine, shards: Vec<ShardOptions>) -> NodeOptions {
         let about = Bytes::from_static(b"test");
         let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about);
         (settings.watch, settings.read) = (20 * MS, 5 * MS);
@@ -155,12 +209,12 @@ impl Nodes {
         }
         let boot = self.boot.clone();
         let boot_clock = Arc::new(move || boot.now_ns());
-        NodeOptions { tree: self.tree_options(machine), settings, boot_clock, clock, time }
+        NodeOptions { settings, boot_clock, shards }
     }
 }
 
 /// Waits until a node is what is wanted.
-pub(crate) async fn wait_for(node: &SharedNode, wanted: impl Fn(&Role) -> bool) {
+pub(crate) async fn wait_for(node: &SharedShard, wanted: impl Fn(&Role) -> bool) {
     let mut role = node.role();
     let waited = tokio::time::timeout(PATIENCE, role.wait_for(|role| wanted(role))).await;
     // What was waited for holds the role's lock: it goes before the role is looked at again, or both wait
@@ -171,7 +225,7 @@ pub(crate) async fn wait_for(node: &SharedNode, wanted: impl Fn(&Role) -> bool) 
 
 impl Nodes {
     /// Waits until a node serves, whatever leases have to run out first.
-    pub(crate) fn take_over(&self, node: &SharedNode) {
+    pub(crate) fn take_over(&self, node: &SharedShard) {
         for _ in 0..60_000 {
             if serves(&node.role().borrow()) {
                 return;
@@ -188,9 +242,9 @@ pub(crate) fn serves(role: &Role) -> bool {
 }
 
 /// Waits until a node has applied as much as another.
-pub(crate) fn wait_until_level(node: &SharedNode, owner: &SharedNode) {
+pub(crate) fn wait_until_level(node: &SharedShard, owner: &SharedShard) {
     // An entry is the last a moment before it is visible.
-    let stands = |node: &SharedNode| (node.tree().last_entry().unwrap(), node.tree().published());
+    let stands = |node: &SharedShard| (node.tree().last_entry().unwrap(), node.tree().published());
     let (wanted, published) = stands(owner);
     for _ in 0..6_000 {
         let (last, visible) = stands(node);

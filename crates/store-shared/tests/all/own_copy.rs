@@ -5,18 +5,19 @@ use std::{collections::BTreeMap, time::Duration};
 
 use cluster::{Backlog, Ledger as _, NodeState, Reply, Request};
 use store::{Kind, Store as _, laws::ManualTime};
-use store_shared::{Role, SharedNode};
+use store_shared::Role;
 
 use crate::{
     faulty::{Disk, FaultyFolder},
     nodes::{
-        HOLD_BYTES, HOLD_ENTRIES, Machine, Nodes, READ_BYTES, serves, wait_for, wait_until_level,
+        HOLD_BYTES, HOLD_ENTRIES, Machine, Nodes, OneShard, READ_BYTES, serves, wait_for,
+        wait_until_level,
     },
     take_over::{assert_has, put, put_bytes, value_of, write},
 };
 
 /// A node on a disk that fails when it is told to.
-fn start(nodes: &Nodes, machine: &Machine) -> (SharedNode, FaultyFolder) {
+fn start(nodes: &Nodes, machine: &Machine) -> (OneShard, FaultyFolder) {
     let disk = FaultyFolder::new(nodes.tree_options(machine).journal_folder());
     (nodes.start_on(machine, disk.clone()), disk)
 }
@@ -87,7 +88,7 @@ fn has_failed(role: &Role) -> bool {
 }
 
 /// All entries, as far as a store tells: how many, and the last value of each key.
-async fn assert_equal(node: &SharedNode, other: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
+async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap<String, u64>) {
     wait_until_level(node, other);
     assert_eq!(node.tree().last_entry(), other.tree().last_entry());
     assert_eq!(node.tree().published(), other.tree().published());

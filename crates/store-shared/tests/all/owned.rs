@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use store::{Store, delegate_store};
-use store_shared::SharedNode;
 use store_tree::{TreeSnapshot, TreeStore};
 
-use crate::nodes::Machine;
+use crate::nodes::{Machine, OneShard};
 
 /// The store of an owner.
 #[derive(Clone)]
 pub(crate) struct Owned {
-    pub(crate) node: Arc<SharedNode>,
+    pub(crate) node: Arc<OneShard>,
     machine: Arc<Machine>,
 }
 
 impl Owned {
-    pub(crate) fn new(node: SharedNode, machine: Machine) -> Self {
+    pub(crate) fn new(node: OneShard, machine: Machine) -> Self {
         Self { node: Arc::new(node), machine: Arc::new(machine) }
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use cluster::{Ledger as _, LedgerFault, Request};
 use store::{Commit, Kind, Mutation, Outcome, Snapshot as _, Space, Store as _, laws::ManualTime};
-use store_shared::{Role, SharedNode};
+use store_shared::{Role, SharedShard};
 
-use crate::nodes::{Machine, Nodes, wait_for, wait_until_level};
+use crate::nodes::{Machine, Nodes, OneShard, wait_for, wait_until_level};
 
 pub(crate) fn put(key: &str, value: u64) -> Commit {
     let key = key.to_owned();
@@ -25,13 +25,17 @@ pub(crate) fn put_bytes(key: &'static str, length: usize, number: u64) -> Commit
     })
 }
 
-pub(crate) async fn value_of(node: &SharedNode, key: &str) -> Option<u64> {
+pub(crate) async fn value_of(node: &SharedShard, key: &str) -> Option<u64> {
     let held = node.tree().snapshot().get(Space::Catalog, key.as_bytes()).await.unwrap();
     held.map(|value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
 /// Commits to whoever serves; what was acknowledged is noted.
-pub(crate) async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTreeMap<String, u64>) {
+pub(crate) async fn write(
+    owner: &SharedShard,
+    from: u64,
+    acknowledged: &mut BTreeMap<String, u64>,
+) {
     for number in from..from + 20 {
         let key = format!("key {}", number % 7);
         match owner.tree().commit(vec![put(&key, number)]).await {
@@ -44,7 +48,7 @@ pub(crate) async fn write(owner: &SharedNode, from: u64, acknowledged: &mut BTre
     }
 }
 
-pub(crate) async fn assert_has(node: &SharedNode, acknowledged: &BTreeMap<String, u64>) {
+pub(crate) async fn assert_has(node: &SharedShard, acknowledged: &BTreeMap<String, u64>) {
     for (key, number) in acknowledged {
         assert_eq!(value_of(node, key).await, Some(*number), "{key} at {node:?}");
     }
@@ -87,7 +91,7 @@ async fn nothing_acknowledged_is_lost_over_many_owners() {
 }
 
 /// A node whose driver has gone takes nothing.
-async fn write_nothing(node: &SharedNode) {
+async fn write_nothing(node: &OneShard) {
     let refused = node.tree().commit(vec![put("refused", 2)]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::Moved);
 }

@@ -1,0 +1,144 @@
+//! What the driver has of one shard: who waits for which entry, what goes to its feeder, and when a base
+//! is due.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, mpsc},
+};
+
+use bytes::Bytes;
+use cluster::{Fact, Ledger, Member, Owner, Settings};
+use tokio::{sync::mpsc::UnboundedSender, task::AbortHandle};
+
+use crate::{
+    bases::{self, BaseDue},
+    driver::MadeBase,
+    feeder::Step,
+    node_clock::NodeClock,
+    outstanding::Outstanding,
+    replicator::{Committed, moved},
+};
+
+/// The state of one shard.
+pub(crate) struct ShardDriver {
+    number: u32,
+    pub(crate) clock: Arc<dyn NodeClock>,
+    steps: UnboundedSender<Step>,
+    /// How many of those are entries that the tree does not have yet.
+    pub(crate) outstanding: Arc<Outstanding>,
+    /// What loads a base.
+    loading: Option<AbortHandle>,
+    /// When a base is due.
+    pub(crate) due: BaseDue,
+    /// Bodies that wait for room.
+    pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
+    /// Who waits for which entry.
+    waiting: HashMap<u64, mpsc::Sender<Committed>>,
+}
+
+impl ShardDriver {
+    /// Of a shard whose feeder hears these steps.
+    pub(crate) fn new(
+        number: u32,
+        clock: Arc<dyn NodeClock>,
+        steps: UnboundedSender<Step>,
+        outstanding: Arc<Outstanding>,
+    ) -> Self {
+        Self {
+            number,
+            clock,
+            steps,
+            outstanding,
+            loading: None,
+            due: BaseDue::default(),
+            queue: VecDeque::new(),
+            waiting: HashMap::new(),
+        }
+    }
+
+    /// Tells the feeder.
+    pub(crate) fn tell(&self, step: Step) {
+        let _ = self.steps.send(step);
+    }
+
+    /// Appends what waits, as far as there is room; none of it where this node is not the owner.
+    pub(crate) fn append_queued(&mut self, member: &mut Member, now: u64) {
+        if member.owner(self.number).is_none() {
+            return self.queue.clear();
+        }
+        while member.owner(self.number).is_some_and(Owner::has_room)
+            && let Some((body, done)) = self.queue.pop_front()
+        {
+            if let Some(n) = member.append(self.number, body, now) {
+                self.waiting.insert(n, done);
+            }
+        }
+    }
+
+    /// Has a base made when the journal since the last one is long enough.
+    pub(crate) fn make_base<L: Ledger>(
+        &mut self,
+        member: &Member,
+        ledger: &Arc<L>,
+        settings: &Settings,
+        bases: &UnboundedSender<MadeBase>,
+    ) {
+        let Some(owner) = member.owner(self.number).filter(|owner| owner.serves()) else { return };
+        if !self.due.begins(owner.place().n, member.base(self.number), settings) {
+            return;
+        }
+        let (made, making) = tokio::sync::mpsc::channel(1);
+        self.tell(Step::MakeBase(made, settings.piece_bytes));
+        let (number, bases) = (self.number, bases.clone());
+        let put = bases::put(Arc::clone(ledger), number, making);
+        tokio::spawn(async move { bases.send((number, put.await)) });
+    }
+
+    /// Acts on what has come to be.
+    pub(crate) fn act<L: Ledger>(&mut self, fact: Fact, ledger: &Arc<L>) {
+        if let Fact::Apply { entry, .. } = &fact {
+            self.due.note(entry.body.len() as u64);
+        }
+        let step = match fact {
+            Fact::Load(base) => {
+                let load = bases::load(Arc::clone(ledger), self.number, base, self.steps.clone());
+                let loading = tokio::spawn(load);
+                // Pieces of one that was begun before must not come between.
+                if let Some(before) = self.loading.replace(loading.abort_handle()) {
+                    before.abort();
+                }
+                return;
+            }
+            Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {
+                Some(done) => {
+                    let _ = done.send(Ok(place));
+                    return;
+                }
+                None => {
+                    self.outstanding.add(&entry);
+                    Step::Apply(entry, place)
+                }
+            },
+            Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
+            Fact::Serving { .. } => Step::Serving,
+            Fact::TermEnded { .. } => {
+                // At once: the feeder may be busy with entries.
+                self.clock.end();
+                self.end_waiting();
+                Step::Ended
+            }
+            Fact::WentOn => Step::WentOn,
+            Fact::Missing(missing) => Step::Failed(missing.to_string()),
+            Fact::Damaged(error) => Step::Failed(error.to_string()),
+        };
+        self.tell(step);
+    }
+
+    /// Tells all who wait that another may be the owner.
+    pub(crate) fn end_waiting(&mut self) {
+        self.queue.clear();
+        for (_, done) in self.waiting.drain() {
+            let _ = done.send(Err(moved()));
+        }
+    }
+}
