@@ -99,13 +99,18 @@ impl<S> ClientStream<S> {
         let Some(past) = &mut self.past else { return false };
         past.sends += usize::from(message.is_some());
         let goes_on = past.sends < MAX_SENDS;
+        self.unread(message, behind);
+        goes_on
+    }
+
+    /// Has the next server read again what this one has read and done nothing with.
+    pub(crate) fn unread(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) {
         // Without a message what is unread goes on holding what it held.
         let (mut unread, held) =
             message.unwrap_or_else(|| (Vec::new(), std::mem::take(&mut self.held)));
         unread.extend_from_slice(behind);
         unread.extend_from_slice(self.unread.get(self.at..).unwrap_or_default());
         (self.unread, self.at, self.held) = (unread, 0, held);
-        goes_on
     }
 }
 

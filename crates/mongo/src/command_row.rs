@@ -42,6 +42,19 @@ pub enum ReadLevels {
     All,
 }
 
+/// Which server runs a command, in a cluster of several shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// That of its database.
+    Database,
+    /// That of the database of the collection that its first argument names.
+    Namespace,
+    /// That of the database of the first collection in `nsInfo`.
+    Namespaces,
+    /// Any.
+    Any,
+}
+
 /// What a command counts as where kinds of work are told apart: in `currentOp` and in the
 /// latencies and tickets of `serverStatus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +147,8 @@ pub struct CommandRow {
     pub without_collection: &'static str,
     /// What it counts as.
     pub work: Work,
+    /// Which server of a cluster runs it.
+    pub home: Home,
 }
 
 impl CommandRow {
@@ -160,6 +175,7 @@ impl CommandRow {
             collection_in: None,
             without_collection: "$cmd",
             work: Work::Command,
+            home: Home::Database,
         }
     }
 
@@ -242,6 +258,11 @@ impl CommandRow {
     /// What `currentOp` shows as the collection where the command names none.
     pub(crate) const fn without_collection(self, shown: &'static str) -> Self {
         Self { without_collection: shown, ..self }
+    }
+
+    /// This server of a cluster runs it.
+    pub(crate) const fn home(self, home: Home) -> Self {
+        Self { home, ..self }
     }
 
     /// It counts as this kind of work.

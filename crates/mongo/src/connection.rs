@@ -32,6 +32,7 @@ use crate::{
     counters::Counters,
     door::Door,
     errors::TemporarilyUnavailable,
+    homes::is_readable,
     incoming::{
         ConnectionEnded, client_left, has_begun, memory_refusal, parse_message, read_header,
         read_payload,
@@ -62,12 +63,14 @@ pub async fn serve<S: Store>(
 }
 
 /// What became of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// It has left or was not understood; its stream is closed.
     Closed,
     /// This server has stopped. Another may go on with the client: what was not answered is read again.
     Moves,
+    /// The home of this database is to go on with the client: its message is read again.
+    Elsewhere(String),
 }
 
 /// Serves a client that may go on to another server when this one stops.
@@ -82,18 +85,33 @@ pub async fn serve_movable<S: Store>(
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
     let left = serve_messages(&door, &connection, &mut stream, stop).await;
     let buffered = stream.buffer().to_vec();
-    let moves = match left {
-        Ok(message) => client.put_back(message, &buffered),
+    let ended = match left {
+        Ok(Left::Stopped(message)) => match client.put_back(message, &buffered) {
+            true => Ended::Moves,
+            false => Ended::Closed,
+        },
+        Ok(Left::Elsewhere { message, held, database }) => {
+            client.unread(Some((message, held)), &buffered);
+            Ended::Elsewhere(database)
+        }
         // Whatever ended it, nobody is left to hear of it.
-        Err(()) => false,
+        Err(()) => Ended::Closed,
     };
-    if !moves {
+    if ended == Ended::Closed {
         // The socket is closed first, so that the client does not wait for what follows.
         client.close().await;
     }
     door.cursors.mark_orphans(connection.id);
     door.remove_connection(&connection);
-    if moves { Ended::Moves } else { Ended::Closed }
+    ended
+}
+
+/// Why a server does not read on, with a message that it has done nothing with, and what that holds.
+enum Left {
+    /// It has stopped.
+    Stopped(Option<(Vec<u8>, Share)>),
+    /// The message is for the home of this database.
+    Elsewhere { message: Vec<u8>, held: Share, database: String },
 }
 
 /// Hears again what a client has said of itself to the server before.
@@ -108,7 +126,8 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
 }
 
 /// Reads message after message and answers each. Returns when the server stops, between two messages
-/// or with one that another server may answer and what that holds; an error ends the connection at once.
+/// or with one that another server may answer, or with one that another has to; an error ends the
+/// connection at once.
 ///
 /// A client is known from its first message that parses. Until then a message is small, and its
 /// memory comes from an account that all unknown clients share: a client that only connects cannot
@@ -118,11 +137,11 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
-) -> Result<Option<(Vec<u8>, Share)>, ConnectionEnded> {
+) -> Result<Left, ConnectionEnded> {
     let mut is_known = stream.get_ref().is_known();
     loop {
         if !has_begun(stream, &mut stop).await? {
-            return Ok(None);
+            return Ok(Left::Stopped(None));
         }
         let moves = stream.get_ref().is_movable();
         let header = tokio::select! {
@@ -146,7 +165,13 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             Arrived::Cut => return Err(()),
         };
         if moves && *stop.borrow() && refused.is_none() {
-            return Ok(Some((whole_message(header, payload), held)));
+            return Ok(Left::Stopped(Some((whole_message(header, payload), held))));
+        }
+        if let Some(is_home) = door.settings.is_home.as_ref().filter(|_| refused.is_none())
+            && let Some(database) = is_home.elsewhere(&header, &payload)
+        {
+            let message = whole_message(header, payload);
+            return Ok(Left::Elsewhere { message, held, database });
         }
         // Looked up now, since the payload is consumed by parsing.
         let silent = wire::wants_no_reply(&header, &payload);
@@ -162,7 +187,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 let answered = answer_in_turn(door, connection, stream, &message, &mut stop).await;
                 connection.release_reply_memory();
                 if answered? == Answered::Not {
-                    return Ok(Some((message.into_whole(header), held)));
+                    return Ok(Left::Stopped(Some((message.into_whole(header), held))));
                 }
                 stream.get_mut().note_answered();
                 continue;
@@ -188,6 +213,9 @@ fn understood_header<S: Store>(
     is_known: bool,
 ) -> Result<Header, ConnectionEnded> {
     let why = match header {
+        Some(header) if door.settings.is_home.is_some() && !is_readable(&header) => {
+            "a compressed message, which was not agreed on"
+        }
         Some(header) if is_known || header.len <= MAX_FIRST_BYTES => return Ok(header),
         Some(_) => "a first message of more than 64 KB",
         None => "bytes that are not a MongoDB message",

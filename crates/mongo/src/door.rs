@@ -23,6 +23,7 @@ use crate::{
     counters::{COUNTERS, Counters},
     cursors::Cursors,
     fail_point::FailPoint,
+    homes::IsHome,
     protocol_error_log::ProtocolErrorLog,
     timestamps::Timestamps,
     usage::Usage,
@@ -69,6 +70,8 @@ pub struct Settings {
     pub run_apart: RunApart,
     /// What it looks like to drivers.
     pub topology: Topology,
+    /// Which databases have their home here; `None`: all.
+    pub is_home: Option<IsHome>,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -86,6 +89,7 @@ impl Default for Settings {
             give_way: || {},
             run_apart: |work| work(),
             topology: Topology::default(),
+            is_home: None,
             usage: Usage::default,
         }
     }

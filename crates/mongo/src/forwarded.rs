@@ -14,12 +14,13 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use crate::{
     client_stream::ClientStream,
     commands::COMMANDS,
+    homes::{IsHome, is_readable},
     incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
     outgoing::{refusal, write_within},
     repeatable::{command_of, is_introduction, is_repeatable},
     unbegun,
-    wire::{self, HEADER_BYTES, Header, OpCode, arriving::Arrived, msg_reply, whole_message},
+    wire::{self, HEADER_BYTES, Header, arriving::Arrived, msg_reply, whole_message},
 };
 
 /// Where messages of clients that are passed on take the memory that they hold from.
@@ -32,12 +33,14 @@ pub struct Rooms {
 }
 
 /// What ended the passing on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PassedOn {
     /// The client has left, or nobody may go on with what it asked.
     ClientEnded,
     /// The server has. Another may go on with the client: what was not answered is read again.
     ServerEnded,
+    /// The home of this database is to go on with the client: its message is read again.
+    Elsewhere(String),
 }
 
 /// A client, a server, and the message between them.
@@ -47,6 +50,16 @@ struct Passing<'a, C, S, F> {
     /// Completes when the server is not waited for any more. It is not asked again then: whatever waits
     /// for it ends the passing on.
     over: Pin<&'a mut F>,
+    /// Which databases have their home there; `None`: all.
+    is_home: Option<&'a IsHome>,
+}
+
+/// Why messages are not passed on any more.
+enum Ends {
+    /// The server has ended, and this is the message that it has not answered.
+    Server(Option<Kept>),
+    /// This message is for the home of this database.
+    Elsewhere(Kept, String),
 }
 
 /// A message that waits for its reply.
@@ -68,26 +81,32 @@ enum Lost {
 }
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
-    /// Passes messages on to a server and its replies back, until one side has ended, or until `over`
-    /// completes while the server does not answer.
+    /// Passes messages on to a server and its replies back, until one side has ended, until `over` completes
+    /// while the server does not answer, or until there is a message for another.
     pub async fn pass_on(
         &mut self,
         server: impl AsyncRead + AsyncWrite + Unpin + Send,
         over: Pin<&mut (impl Future<Output = ()> + Send)>,
         rooms: &Rooms,
+        is_home: Option<&IsHome>,
     ) -> PassedOn {
         let client = BufReader::with_capacity(BUFFER_BYTES, &mut *self);
         let server = BufReader::with_capacity(BUFFER_BYTES, server);
-        let mut passing = Passing { client, server, over };
+        let mut passing = Passing { client, server, over, is_home };
         let ended = passing.run(rooms).await;
         let buffered = passing.client.buffer().to_vec();
         drop(passing);
-        let goes_on = match ended {
-            Ok(kept) => self.put_back(kept.map(|kept| (kept.bytes, kept.held)), &buffered),
-            Err(()) => false,
-        };
-        if goes_on {
-            return PassedOn::ServerEnded;
+        match ended {
+            Ok(Ends::Server(kept)) => {
+                if self.put_back(kept.map(|kept| (kept.bytes, kept.held)), &buffered) {
+                    return PassedOn::ServerEnded;
+                }
+            }
+            Ok(Ends::Elsewhere(kept, database)) => {
+                self.unread(Some((kept.bytes, kept.held)), &buffered);
+                return PassedOn::Elsewhere(database);
+            }
+            Err(()) => {}
         }
         self.close().await;
         PassedOn::ClientEnded
@@ -102,9 +121,9 @@ where
 {
     /// Returns when the server has ended, with the message that it has not answered; an error ends the
     /// client.
-    async fn run(&mut self, rooms: &Rooms) -> Result<Option<Kept>, ConnectionEnded> {
+    async fn run(&mut self, rooms: &Rooms) -> Result<Ends, ConnectionEnded> {
         if self.introduce().await.is_err() {
-            return Ok(None);
+            return Ok(Ends::Server(None));
         }
         loop {
             tokio::select! {
@@ -115,18 +134,23 @@ where
                     }
                 }
                 // Nothing was asked, so nothing but its end can come.
-                _ = self.server.fill_buf() => return Ok(None),
-                () = self.over.as_mut() => return Ok(None),
+                _ = self.server.fill_buf() => return Ok(Ends::Server(None)),
+                () = self.over.as_mut() => return Ok(Ends::Server(None)),
             }
             let header = read_header(&mut self.client, MESSAGE_TIMEOUT).await?.ok_or(())?;
             let is_known = self.client.get_ref().is_known();
             if !is_known && MAX_FIRST_BYTES < header.len {
                 return Err(());
             }
-            if header.code == OpCode::Compressed as i32 {
-                return self.pass_bytes(header).await;
+            if !is_readable(&header) {
+                // It was not agreed on where messages have to be read.
+                return if self.is_home.is_none() {
+                    self.pass_bytes(header).await
+                } else {
+                    Err(())
+                };
             }
-            if MAX_KEPT_BYTES < header.len {
+            if MAX_KEPT_BYTES < header.len && self.is_home.is_none() {
                 self.pass_long(header).await?;
                 continue;
             }
@@ -134,8 +158,16 @@ where
             let mut held = account.share();
             match read_payload(&mut self.client, &header, account, &mut held).await? {
                 Arrived::Whole(payload) => {
+                    let is_home = self.is_home;
+                    if let Some(database) =
+                        is_home.and_then(|is_home| is_home.elsewhere(&header, &payload))
+                    {
+                        let bytes = whole_message(header, payload);
+                        let kept = Kept { bytes, held, is_repeatable: true };
+                        return Ok(Ends::Elsewhere(kept, database));
+                    }
                     if let Some(kept) = self.pass_message(header, payload, held).await? {
-                        return Ok(Some(kept));
+                        return Ok(Ends::Server(Some(kept)));
                     }
                 }
                 Arrived::Refused(beginning, short) if is_known => {
@@ -291,7 +323,7 @@ where
     }
 
     /// Passes on what both sides say, from a header that was read on, until one of them has ended.
-    async fn pass_bytes(&mut self, header: Header) -> Result<Option<Kept>, ConnectionEnded> {
+    async fn pass_bytes(&mut self, header: Header) -> Result<Ends, ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
         let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);

@@ -43,6 +43,7 @@ mod fail_point;
 /// Clients whose messages go to other servers.
 mod forwarded;
 /// Messages as they come in.
+mod homes;
 mod incoming;
 /// Sizes, counts and times.
 mod limits;
@@ -92,5 +93,6 @@ pub use door::{Door, Settings, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use forwarded::{PassedOn, Rooms};
+pub use homes::IsHome;
 pub use relay::{NoReply, Right, Sender};
 pub use usage::Usage;

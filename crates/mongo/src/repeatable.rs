@@ -34,12 +34,11 @@ pub(crate) fn says_moved(reply: &DocBuf) -> bool {
     })
 }
 
-/// The command of a message that was not parsed, where it stands at the usual place and is valid.
+/// The command of a message that was not parsed, where it is valid and not compressed.
 /// Another server looks at the rest.
 pub(crate) fn command_of<'a>(header: &Header, payload: &'a [u8]) -> Option<DocRef<'a>> {
     let from = match OpCode::from_number(header.code) {
-        // Flags, and the kind of the first section.
-        Some(OpCode::Msg) if payload.get(4) == Some(&0) => payload.get(5..)?,
+        Some(OpCode::Msg) => payload.get(wire::msg_body_at(payload)?..)?,
         Some(OpCode::Query) => payload.get(wire::query_body_at(payload)?..)?,
         _ => return None,
     };

@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::Engine;
-use mongo::{Door, Topology};
+use mongo::{Door, IsHome, Topology};
 use parking_lot::Mutex;
 use store_tree::TreeMetrics;
 use tokio::{
@@ -43,16 +43,19 @@ pub(crate) struct Term {
 
 impl Term {
     /// Makes the doors and starts the background work. Changes that an earlier process left half done
-    /// are finished when this returns, so no request sees them.
+    /// are finished when this returns, so no request sees them. `is_home` says which databases of the MongoDB
+    /// API it serves; `None`: all.
     pub(crate) async fn begin(
         site: &Site,
         engine: Engine<AnyStore>,
         measured: Option<Arc<TreeMetrics>>,
         features: Arc<Features>,
+        is_home: Option<IsHome>,
     ) -> Result<Arc<Self>, Failure> {
         let (stop, stopped) = watch::channel(false);
         let mongo = site.ready.mongo.as_ref().map(|bound| {
             let settings = mongo_settings(site, bound.clone(), &features);
+            let settings = mongo::Settings { is_home: is_home.clone(), ..settings };
             Door::new(engine.clone(), settings)
         });
         let cosmos = match &site.nosql {

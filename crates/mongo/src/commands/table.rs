@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     call::Call,
-    command_row::{ANY_ARGUMENT, CommandRow, CommandTable, NotYet, ReadLevels, Work},
+    command_row::{ANY_ARGUMENT, CommandRow, CommandTable, Home, NotYet, ReadLevels, Work},
     errors::Result,
 };
 
@@ -107,30 +107,30 @@ const FIND_OUTSIDE_API: &[&str] = &[
 rows! {
     "hello" => handshake::run, handshake::FIELDS, "who the server is",
         CommandRow::reads().before_login().handshake().in_api(&[]).no_write_concern()
-            .without_documents();
+            .without_documents().home(Home::Any);
     "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads().before_login().handshake().without_documents();
+        CommandRow::reads().before_login().handshake().without_documents().home(Home::Any);
     "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads().before_login().handshake().without_documents();
+        CommandRow::reads().before_login().handshake().without_documents().home(Home::Any);
     "ping" => diagnosis::ping, &[], "answers",
         CommandRow::reads().before_login().in_api(&[]).ends_with_client().no_write_concern()
-            .without_documents();
+            .without_documents().home(Home::Any);
     "buildInfo" => diagnosis::build_info, &[], "versions",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "buildinfo" => diagnosis::build_info, &[], "versions, old name",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "whatsmyuri" => diagnosis::whats_my_uri, &[], "the client's address",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "hostInfo" => diagnosis::host_info, &[], "the machine",
-        CommandRow::reads().without_documents();
+        CommandRow::reads().without_documents().home(Home::Any);
     "getLog" => diagnosis::get_log, &[], "log lines kept in memory: none",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads().on_admin().without_documents().home(Home::Any);
     "getCmdLineOpts" => diagnosis::command_line, &[], "how the server was started",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads().on_admin().without_documents().home(Home::Any);
     "listCommands" => diagnosis::list_commands, &[], "this table",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
         "state and counters, metrics.ttl among them",
         CommandRow::reads().no_write_concern().without_documents();
@@ -163,7 +163,7 @@ rows! {
         CommandRow::writes().in_api(&[]).without_documents();
     "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
         "gives a collection another name",
-        CommandRow::writes().on_admin();
+        CommandRow::writes().on_admin().home(Home::Namespace);
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
         CommandRow::writes().in_api(&[]).without_documents();
     "createIndexes" => create_indexes::run,
@@ -195,7 +195,7 @@ rows! {
     "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
         CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
-        CommandRow::writes().on_admin().in_api(&[]).numbered().counted_as(Work::Write);
+        CommandRow::writes().on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads().in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
@@ -224,19 +224,19 @@ rows! {
         CommandRow::by_arguments(explain::changes_data).in_api(&[]).ends_with_client()
             .no_write_concern();
     "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
-        CommandRow::reads().without_documents();
+        CommandRow::reads().without_documents().home(Home::Any);
     "endSessions" => sessions::end_sessions, &[], "ends sessions",
-        CommandRow::reads().before_login().in_api(&[]).no_write_concern().without_documents();
+        CommandRow::reads().before_login().in_api(&[]).no_write_concern().without_documents().home(Home::Any);
     "refreshSessions" => sessions::end_sessions, &[], "keeps sessions",
-        CommandRow::reads().in_api(&[]).without_documents();
+        CommandRow::reads().in_api(&[]).without_documents().home(Home::Any);
     "killSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents();
+        CommandRow::writes().without_documents().home(Home::Any);
     "killAllSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents();
+        CommandRow::writes().without_documents().home(Home::Any);
     "killAllSessionsByPattern" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents();
+        CommandRow::writes().without_documents().home(Home::Any);
     "logout" => sessions::log_out, &[], "forgets who is logged in",
-        CommandRow::reads().before_login().without_documents();
+        CommandRow::reads().before_login().without_documents().home(Home::Any);
     "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
         "operations under way; other arguments are a filter",
         CommandRow::reads().on_admin().without_documents();
@@ -246,7 +246,7 @@ rows! {
     "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
         CommandRow::writes().on_admin().without_documents();
     "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads().on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
         "failCommand, for tests of applications",
         CommandRow::writes().on_admin().without_documents();

@@ -24,7 +24,9 @@ mod op_query;
 pub(crate) use compress::{Compressor, claimed_size, compress};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode, whole_message};
 pub(crate) use message::{Message, Sequence, Shape, parse_message};
-pub(crate) use op_msg::{more_follows, reply as msg_reply, wants_no_reply};
+pub(crate) use op_msg::{
+    find_body as msg_body_at, more_follows, reply as msg_reply, wants_no_reply,
+};
 pub(crate) use op_query::{find_body as query_body_at, reply as query_reply};
 
 use std::fmt;

@@ -39,6 +39,20 @@ pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
     flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
 }
 
+/// Where the body of a message begins: behind the flags, and behind documents in sections of their own that
+/// come before it. `None`: it has none, or its sections are not what they say.
+pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
+    let mut at = size_of::<u32>();
+    loop {
+        match payload.get(at)? {
+            0 => return Some(at + 1),
+            // The length counts itself.
+            1 => at += 1 + usize::try_from(u32_at(payload, at + 1)?).ok()?.max(size_of::<u32>()),
+            _ => return None,
+        }
+    }
+}
+
 /// Whether a reply says that another one follows without being asked for. The same bit says of a request
 /// that no reply is wanted.
 pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {

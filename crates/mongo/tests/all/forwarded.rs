@@ -69,7 +69,7 @@ impl Passed {
                     std::future::pending::<()>().await;
                 }
             });
-            let ended = stream.pass_on(near, over, &held).await;
+            let ended = stream.pass_on(near, over, &held, None).await;
             (stream, ended)
         });
         Self { client, server, over: Some(over), ended, rooms }

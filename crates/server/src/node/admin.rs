@@ -23,6 +23,7 @@ use super::{
     link::Purpose,
     metrics,
     route::{Passage, Route, Way},
+    routes::Routes,
 };
 use crate::admin::{
     Pages,
@@ -33,6 +34,10 @@ use crate::admin::{
 /// Paths that are answered by the node that is asked; all others by the owner.
 const OWN: [&str; 7] =
     ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
+/// What begins the paths of what is done with one shard, which the body names.
+const OF_SHARD: &str = "/_ebb/cluster/";
+/// Bytes of such a body at the most.
+const NAMED_MAX: usize = 64 << 10;
 /// How long a hand-over may take, until the other node serves.
 const HAND_OVER: Duration = Duration::from_secs(10);
 /// How long a request waits for a base.
@@ -41,7 +46,7 @@ const BASE: Duration = Duration::from_secs(10);
 const SEEN: Duration = Duration::from_secs(1);
 
 /// The routes of a node: its own, inside the portal's rules, and the way to the owner's.
-pub(super) fn routes(route: Route, pages: Arc<Pages>) -> Router {
+pub(super) fn routes(routes: Routes, pages: Arc<Pages>) -> Router {
     let own = Router::new()
         .route("/livez", get(get_liveness))
         .route("/alive", get(get_liveness))
@@ -52,32 +57,39 @@ pub(super) fn routes(route: Route, pages: Arc<Pages>) -> Router {
         .route("/_ebb/cluster", get(get_cluster))
         .route("/_ebb/cluster/hand-over", post(hand_over))
         .route("/_ebb/cluster/base", post(make_base))
-        .with_state(route.clone());
+        .with_state(routes.clone());
     let own = portal::mount(pages, own);
-    Router::new().fallback(dispatch).with_state(Dispatch { route, own })
+    Router::new().fallback(dispatch).with_state(Dispatch { routes, own })
 }
 
 #[derive(Clone)]
 struct Dispatch {
-    route: Route,
+    routes: Routes,
     own: Router,
 }
 
 /// Sends a request where it is answered.
 async fn dispatch(
-    State(Dispatch { route, mut own }): State<Dispatch>,
+    State(Dispatch { routes, mut own }): State<Dispatch>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
     let path = request.uri().path();
-    // A hand-over is the owner's business.
-    if OWN.contains(&path) || (path.starts_with("/_ebb/cluster/") && route.here().is_some()) {
+    if OWN.contains(&path) {
         return into_response(own.call(request).await);
     }
+    // What is done with a shard is its owner's business.
+    let of_shard = path.starts_with(OF_SHARD);
+    let (request, shard) = match of_shard {
+        true => match named_shard(request).await {
+            Ok(named) => named,
+            Err(error) => return error.into_response(),
+        },
+        false => (request, 0),
+    };
+    let Some(route) = routes.shard(shard) else { return no_shard(shard).into_response() };
     match route.find(Purpose::Admin, peer, false).await {
-        Some(Way::Here(_)) if path.starts_with("/_ebb/cluster/") => {
-            into_response(own.call(request).await)
-        }
+        Some(Way::Here(_)) if of_shard => into_response(own.call(request).await),
         Some(Way::Here(term)) => match term.routes() {
             Some(mut routes) => into_response(routes.call(request).await),
             None => StatusCode::NOT_FOUND.into_response(),
@@ -121,25 +133,24 @@ async fn get_liveness() -> Response {
 }
 
 /// Returns why a node is not ready, as a phrase.
-fn why_unready(route: &Route) -> Option<String> {
-    match route.here() {
-        Some(term) => health::why_unready(&term.shared),
-        None => route.facts.why_unready(),
-    }
+fn why_unready(routes: &Routes) -> Option<String> {
+    let served = routes.all().filter_map(Route::here);
+    let why = served.map(|term| health::why_unready(&term.shared)).find(Option::is_some).flatten();
+    why.or_else(|| routes.why_unready())
 }
 
 /// Handles `/readyz`: 200 if the node owns the data and serves them, or follows the owner closely.
-async fn get_readiness(State(route): State<Route>) -> Response {
-    let why = why_unready(&route);
+async fn get_readiness(State(routes): State<Routes>) -> Response {
+    let why = why_unready(&routes);
     health::health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
 /// Handles `/status`: that of the term, if one serves here, and the cluster.
-async fn get_status(State(route): State<Route>) -> Response {
-    let mut body = match route.here() {
+async fn get_status(State(routes): State<Routes>) -> Response {
+    let mut body = match routes.all().find_map(Route::here) {
         Some(term) => health::status_body(&term.shared),
         None => {
-            let why = route.facts.why_unready();
+            let why = routes.why_unready();
             json!({
                 "status": if why.is_none() { "ok" } else { "unavailable" },
                 "reason": why,
@@ -148,14 +159,14 @@ async fn get_status(State(route): State<Route>) -> Response {
         }
     };
     if let Some(fields) = body.as_object_mut() {
-        fields.insert("cluster".to_owned(), route.facts.to_json());
+        fields.insert("cluster".to_owned(), routes.facts().to_json());
     }
     health::status_answer(body)
 }
 
 /// Handles `GET /_ebb/cluster`: the cluster as this node sees it.
-async fn get_cluster(State(route): State<Route>) -> Json<Value> {
-    Json(route.facts.to_json())
+async fn get_cluster(State(routes): State<Routes>) -> Json<Value> {
+    Json(routes.facts().to_json())
 }
 
 /// The body of a hand-over. An unknown name is refused.
@@ -170,12 +181,12 @@ struct HandOver {
 
 /// Handles `POST /_ebb/cluster/hand-over`: gives the data up once all is committed, and answers when
 /// another node owns them.
-async fn hand_over(State(route): State<Route>, request: Bytes) -> Result<Json<Value>> {
+async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
     })?;
+    let route = routes.shard(wanted.shard).ok_or_else(|| no_shard(wanted.shard))?;
     let facts = &route.facts;
-    known_shard(wanted.shard)?;
     if let Some(name) = &wanted.to {
         let target = find_node(facts, name).await;
         let target =
@@ -215,24 +226,37 @@ struct WantedBase {
 
 /// Handles `POST /_ebb/cluster/base`: has a base made. Where that takes longer than a request may, the
 /// answer says so, and the same with the entry in it goes on waiting.
-async fn make_base(State(route): State<Route>, request: Bytes) -> Result<Json<Value>> {
+async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: WantedBase = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
     })?;
-    known_shard(wanted.shard)?;
+    let shard = wanted.shard;
+    let route = routes.shard(shard).ok_or_else(|| no_shard(shard))?;
     let begun = route.facts.shard.make_base(wanted.entry).await;
     let (entry, made) =
         begun.ok_or_else(|| Error::unavailable("the node does not own the data"))?;
     let base = tokio::time::timeout(BASE, made).await;
-    Ok(Json(json!({ "shard": 0, "entry": entry, "base": base.ok().and_then(|base| base.ok()) })))
+    let base = base.ok().and_then(|base| base.ok());
+    Ok(Json(json!({ "shard": shard, "entry": entry, "base": base })))
 }
 
-/// There is one shard.
-fn known_shard(shard: u32) -> Result<()> {
-    match shard {
-        0 => Ok(()),
-        other => Err(Error::bad_request(format!("there is no shard {other}"))),
+fn no_shard(shard: u32) -> Error {
+    Error::bad_request(format!("there is no shard {shard}"))
+}
+
+/// The shard that the body of a request names, for whoever finds its owner; what else it says is read
+/// there.
+async fn named_shard(request: Request) -> Result<(Request, u32)> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(default)]
+        shard: u32,
     }
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, NAMED_MAX).await;
+    let body = body.map_err(|_| Error::bad_request("the body is too long".to_owned()))?;
+    let shard = serde_json::from_slice(&body).map_or(0, |Named { shard }| shard);
+    Ok((Request::from_parts(head, Body::from(body)), shard))
 }
 
 /// Finds a node by its name or id. One that has just started may not have been seen yet.

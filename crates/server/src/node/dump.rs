@@ -66,7 +66,8 @@ pub(super) fn clock_of(copied: &Copied) -> Result<Checkpoint, Failure> {
     let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);
     let of_shard = Checkpoint::decode_whole(&copied.record.clock);
     let terms = copied.nodes.iter().flat_map(|node| &node.terms);
-    let of_terms = terms.filter(|term| term.epoch == copied.record.epoch);
+    let of_terms =
+        terms.filter(|term| (term.shard, term.epoch) == (copied.record.shard, copied.record.epoch));
     let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
     let owed = |last: Checkpoint| {
         // A clock that stands used nothing behind its checkpoint.

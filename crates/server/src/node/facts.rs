@@ -10,9 +10,10 @@ use std::{
 };
 
 use clock::{ClockSource as _, Machine};
-use cluster::{ClusterRecord, NodeRecord, NodeState, Phase, ShardView, View};
+use cluster::{ClusterRecord, NodeRecord, NodeState, Phase, ShardView, View, home_shard};
+use mongo::IsHome;
 use serde_json::{Value, json};
-use store_shared::{Role, SharedNode, SharedShard};
+use store_shared::{Role, SharedShard};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -20,6 +21,9 @@ use super::about::About;
 
 /// A ledger that has not answered for so long is not reached.
 const SILENCE: Duration = Duration::from_secs(5);
+
+/// The MongoDB API, where homes of databases are found.
+pub(super) const MONGODB: &str = "mongodb";
 
 /// What is counted since the start, and measured now.
 #[derive(Debug, Default)]
@@ -44,7 +48,6 @@ pub(super) struct Facts {
     pub(super) cluster: Arc<ClusterRecord>,
     pub(super) node: Uuid,
     pub(super) about: Arc<About>,
-    pub(super) shared: Arc<SharedNode>,
     pub(super) view: watch::Receiver<View>,
     /// What the node is to the shard.
     pub(super) role: watch::Receiver<Role>,
@@ -61,6 +64,19 @@ pub(super) struct Owner {
 }
 
 impl Facts {
+    /// The same about another shard, for which nothing is counted yet.
+    pub(super) fn of_shard(&self, number: u32, shard: Arc<SharedShard>) -> Self {
+        let (role, counts) = (shard.role(), Arc::default());
+        Self { number, role, shard, counts, ..self.clone() }
+    }
+
+    /// Which databases of the MongoDB API have their home in the shard; `None`: all.
+    pub(super) fn is_home(&self) -> Option<IsHome> {
+        let (number, shards) = (self.number, self.cluster.shards);
+        let home = move |database: &str| home_shard(MONGODB, database, shards);
+        (1 < shards).then(|| IsHome::new(move |database| home(database) == number))
+    }
+
     /// What this node sees of the cluster, as a copy: whoever looked twice while it held the lock of the
     /// first look would wait for a writer that waits for him.
     pub(super) fn seen(&self) -> View {

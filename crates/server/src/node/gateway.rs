@@ -11,6 +11,7 @@ use tokio::{net::TcpStream, sync::watch};
 use super::{
     link::{Call, Called, LinkTls, Purpose, Verdict, greet},
     route::{Route, Way},
+    routes::Routes,
 };
 use crate::{admin, entrance::Entrance, term::Term};
 
@@ -21,7 +22,7 @@ const HELD_BACK: Duration = Duration::from_secs(3);
 
 /// Everything that comes in.
 pub(super) struct Gateway {
-    pub(super) route: Route,
+    pub(super) routes: Routes,
     /// Of the admin address; `None`: it is off.
     pub(super) admin: Option<Router>,
     /// Of the NoSQL API.
@@ -38,32 +39,41 @@ impl Entrance for Gateway {
     /// The client stays while those who serve it change.
     async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let mut client = ClientStream::movable(stream);
+        let mut shard = self.routes.any_shard();
         // Whoever serves is looked for when there is something to serve.
         while self.until_stop(client.has_begun()).await == Some(true) {
-            let goes_on = match self.find(Purpose::Mongo, peer, false).await {
+            let elsewhere = match self.find(shard, Purpose::Mongo, peer, false).await {
                 Some(Way::Here(term)) => {
-                    term.serve_movable(&mut client, peer.to_string()).await == Ended::Moves
+                    match term.serve_movable(&mut client, peer.to_string()).await {
+                        Ended::Moves => None,
+                        Ended::Elsewhere(database) => Some(database),
+                        Ended::Closed => return,
+                    }
                 }
                 Some(Way::There(passage)) => {
                     let passed = passage.pass_messages(&mut client, &self.rooms);
-                    self.until_stop(passed).await == Some(PassedOn::ServerEnded)
+                    match self.until_stop(passed).await {
+                        Some(PassedOn::ServerEnded) => None,
+                        Some(PassedOn::Elsewhere(database)) => Some(database),
+                        Some(PassedOn::ClientEnded) | None => return,
+                    }
                 }
-                None => false,
+                None => return,
             };
-            if !goes_on {
-                return;
+            if let Some(database) = elsewhere {
+                shard = self.routes.home(&database);
             }
         }
     }
 
     async fn nosql(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
-        if let Some(term) = self.route.here() {
+        if let Some(term) = self.routes.first().here() {
             return term.nosql(stream, peer).await;
         }
         let stop = self.stopped.clone();
         let opened = cosmos::open_forwarded(stream, self.certificate.as_ref(), stop).await;
         let Some((mut stream, scheme)) = opened else { return };
-        match self.find(Purpose::Nosql, peer, scheme == "https").await {
+        match self.find(0, Purpose::Nosql, peer, scheme == "https").await {
             Some(Way::Here(term)) => term.serve_nosql(stream, peer, scheme).await,
             Some(Way::There(passage)) => {
                 self.until_stop(passage.pass_on(&mut *stream)).await;
@@ -84,8 +94,15 @@ impl Entrance for Gateway {
 }
 
 impl Gateway {
-    async fn find(&self, purpose: Purpose, client: SocketAddr, secure: bool) -> Option<Way> {
-        self.until_stop(self.route.find(purpose, client, secure)).await.flatten()
+    async fn find(
+        &self,
+        shard: u32,
+        purpose: Purpose,
+        client: SocketAddr,
+        secure: bool,
+    ) -> Option<Way> {
+        let found = self.routes.shard(shard)?.find(purpose, client, secure);
+        self.until_stop(found).await.flatten()
     }
 
     /// What comes of something; `None`: the process ends before.
@@ -104,45 +121,36 @@ impl Gateway {
                 Some(tls) => tls.accept(stream).await?,
                 None => Box::new(stream),
             };
-            greet(stream, self.route.dialer.key.clone()).await
+            greet(stream, self.routes.first().dialer.key.clone()).await
         };
         let called = match tokio::time::timeout(PATIENCE, greeted).await {
             Ok(Ok(called)) => called,
             Ok(Err(error)) => return tracing::debug!(%error, %peer, "a call on the link"),
             Err(_) => return tracing::debug!(%peer, "a call on the link that was not finished"),
         };
+        let Some(route) = self.routes.shard(called.call.shard) else {
+            let _ = called.answer(Verdict::NotOwner).await;
+            return;
+        };
         if called.call.purpose.is_word() {
-            self.hear(called.call.purpose);
+            hear(route, called.call.purpose);
             let _ = called.answer(Verdict::Served).await;
             return;
         }
-        match self.accepted(&called.call) {
-            Ok(term) => self.serve(called, term, peer).await,
+        match self.accepted(route, &called.call) {
+            Ok(term) => self.serve(called, (route, term), peer).await,
             Err(verdict) => {
                 let _ = called.answer(verdict).await;
             }
         }
     }
 
-    /// Does what another node says.
-    fn hear(&self, word: Purpose) {
-        let shard = &self.route.facts.shard;
-        match word {
-            Purpose::HoldBack => shard.hold_back(HELD_BACK),
-            // One whose wall clock is off goes on letting others go first.
-            Purpose::GoFirst if self.route.facts.is_off() => {}
-            Purpose::GoFirst => shard.go_first(),
-            Purpose::Look => shard.look(),
-            Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
-        }
-    }
-
     /// The term that serves a call, or why none does.
-    fn accepted(&self, call: &Call) -> Result<Arc<Term>, Verdict> {
-        if call.cluster != self.route.dialer.cluster {
+    fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<Term>, Verdict> {
+        if call.cluster != route.dialer.cluster {
             return Err(Verdict::OtherCluster);
         }
-        let term = self.route.here().ok_or(Verdict::NotOwner)?;
+        let term = route.here().ok_or(Verdict::NotOwner)?;
         let is_on = match call.purpose {
             Purpose::Mongo => term.shared.doors.mongo.is_some(),
             Purpose::Nosql => term.shared.doors.cosmos.is_some(),
@@ -154,14 +162,14 @@ impl Gateway {
         }
         // Where this address asks nobody who they are, everybody is this machine. Whoever came in by one
         // that other machines reach is not.
-        if call.purpose == Purpose::Admin && self.route.dialer.open && !call.open {
+        if call.purpose == Purpose::Admin && route.dialer.open && !call.open {
             return Err(Verdict::OtherAccess);
         }
         Ok(term)
     }
 
-    async fn serve(&self, called: Called, term: Arc<Term>, peer: SocketAddr) {
-        let counts = &self.route.facts.counts;
+    async fn serve(&self, called: Called, (route, term): (&Route, Arc<Term>), peer: SocketAddr) {
+        let counts = &route.facts.counts;
         counts.received.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let Call { purpose, client, secure, .. } = called.call;
         let client = client.unwrap_or(peer);
@@ -170,8 +178,10 @@ impl Gateway {
             Purpose::Mongo => {
                 // The node that passed it on finds who answers what is not answered here.
                 let mut stream = ClientStream::movable(stream);
-                if term.serve_movable(&mut stream, client.to_string()).await == Ended::Moves {
-                    stream.end_unbegun().await;
+                match term.serve_movable(&mut stream, client.to_string()).await {
+                    // Whoever passes a message on to the wrong shard finds another by itself.
+                    Ended::Moves | Ended::Elsewhere(_) => stream.end_unbegun().await,
+                    Ended::Closed => {}
                 }
             }
             Purpose::Nosql => {
@@ -186,5 +196,18 @@ impl Gateway {
             }
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }
+    }
+}
+
+/// Does what another node says of a shard.
+fn hear(route: &Route, word: Purpose) {
+    let shard = &route.facts.shard;
+    match word {
+        Purpose::HoldBack => shard.hold_back(HELD_BACK),
+        // One whose wall clock is off goes on letting others go first.
+        Purpose::GoFirst if route.facts.is_off() => {}
+        Purpose::GoFirst => shard.go_first(),
+        Purpose::Look => shard.look(),
+        Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
     }
 }

@@ -16,6 +16,8 @@ use crate::{
     nosql::random_bytes,
 };
 
+/// How many shards a cluster may have: a node has a store and two threads for each.
+const SHARDS_MAX: u32 = 64;
 /// The format of records and entries that this version writes and reads.
 const FORMAT: u32 = 1;
 /// The same of a cluster that is being made of a directory: no node starts on it.
@@ -149,10 +151,23 @@ fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
             record.format
         ));
     }
-    if record.shards != 1 {
-        return refused(format!("the cluster has {} shards, and this version one", record.shards));
+    if !(1..=SHARDS_MAX).contains(&record.shards) {
+        return refused(format!(
+            "the cluster has {} shards, and this version 1 to {SHARDS_MAX}",
+            record.shards
+        ));
     }
     Ok(record)
+}
+
+/// Refuses a cluster of several shards, for what is done with the data of one.
+pub(super) fn one_shard(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
+    match record.shards {
+        1 => Ok(record),
+        shards => Err(Failure::Refused(Refused::Unusable(format!(
+            "the cluster has {shards} shards, and this is done with clusters of one"
+        )))),
+    }
 }
 
 #[cfg(test)]
@@ -174,7 +189,8 @@ mod tests {
             (None, "cluster init"),
             (Some(record(2, 1)), "format 2"),
             (Some(record(UNFINISHED, 1)), "not finished"),
-            (Some(record(1, 2)), "2 shards"),
+            (Some(record(1, 0)), "0 shards"),
+            (Some(record(1, 1_000)), "1000 shards"),
         ] {
             let ledger = MemoryLedger::new();
             if let Some(record) = made {

@@ -9,16 +9,16 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use super::route::Route;
+use super::{route::Route, routes::Routes};
 use crate::admin::metrics::{metrics_answer, registry_of};
 
 /// Handles `GET /metrics`.
-pub(super) async fn get_metrics(State(route): State<Route>) -> Response {
-    let mut registry = match route.here() {
+pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
+    let mut registry = match routes.all().find_map(Route::here) {
         Some(term) => registry_of(&term.shared),
         None => Registry::default(),
     };
-    of_node(&route, &mut registry);
+    of_node(routes.first(), &mut registry);
     metrics_answer(&registry)
 }
 

@@ -1,6 +1,6 @@
 //! A node of a cluster: the addresses and the link to other nodes, which it has for as long as it
-//! runs, its copy of the data, which follows the cluster's, and, while it owns them, a term that serves
-//! them. Clients of a node that does not own the data are passed on to the one that does.
+//! runs, its copies of the shards, which follow the cluster's, and for each shard that it owns a term
+//! that serves it. Clients of a node that does not own the data are passed on to the one that does.
 //!
 //! ```text
 //! open   data directory → the cluster's record → identity → addresses bound → follower started
@@ -32,6 +32,9 @@ mod moving;
 mod moving_tests;
 mod ownership;
 mod route;
+mod routes;
+#[cfg(test)]
+mod shards_tests;
 mod start;
 mod terms;
 #[cfg(test)]

@@ -11,7 +11,8 @@ use super::{
     dump,
     from_directory::{Moved, make_of_directory},
     ledger::{
-        UNFINISHED, connect, ledger_failure, new_record, options_of, read_cluster, unfinished,
+        UNFINISHED, connect, ledger_failure, new_record, one_shard, options_of, read_cluster,
+        unfinished,
     },
     verifying::{self, NodeVerified},
 };
@@ -55,7 +56,7 @@ pub fn dump_cluster(
 ) -> Result<u64, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
-        let record = read_cluster(&ledger).await?;
+        let record = one_shard(read_cluster(&ledger).await?)?;
         dump::dump_cluster(&ledger, &record, directory, tell).await
     })
 }
@@ -69,7 +70,7 @@ pub fn verify_node(
 ) -> Result<NodeVerified, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
-        let record = read_cluster(&ledger).await?;
+        let record = one_shard(read_cluster(&ledger).await?)?;
         verifying::verify_node(&ledger, &record, directory, tell).await
     })
 }

@@ -185,14 +185,15 @@ impl Passage {
     }
 
     /// Passes messages of the MongoDB API on. Another node may go on with the client where this one has
-    /// ended.
+    /// ended, or where a message is for another shard.
     pub(super) async fn pass_messages(
         self,
         client: &mut ClientStream<impl Duplex>,
         rooms: &Rooms,
     ) -> PassedOn {
+        let is_home = self.facts.is_home();
         let over = pin!(is_over(self.facts, self.owner));
-        client.pass_on(self.stream, over, rooms).await
+        client.pass_on(self.stream, over, rooms, is_home.as_ref()).await
     }
 }
 

@@ -1,27 +1,38 @@
 //! Opens a node and stops it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use auth::Key;
 use clock::{ClockSource, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
+use memory::Plan;
 use mongo::Rooms;
 use portal::Login;
 use store::Store as _;
 use store_shared::{
     ClockSources, NodeOptions, ShardClock, ShardClockOptions, ShardOptions, SharedNode,
 };
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use store_tree::TreeOptions;
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
 
 use super::{
     about::{About, PLACE_BYTES, place_of},
     admin, clock_guard,
-    facts::{Counts, Facts},
+    facts::Facts,
     gateway::Gateway,
     identity::open_identity,
     ledger::read_cluster,
     link::{Dialer, LinkTls},
     route::Route,
+    routes::Routes,
     terms::Terms,
 };
 use crate::{
@@ -42,18 +53,17 @@ use crate::{
 /// How long a node may take until it is ready, before its start is reported all the same.
 const READY: Duration = Duration::from_secs(20);
 
-/// The shard that there is.
-const SHARD: u32 = 0;
 /// Messages that are passed on may hold this part (a quarter) of the memory for operations.
 const PASSED: usize = 4;
 
 /// A node that runs.
 pub(crate) struct Node {
-    facts: Facts,
-    route: Route,
+    shared: Arc<SharedNode>,
+    routes: Routes,
     /// Ends the terms.
     stop_terms: watch::Sender<bool>,
-    terms: JoinHandle<()>,
+    /// Of each shard.
+    terms: Vec<JoinHandle<()>>,
     /// The lock of the data directory; goes last.
     data_dir: DataDir,
 }
@@ -98,34 +108,51 @@ pub(crate) async fn open<L: Ledger>(
     let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
     settings.place_bytes = PLACE_BYTES;
     let sources = clock_sources(&config);
-    let clock = shard_clock(&config, &settings, &sources);
-    let shared = Arc::new(open_shared(&config, settings, &clock, ledger, &data_dir)?);
-    let shard = shared.shard(SHARD).cloned();
-    let shard = shard.ok_or_else(|| Failure::Failed("the node has no shard".to_owned()))?;
-    let facts = Facts {
-        cluster: Arc::new(record),
-        node,
-        about,
-        view: shared.view(),
-        role: shard.role(),
-        number: SHARD,
-        shard,
-        shared,
-        counts: Arc::new(Counts::default()),
-    };
-    let (current, terms) = watch::channel(None);
+    let clocks: Vec<_> =
+        (0..record.shards).map(|_| shard_clock(&config, &settings, &sources)).collect();
+    let shared = Arc::new(open_shared(&config, settings, &clocks, ledger, &data_dir)?);
     let dialer = Dialer {
-        cluster: facts.cluster.id,
+        cluster: record.id,
+        shard: 0,
         key: Key::of(&secret.sign(&[b"link between nodes"])).map_err(failed)?,
         tls: tls.clone(),
         open: site.login == Login::Open,
     };
     let places = listen::Places::of_descriptors(listen::descriptor_limit());
-    let route = Route::new(facts.clone(), terms, dialer, places);
+    let first = shared.shard(0).ok_or_else(|| failed("the cluster has no shard"))?;
+    let facts = Facts {
+        number: 0,
+        cluster: Arc::new(record),
+        node,
+        about,
+        view: shared.view(),
+        role: first.role(),
+        shard: Arc::clone(first),
+        counts: Arc::default(),
+    };
+    let (currents, routes): (Vec<_>, Vec<_>) = (0..)
+        .zip(shared.shards())
+        .map(|(number, shard)| {
+            let (current, terms) = watch::channel(None);
+            let facts = facts.of_shard(number, Arc::clone(shard));
+            let dialer = Dialer { shard: number, ..dialer.clone() };
+            (current, Route::new(facts, terms, dialer, places.clone()))
+        })
+        .unzip();
     let site = Arc::new(site);
+    let (stop_terms, terms_stopped) = watch::channel(false);
+    let terms = routes.iter().zip(clocks).zip(currents).map(|((route, clock), current)| {
+        let terms = Terms { site: Arc::clone(&site), route: route.clone(), clock, current };
+        tokio::spawn(terms.run(terms_stopped.clone()))
+    });
+    let terms = terms.collect();
+    let guards = routes.iter().map(|route| clock_guard::start(route, &sources, stopped));
+    let guards: Vec<_> = guards.collect();
+    let routes = Routes::of(routes.into_iter());
+    let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
     let gateway = Arc::new(Gateway {
-        admin: site.pages.clone().map(|pages| admin::routes(route.clone(), pages)),
-        route: route.clone(),
+        admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
+        routes: routes.clone(),
         certificate: site.nosql.as_ref().and_then(|settings| settings.certificate.clone()),
         tls,
         rooms: Rooms {
@@ -134,12 +161,9 @@ pub(crate) async fn open<L: Ledger>(
         },
         stopped: stopped.clone(),
     });
-    let (stop_terms, terms_stopped) = watch::channel(false);
-    let terms = Terms { site: Arc::clone(&site), route: route.clone(), clock, current };
-    let terms = tokio::spawn(terms.run(terms_stopped));
     let mut tasks = accept(bound, listener, &gateway, stopped);
-    tasks.push(clock_guard::start(&route, &sources, stopped));
-    let node = Node { facts, route, stop_terms, terms, data_dir };
+    tasks.extend(guards);
+    let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
 }
@@ -202,21 +226,34 @@ fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> 
     })
 }
 
+/// The directory of a shard's store. That of the first is named as that of a server of its own.
+fn store_folder(data: &Path, shard: u32) -> PathBuf {
+    match shard {
+        0 => data.join("store"),
+        other => data.join(format!("store-{other}")),
+    }
+}
+
 fn open_shared<L: Ledger>(
     config: &Config,
     settings: Settings,
-    clock: &Arc<ShardClock>,
+    clocks: &[Arc<ShardClock>],
     ledger: Arc<L>,
     data_dir: &DataDir,
 ) -> Result<SharedNode, Failure> {
+    let shares = Plan { process: plan_memory(config).process / clocks.len().max(1) };
+    let shards = (0..).zip(clocks).map(|(number, clock)| ShardOptions {
+        tree: TreeOptions {
+            path: store_folder(&data_dir.path, number),
+            ..store_options(config, shares, &data_dir.path)
+        },
+        clock: Arc::clone(clock) as Arc<_>,
+        time: Arc::clone(clock) as Arc<_>,
+    });
     let options = NodeOptions {
         settings,
         boot_clock: Arc::new(|| u64::try_from(Machine.boot_ns()).unwrap_or(0)),
-        shards: vec![ShardOptions {
-            tree: store_options(config, plan_memory(config), &data_dir.path),
-            clock: Arc::clone(clock) as Arc<_>,
-            time: Arc::clone(clock) as Arc<_>,
-        }],
+        shards: shards.collect(),
     };
     SharedNode::open(options, ledger).map_err(|error| match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
@@ -236,7 +273,7 @@ fn accept(
     gateway: &Arc<Gateway>,
     stopped: &watch::Receiver<bool>,
 ) -> Vec<JoinHandle<()>> {
-    let places = gateway.route.places.clone();
+    let places = gateway.routes.first().places.clone();
     let mut tasks = bound.accept(gateway, stopped, &places);
     let gateway = Arc::clone(gateway);
     tasks.push(tokio::spawn(listen::accept_connections(
@@ -252,44 +289,48 @@ impl Node {
     /// Waits until requests would be served, here or elsewhere, for as long as that takes usually.
     async fn wait_until_ready(&self) {
         let ready = async {
-            let (mut view, mut terms) = (self.facts.view.clone(), self.route.terms.clone());
-            let would_serve = || self.route.here().is_some() || self.facts.why_unready().is_none();
-            while !self.facts.has_looked() || !would_serve() {
+            let mut view = self.shared.view();
+            while !self.routes.facts().has_looked() || self.routes.why_unready().is_some() {
                 tokio::select! {
                     _ = view.changed() => {}
-                    _ = terms.changed() => {}
                     () = background::wait_for(Duration::from_millis(100)) => {}
                 }
             }
         };
         if tokio::time::timeout(READY, ready).await.is_err() {
-            let why = self.facts.why_unready().unwrap_or_default();
+            let why = self.routes.why_unready().unwrap_or_default();
             tracing::warn!(why, "the node is not ready yet");
         }
     }
 
-    /// Tells the connections of the term that serves to end, after its data were handed over.
+    /// Tells the connections of the terms that serve to end, after their data were handed over.
     pub(crate) async fn hand_over(&self) {
-        if self.route.here().is_none() {
-            return;
+        let mut given_up = JoinSet::new();
+        for route in self.routes.all().filter(|route| route.here().is_some()) {
+            let route = route.clone();
+            given_up.spawn(async move { route.hand_over().await });
         }
-        if !self.route.hand_over().await {
-            tracing::warn!("the data were not handed over in time; another node takes over");
+        while let Some(given_up) = given_up.join_next().await {
+            if !given_up.unwrap_or(false) {
+                tracing::warn!("the data were not handed over in time; another node takes over");
+            }
         }
     }
 
-    /// Ends the term that serves, and closes the store.
+    /// Ends the terms that serve, and closes the stores.
     pub(crate) async fn stop(self) -> Result<(), Failure> {
-        let Self { facts, route, stop_terms, terms, data_dir } = self;
+        let Self { shared, routes, stop_terms, terms, data_dir } = self;
         stop_terms.send_replace(true);
-        end_tasks(vec![terms]).await;
-        let (shared, shard) = (Arc::clone(&facts.shared), Arc::clone(&facts.shard));
-        drop((facts, route));
+        end_tasks(terms).await;
+        drop(routes);
         let stopping = Arc::clone(&shared);
         // Joins threads.
         tokio::task::spawn_blocking(move || stopping.stop()).await.map_err(failed)?;
-        let closed = shard.tree().close().await;
-        drop((shared, shard));
+        let mut closed = Ok(());
+        for shard in shared.shards() {
+            closed = closed.and(shard.tree().close().await);
+        }
+        drop(shared);
         drop(data_dir);
         closed.map_err(failed)
     }

@@ -101,7 +101,8 @@ impl Terms {
         let measured = store.tree_metrics();
         let engine = Engine::open(store, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
-        Term::begin(&self.site, engine, measured, features).await
+        let is_home = self.route.facts.is_home();
+        Term::begin(&self.site, engine, measured, features, is_home).await
     }
 
     /// Ends the term, and gives the data up when nobody uses the engine any more: a client hears of it

@@ -36,11 +36,15 @@ pub(super) fn cluster_config(name: &str) -> ClusterConfig {
 }
 
 pub(super) async fn ledger(clock: &str) -> Arc<MemoryLedger> {
+    ledger_of_shards(clock, 1).await
+}
+
+pub(super) async fn ledger_of_shards(clock: &str, shards: u32) -> Arc<MemoryLedger> {
     let ledger = MemoryLedger::new();
     let record = ClusterRecord {
         format: 1,
         id: Uuid::from_u128(7),
-        shards: 1,
+        shards,
         clock: clock.to_owned(),
         secret: Bytes::from_static(&[7; 32]),
     };

@@ -38,6 +38,9 @@ impl Purpose {
 pub(crate) struct Call {
     /// Which cluster the caller means.
     pub(crate) cluster: Uuid,
+    /// Which shard it is about.
+    #[serde(default)]
+    pub(crate) shard: u32,
     /// What the stream is.
     pub(crate) purpose: Purpose,
     /// The client's address; `None`: the caller itself.

@@ -26,10 +26,12 @@ pub(crate) enum Unreached {
     Refused(Verdict),
 }
 
-/// What all calls of a node have in common.
+/// What all calls of a node about a shard have in common.
 #[derive(Clone)]
 pub(crate) struct Dialer {
     pub(crate) cluster: Uuid,
+    /// The shard that they are about.
+    pub(crate) shard: u32,
     pub(crate) key: Key,
     /// `None`: without TLS, on one machine.
     pub(crate) tls: Option<LinkTls>,
@@ -60,8 +62,8 @@ impl Dialer {
             };
             let nonce = random_bytes().map_err(Unreached::Silent)?;
             let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-            let call =
-                Call { cluster: self.cluster, purpose, client, secure, open: self.open, nonce };
+            let Self { cluster, shard, open, .. } = *self;
+            let call = Call { cluster, shard, purpose, client, secure, open, nonce };
             let verdict = greeting::call(&mut *stream, &call, &self.key).await;
             match verdict.map_err(Unreached::Silent)? {
                 Verdict::Served => Ok(stream),

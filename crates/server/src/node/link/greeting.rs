@@ -99,6 +99,7 @@ mod tests {
     fn example() -> Call {
         Call {
             cluster: Uuid::from_u128(1),
+            shard: 3,
             purpose: Purpose::Mongo,
             client: Some("10.0.0.1:5".parse().unwrap()),
             secure: false,

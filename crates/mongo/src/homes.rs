@@ -1,0 +1,125 @@
+//! Which database a message is about. In a cluster of several shards each database has a home, and whoever
+//! is its server answers. Where that is, is not known here.
+
+use std::{fmt, sync::Arc};
+
+use document::{DocRef, ValueRef};
+
+use crate::{
+    command_row::Home,
+    commands::COMMANDS,
+    repeatable::command_of,
+    wire::{Header, OpCode},
+};
+
+/// Whether a server is the home of a database.
+#[derive(Clone)]
+pub struct IsHome(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl IsHome {
+    /// Asks this function.
+    pub fn new(is_home: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_home))
+    }
+
+    /// The database for whose sake another server has to get the message; `None`: this one answers it.
+    pub(crate) fn elsewhere(&self, header: &Header, payload: &[u8]) -> Option<String> {
+        let database = database_of(header, payload)?;
+        (!(self.0)(database)).then(|| database.to_owned())
+    }
+}
+
+impl fmt::Debug for IsHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IsHome")
+    }
+}
+
+/// Whether a message can be looked into. Servers that have to do so agree on no compression with their
+/// clients.
+pub(crate) fn is_readable(header: &Header) -> bool {
+    header.code != OpCode::Compressed as i32
+}
+
+/// The database that a message is about. `None`: any server answers it, also that it is no command.
+fn database_of<'a>(header: &Header, payload: &'a [u8]) -> Option<&'a str> {
+    let body = command_of(header, payload)?;
+    // Whoever answers says that there is no such command.
+    let known = COMMANDS.find_body(body)?;
+    match known.row.home {
+        Home::Any => None,
+        Home::Database => text(body.get("$db")?),
+        Home::Namespace => database_in(text(body.get(known.row.name)?)?),
+        Home::Namespaces => {
+            let spaces = body.get("nsInfo")?.as_array()?;
+            let first: DocRef<'_> = spaces.iter().next()?.as_document()?;
+            database_in(text(first.get("ns")?)?)
+        }
+    }
+}
+
+fn text(value: ValueRef<'_>) -> Option<&str> {
+    if let ValueRef::String(text) = value { Some(text) } else { None }
+}
+
+/// The database of a namespace `database.collection`.
+fn database_in(namespace: &str) -> Option<&str> {
+    namespace.split_once('.').map(|(database, _)| database)
+}
+
+#[cfg(test)]
+mod tests {
+    use document::{Document, Value, doc};
+
+    use super::*;
+    use crate::wire::{HEADER_BYTES, msg_reply};
+
+    fn database(body: Document) -> Option<String> {
+        let message = msg_reply(1, 0, body.to_buf().bytes(), false, false);
+        let (head, payload) = message.split_at(HEADER_BYTES);
+        let header = Header::read(head.try_into().unwrap()).unwrap();
+        database_of(&header, payload).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_message_is_about_the_database_that_its_command_works_on() {
+        let spaces = Value::Array(vec![doc! { "ns": "one.c" }.into()]);
+        for (body, wanted) in [
+            (doc! { "find": "c", "$db": "one" }, Some("one")),
+            (doc! { "dropDatabase": 1, "$db": "one" }, Some("one")),
+            (doc! { "hello": 1, "$db": "admin" }, None),
+            (doc! { "ping": 1, "$db": "one" }, None),
+            (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
+            (doc! { "renameCollection": "one.c", "to": "one.d", "$db": "admin" }, Some("one")),
+            (doc! { "bulkWrite": 1, "nsInfo": spaces, "$db": "admin" }, Some("one")),
+            (doc! { "bulkWrite": 1, "$db": "admin" }, None),
+            (doc! { "renameCollection": 1, "$db": "admin" }, None),
+            (doc! { "nothing": 1, "$db": "one" }, None),
+            (doc! { "find": "c" }, None),
+        ] {
+            assert_eq!(database(body.clone()).as_deref(), wanted, "{body:?}");
+        }
+    }
+
+    /// Documents may come before the command that they belong to.
+    #[test]
+    fn a_body_behind_other_sections_is_found() {
+        let body = doc! { "insert": "c", "$db": "one" }.to_buf();
+        let document = doc! { "_id": 1 }.to_buf();
+        let name = b"documents\0";
+        let section = [name, document.bytes()].concat();
+        let length = u32::try_from(section.len() + 4).unwrap().to_le_bytes();
+        let payload = [&[0; 4][..], &[1], &length, &section, &[0], body.bytes()].concat();
+        let len = HEADER_BYTES + payload.len();
+        let header = Header { len, request_id: 1, response_to: 0, code: OpCode::Msg as i32 };
+        assert_eq!(database_of(&header, &payload), Some("one"));
+        let is_home = IsHome::new(|database| database == "one");
+        assert_eq!(is_home.elsewhere(&header, &payload), None);
+        let is_home = IsHome::new(|database| database == "two");
+        assert_eq!(is_home.elsewhere(&header, &payload).as_deref(), Some("one"));
+        for end in 0..payload.len() {
+            let cut = payload.get(..end).unwrap();
+            assert_eq!(database_of(&header, cut), None, "{end}");
+        }
+    }
+}
