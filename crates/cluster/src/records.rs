@@ -39,10 +39,17 @@ pub struct NodeRecord {
     pub beat: u64,
     /// Whether it may go on.
     pub state: NodeState,
-    /// Addresses, version and boot id.
+    /// Addresses, version and boot id; empty where the node was forgotten.
     pub about: Bytes,
     /// Of each shard that it owns.
     pub terms: Vec<TermRecord>,
+}
+
+impl NodeRecord {
+    /// Whether somebody has said that this node is gone and that nobody should see it any more.
+    pub fn is_forgotten(&self) -> bool {
+        self.state == NodeState::Fenced && self.about.is_empty()
+    }
 }
 
 /// A node's time as the owner of a shard, as of its last beat.

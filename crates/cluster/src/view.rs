@@ -12,7 +12,7 @@ pub struct View {
     pub owner: Option<(Uuid, u64)>,
     /// The shard's record.
     pub shard: Option<ShardRecord>,
-    /// All nodes.
+    /// All nodes but those that were forgotten.
     pub nodes: Vec<NodeRecord>,
     /// The last entry that this node has applied.
     pub applied: u64,

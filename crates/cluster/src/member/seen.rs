@@ -39,7 +39,7 @@ impl Member {
         View {
             owner: self.shard_owner(),
             shard: self.record().cloned(),
-            nodes: self.watch.records().cloned().collect(),
+            nodes: self.watch.records().filter(|node| !node.is_forgotten()).cloned().collect(),
             applied,
             committed: committed.unwrap_or(0).max(applied),
             incarnation: self.lease.incarnation(),

@@ -8,6 +8,7 @@
 //! status      which nodes there are, who owns the data, who is behind
 //! hand-over   has another node own the data
 //! base        has the owner write a base now
+//! forget      takes a node that is gone for good out of the lists
 //! ```
 
 use std::{path::PathBuf, process::ExitCode};
@@ -80,6 +81,9 @@ pub(super) fn command() -> Command {
         .about("Have another node own the data of a shard")
         .arg(shard)
         .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
+    let forget = CassandraValues::augment_args(Command::new("forget"))
+        .about("Take a node that is gone for good out of the lists; it may come back as a new one")
+        .arg(Arg::new("node").value_name("NODE").required(true).help("Name or id of that node"));
     Command::new("cluster")
         .about("Show a cluster, or tell it something")
         .subcommand(init)
@@ -88,6 +92,7 @@ pub(super) fn command() -> Command {
         .subcommand(Command::new("status").about("Show nodes and shards"))
         .subcommand(hand_over)
         .subcommand(base)
+        .subcommand(forget)
 }
 
 /// Returns what was typed behind `hand-over`.
@@ -165,6 +170,22 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
     ));
     differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
     if differences.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+}
+
+/// Forgets a node.
+pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
+    let called = matches.get_one::<String>("node").map_or("", String::as_str);
+    let at = match cassandra_of(matches) {
+        Ok(at) => at,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    match server::forget_node(&at, called) {
+        Ok(server::Forgotten { name, node }) => {
+            print_text(format!("node {name} ({node}) is forgotten\n"));
+        }
+        Err(failure) => return end_failed(failure),
+    }
+    ExitCode::SUCCESS
 }
 
 /// Prints a line for each so many bytes.

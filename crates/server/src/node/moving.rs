@@ -1,5 +1,6 @@
 //! What an operator has done beside the nodes: a cluster made, empty or of a directory, its data written
-//! as a directory, and the copy of a stopped node verified. None of it asks a node for anything.
+//! as a directory, the copy of a stopped node verified, and a node forgotten. None of it asks a node for
+//! anything.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use uuid::Uuid;
 
 use super::{
     dump,
+    forgetting::{self, Forgotten},
     from_directory::{Moved, make_of_directory},
     ledger::{
         UNFINISHED, connect, ledger_failure, new_record, options_of, read_cluster, unfinished,
@@ -71,6 +73,15 @@ pub fn verify_node(
         let ledger = connect(at).await?;
         let record = read_cluster(&ledger).await?;
         verifying::verify_node(&ledger, &record, directory, tell).await
+    })
+}
+
+/// Takes a node that is gone for good, of this name or id, out of all lists.
+pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<Forgotten, Failure> {
+    block_on(async {
+        let ledger = connect(at).await?;
+        let record = read_cluster(&ledger).await?;
+        forgetting::forget(&ledger, &record, called, forgetting::silence()).await
     })
 }
 
