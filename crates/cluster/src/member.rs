@@ -53,6 +53,8 @@ pub struct Member {
     stands_down: bool,
     /// Where its tree goes on, until it follows from there.
     returns: Option<Place>,
+    /// The tree may have more than its place says.
+    unsure: bool,
     /// Behind which entry the newest base stands.
     base_entry: u64,
     facts: Vec<Fact>,
@@ -63,15 +65,17 @@ pub struct Member {
 }
 
 impl Member {
-    /// Of a node that has just started, with a tree that stands here.
-    pub fn new(settings: Settings, tree: Place) -> Self {
+    /// Of a node that has just started, with a tree that stands here, or, where that is unsure, may have
+    /// more: its place was noted before its last entries were.
+    pub fn new(settings: Settings, tree: Place, unsure: bool) -> Self {
         let (lease_machine, watch_machine, follower) = (1, 2, 3);
         Self {
             lease: Lease::new(settings.clone(), lease_machine),
             lease_machine,
             watch: Watch::new(settings.clone(), watch_machine),
             watch_machine,
-            seat: Seat::Following(Follower::new(settings.clone(), follower, tree)),
+            seat: Seat::Following(Follower::new(settings.clone(), follower, tree, unsure)),
+            unsure,
             settings,
             machines: follower,
             former: Vec::new(),
@@ -183,8 +187,8 @@ impl Member {
     }
 
     /// Its tree goes on, from here: it follows as at a start, once it does not own the shard any more.
-    pub fn go_on(&mut self, tree: Place) {
-        self.stands_down = false;
+    pub fn go_on(&mut self, tree: Place, unsure: bool) {
+        (self.stands_down, self.unsure) = (false, unsure);
         self.returns = Some(tree);
         if !matches!(self.seat, Seat::Owning(_)) {
             self.follow(tree);
@@ -269,7 +273,7 @@ impl Member {
         let returns = self.returns.take();
         self.facts.extend(returns.map(|_| Fact::WentOn));
         let tree = returns.unwrap_or(tree);
-        let mut follower = Follower::new(self.settings.clone(), self.machines, tree);
+        let mut follower = Follower::new(self.settings.clone(), self.machines, tree, self.unsure);
         let facts = follower.note_terms(self.watch.terms());
         self.seat = Seat::Following(follower);
         self.follower_facts(facts);
@@ -310,6 +314,7 @@ impl Member {
             FollowerFact::Committed { entry, place } => Fact::Apply { entry, place },
             FollowerFact::Load(base) => Fact::Load(base),
             FollowerFact::Missing(missing) => Fact::Missing(missing),
+            FollowerFact::Astray(error) => Fact::Astray(error),
             FollowerFact::Damaged(error) => Fact::Damaged(error),
         }));
     }
@@ -325,6 +330,9 @@ impl Member {
                 self.stand_due = now + self.settings.lease;
                 self.facts.push(Fact::Missing(missing));
                 self.follow(place);
+                if let Seat::Following(follower) = &mut self.seat {
+                    follower.note_missing(missing);
+                }
             }
             TakerFact::Damaged(error) => {
                 self.facts.push(Fact::Damaged(error));

@@ -66,6 +66,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
             Some(("dump", dump)) => return cluster::run_dump(dump),
             Some(("verify", verify)) => return cluster::run_verify(verify),
             Some(("forget", forget)) => return cluster::run_forget(forget),
+            Some(("accept-loss", accept)) => return cluster::run_accept_loss(accept),
             Some(("hand-over", inner)) => (cluster::hand_over_of(inner), inner),
             Some(("base", inner)) => (cluster::base_of(inner), inner),
             Some((_, status)) => (Request::Cluster, status),

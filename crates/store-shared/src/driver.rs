@@ -132,7 +132,7 @@ impl<L: Ledger> Driver<L> {
             Some(Command::StandDown) => {
                 self.member.stand_down((self.boot_clock)(), host);
             }
-            Some(Command::FollowFrom(place)) => self.member.go_on(place),
+            Some(Command::FollowFrom(place, unsure)) => self.member.go_on(place, unsure),
             Some(Command::HandOver) => self.member.hand_over(),
             Some(Command::MakeBase(wanted)) => {
                 // Who asks another node hears that it is none.
@@ -214,6 +214,7 @@ impl<L: Ledger> Driver<L> {
             }
             Fact::WentOn => Step::WentOn,
             Fact::Missing(missing) => Step::Failed(missing.to_string()),
+            Fact::Astray(error) => Step::CopyFailed(error),
             Fact::Damaged(error) => Step::Failed(error.to_string()),
         };
         let _ = self.steps.send(step);

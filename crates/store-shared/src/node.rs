@@ -100,7 +100,11 @@ impl SharedNode {
         let (view, seen) = watch::channel(View::default());
         let outstanding: Arc<Outstanding> = Arc::default();
         let driver = Driver {
-            member: Member::new(options.settings.clone(), copy.book.newest().place),
+            member: Member::new(
+                options.settings.clone(),
+                copy.book.newest().place,
+                copy.is_unsure(),
+            ),
             ledger,
             clock: Arc::clone(&options.clock),
             until: 0,

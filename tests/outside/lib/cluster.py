@@ -51,6 +51,11 @@ def forget(keyspace, node):
     return run("forget", keyspace, node, within=60)
 
 
+def accept_loss(keyspace, *more):
+    """Runs `ebb admin cluster accept-loss` for the shard."""
+    return run("accept-loss", keyspace, "0", *more, within=60)
+
+
 def run(what, keyspace, *more, within):
     line = [EBB_BIN, "admin", "cluster", what, *of_keyspace(keyspace), *more]
     return subprocess.run(line, capture_output=True, text=True, timeout=within)

@@ -34,14 +34,20 @@ impl Member {
             Seat::Taking(taker) => taker.tree().n,
             Seat::Owning(owner) => owner.place().n,
         };
-        let of_shard = |term: &&TermRecord| term.shard == self.settings.shard;
-        let committed = self.watch.terms().filter(of_shard).map(|term| term.committed).max();
+        // A mark of a closed epoch may be of what was given up; its end counts.
+        let (opened, end) = self.record().map_or((None, 0), |record| {
+            (Some(record.opened), record.ends.iter().map(|(_, end)| *end).max().unwrap_or(0))
+        });
+        let counts = |term: &&TermRecord| {
+            term.shard == self.settings.shard && opened.is_none_or(|opened| opened <= term.epoch)
+        };
+        let committed = self.watch.terms().filter(counts).map(|term| term.committed).max();
         View {
             owner: self.shard_owner(),
             shard: self.record().cloned(),
             nodes: self.watch.records().filter(|node| !node.is_forgotten()).cloned().collect(),
             applied,
-            committed: committed.unwrap_or(0).max(applied),
+            committed: committed.unwrap_or(0).max(end).max(applied),
             incarnation: self.lease.incarnation(),
             lease_until: self.lease.until(),
             heard_at: self.heard_at,

@@ -71,8 +71,6 @@ struct World {
     /// For a while nothing is written.
     quiet: bool,
     calm: bool,
-    /// Somebody who forgets nodes, at any moment and without looking.
-    operator: Asks,
 }
 
 /// Runs the history of a seed; what went wrong, if something did.
@@ -80,7 +78,7 @@ pub(super) fn run(seed: u64, rules: Rules) -> Result<Summary, String> {
     live(seed, World::new(seed, rules))
 }
 
-/// The same, with somebody who forgets nodes as long as things go wrong.
+/// The same, with somebody who forgets nodes, without looking, as long as things go wrong.
 pub(super) fn run_with_forgetting(seed: u64, rules: Rules) -> Result<Summary, String> {
     let mut world = World::new(seed, rules);
     world.after(0, Event::Forget);
@@ -153,22 +151,9 @@ impl World {
         let network = Network::new(Replicas::new(&records), faults);
         let (events, checker) = (BTreeMap::new(), Checker::default());
         let writes = rng.choice([1, 2, 5]).unwrap_or(1);
-        let operator = Asks::new(u64::MAX);
         let (now, count, values, quiet, calm) = (0, 0, 0, false, false);
-        let mut world = Self {
-            rng,
-            now,
-            events,
-            count,
-            nodes,
-            network,
-            checker,
-            values,
-            writes,
-            quiet,
-            calm,
-            operator,
-        };
+        let mut world =
+            Self { rng, now, events, count, nodes, network, checker, values, writes, quiet, calm };
         for at in 0..ids.len() {
             let delay = world.rng.u64(..20 * MS);
             world.after(delay, Event::Restart(at));
@@ -344,8 +329,9 @@ impl World {
         let all: Vec<_> =
             records.map(|record| (record.node, record.incarnation, record.beat)).collect();
         let Some((node, incarnation, beat)) = self.rng.choice(all) else { return };
-        self.operator.ask(Request::Forget { node, incarnation, beat });
-        for ask in self.operator.take() {
+        let mut operator = Asks::new(u64::MAX);
+        operator.ask(Request::Forget { node, incarnation, beat });
+        for ask in operator.take() {
             self.network.ask(&mut self.rng, (usize::MAX, 0), ask);
         }
     }

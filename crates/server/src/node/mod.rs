@@ -12,6 +12,7 @@
 //! Who owns the data is decided by the crates `cluster` and `store-shared`, never here.
 
 mod about;
+mod accepting;
 mod admin;
 #[cfg(test)]
 mod base_tests;
@@ -42,6 +43,6 @@ mod verifying;
 pub use forgetting::Forgotten;
 pub use from_directory::Moved;
 pub(crate) use ledger::connect;
-pub use moving::{NewCluster, dump_cluster, forget_node, init_cluster, verify_node};
+pub use moving::{NewCluster, accept_loss, dump_cluster, forget_node, init_cluster, verify_node};
 pub(crate) use start::{Node, Opened, open};
 pub use verifying::NodeVerified;
