@@ -115,6 +115,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "store-shared",
         &[
             "asking",
+            "accepting",
             "entries",
             "first_base",
             "copying",

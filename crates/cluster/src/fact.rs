@@ -47,6 +47,9 @@ pub enum Fact {
     /// What was committed is missing in the journal: the shard stays closed, or its tree as it is. It
     /// is looked for again and again, and what comes to be once it is there is told as always.
     Missing(MissingEntry),
-    /// The tree cannot go on with this journal: it is to be loaded again, or the journal is damaged.
+    /// The tree has, or may have, what does not count any more: it is to be thrown away and made again.
+    /// Nothing is done until it goes on from somewhere.
+    Astray(Error),
+    /// The tree cannot go on with this journal: the journal is damaged, or is of something else.
     Damaged(Error),
 }

@@ -11,7 +11,7 @@ use crate::{
     ask::{Answer, Ask, Asks, Token},
     entry::Entry,
     host::Backlog,
-    place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found},
+    place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found, unsure},
     records::{BaseRecord, ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
@@ -32,6 +32,8 @@ pub(crate) enum FollowerFact {
     Load(BaseRecord),
     /// An entry of a closed epoch is missing. It is looked for at a slow pace; told once.
     Missing(MissingEntry),
+    /// The tree has, or may have, entries that do not count. Nothing is read any more; told once.
+    Astray(Error),
     /// The journal cannot be followed from this tree: it is damaged, or the tree is of something else.
     Damaged(Error),
 }
@@ -61,6 +63,10 @@ pub(crate) struct Follower {
     ahead: BTreeMap<(u64, u64), Found>,
     reading: Option<Reading>,
     read_due: u64,
+    /// The tree may have more than its place says.
+    unsure: bool,
+    /// It has, or may have, what does not count.
+    astray: bool,
     /// A base has to be loaded first.
     loads: bool,
     /// The entry that was told to be missing.
@@ -74,8 +80,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// With a tree that stands here.
-    pub(crate) fn new(settings: Settings, machine: u64, place: Place) -> Self {
+    /// With a tree that stands here, or, where that is unsure, may have more.
+    pub(crate) fn new(settings: Settings, machine: u64, place: Place, unsure: bool) -> Self {
         Self {
             settings,
             asks: Asks::new(machine),
@@ -85,6 +91,8 @@ impl Follower {
             ahead: BTreeMap::new(),
             reading: None,
             read_due: 0,
+            unsure,
+            astray: false,
             loads: false,
             missing: None,
             level: false,
@@ -121,7 +129,12 @@ impl Follower {
 
     /// Whether all is read that can be read without being the owner.
     pub(crate) fn is_level(&self) -> bool {
-        self.level
+        self.level && !self.astray
+    }
+
+    /// A taker has found that this entry is missing, and has told so.
+    pub(crate) fn note_missing(&mut self, missing: MissingEntry) {
+        self.missing = Some(missing);
     }
 
     /// Whether its tree has all that is known to be committed.
@@ -139,7 +152,7 @@ impl Follower {
             self.look_due = now + self.settings.watch;
             self.looking = Some(self.asks.ask(Request::ReadShard { shard }));
         }
-        if self.reading.is_some() || now < self.read_due || self.loads {
+        if self.reading.is_some() || now < self.read_due || self.loads || self.astray {
             return;
         }
         let Some(record) = &self.shard else { return };
@@ -191,6 +204,9 @@ impl Follower {
             match answer {
                 Ok(Reply::Shard(Some(record))) => {
                     self.note_shard(record);
+                    if let Some(fact) = self.find_astray() {
+                        return vec![fact];
+                    }
                     if let Some(base) = self.missed_base() {
                         (self.loads, self.level) = (true, false);
                         return vec![FollowerFact::Load(base)];
@@ -260,12 +276,31 @@ impl Follower {
     }
 
     /// The base that has to be loaded, unless that was told. The journal is whole behind the first of two;
-    /// an empty tree is made faster of one.
+    /// an empty tree is made faster of one, and one behind which an entry is missing in no other way.
     fn missed_base(&self) -> Option<BaseRecord> {
         let bases = &self.shard.as_ref()?.bases;
         let newest = bases.last().filter(|_| !self.loads)?;
         let is_cut = 1 < bases.len() && bases.first().is_some_and(|base| self.place.n < base.n);
-        (is_cut || self.place.n == 0).then_some(*newest)
+        let is_stuck = self.missing.is_some_and(|missing| self.place.n <= missing.end)
+            && self.place.n < newest.n;
+        (is_cut || is_stuck || self.place.n == 0).then_some(*newest)
+    }
+
+    /// Whether the tree has turned out to have, or maybe to have, what does not count; told once. One that
+    /// is about to be made of a base is none any more.
+    fn find_astray(&mut self) -> Option<FollowerFact> {
+        let record = self.shard.as_ref().filter(|_| !self.astray && !self.loads)?;
+        let epochs = Epochs::of(record);
+        // A record older than the tree says nothing of it.
+        let error = if self.place.epoch <= epochs.opened && !epochs.admit(self.place) {
+            ahead(self.place)
+        } else if self.unsure && epochs.is_cut_behind(self.place) {
+            unsure(self.place)
+        } else {
+            return None;
+        };
+        self.astray = true;
+        Some(FollowerFact::Astray(error))
     }
 
     /// Notes what a shard's record says, unless something later was seen.
@@ -282,13 +317,12 @@ impl Follower {
 
     /// Hands out what is committed.
     fn advance(&mut self) -> Vec<FollowerFact> {
-        let mut facts = Vec::new();
-        let Some(record) = &self.shard else { return facts };
-        let epochs = Epochs::of(record);
-        // A record older than the tree says nothing of it.
-        if self.place.epoch <= epochs.opened && !epochs.admit(self.place) {
-            return vec![FollowerFact::Damaged(ahead(self.place))];
+        if let Some(fact) = self.find_astray() {
+            return vec![fact];
         }
+        let mut facts = Vec::new();
+        let Some(record) = self.shard.as_ref().filter(|_| !self.astray) else { return facts };
+        let epochs = Epochs::of(record);
         loop {
             let n = self.place.n + 1;
             let (epoch, end) = epochs.of_next(self.place.n);

@@ -33,12 +33,13 @@ pub struct Member {
 
 impl Member {
     /// Of a node that has just started, with a tree for each shard, in the order of their numbers, that
-    /// stands here.
-    pub fn new(settings: Settings, trees: &[Place]) -> Self {
+    /// stands here, or, where that is unsure, may have more: its place was noted before its last entries
+    /// were.
+    pub fn new(settings: Settings, trees: &[(Place, bool)]) -> Self {
         let mut common = Common::new(&settings);
-        let seats = (0..).zip(trees).map(|(shard, tree)| {
+        let seats = (0..).zip(trees).map(|(shard, (tree, unsure))| {
             let settings = Settings { shard, ..settings.clone() };
-            Seat::new(settings, *tree, &mut common)
+            Seat::new(settings, *tree, *unsure, &mut common)
         });
         let seats = seats.collect();
         Self { common, seats, heard_at: 0 }
@@ -124,8 +125,8 @@ impl Member {
 
     /// The shard's tree goes on, from here: it is followed as at a start, once the node does not own it any
     /// more.
-    pub fn go_on(&mut self, shard: u32, tree: Place) {
-        self.with(shard, |seat, common| seat.go_on(tree, common));
+    pub fn go_on(&mut self, shard: u32, tree: Place, unsure: bool) {
+        self.with(shard, |seat, common| seat.go_on(tree, unsure, common));
     }
 
     /// Asks what is due at this moment of the boot clock.

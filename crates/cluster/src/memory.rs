@@ -125,7 +125,8 @@ impl State {
             }
             Request::Enter { node, .. }
             | Request::Beat { node, .. }
-            | Request::Fence { node, .. } => {
+            | Request::Fence { node, .. }
+            | Request::Forget { node, .. } => {
                 let held = self.nodes.get(&node);
                 let (next, shown) = (next_node(held, &request), held.cloned().map(Record::Node));
                 let done = next.is_some();

@@ -69,8 +69,14 @@ impl Epochs {
 
     /// Whether a tree may stand here: nothing counts behind the end of a closed epoch.
     pub(crate) fn admit(&self, tree: Place) -> bool {
-        let end = self.ends.iter().find(|(epoch, _)| *epoch == tree.epoch);
+        let of_tree = |(epoch, _): &&(u64, u64)| *epoch == tree.epoch && *epoch != 0;
+        let end = self.ends.iter().find(of_tree);
         tree.epoch <= self.opened && end.is_none_or(|(_, end)| tree.n <= *end)
+    }
+
+    /// Whether a person has accepted that what was committed behind this place, or a later one, is missing.
+    pub(crate) fn is_cut_behind(&self, tree: Place) -> bool {
+        self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }
 
     /// Whether an entry of this epoch and number can be one that counts.
@@ -135,6 +141,15 @@ pub(crate) fn found(
 /// The error of a tree that is ahead of the journal.
 pub(crate) fn ahead(tree: Place) -> Error {
     let text = format!("the tree has entry {} of epoch {}, the ledger has not", tree.n, tree.epoch);
+    Error::new(Kind::Corrupt, text)
+}
+
+/// The error of a tree that may have what a person has accepted to be lost.
+pub(crate) fn unsure(tree: Place) -> Error {
+    let text = format!(
+        "the tree has entry {} of epoch {}, and may have some behind it that were given up since",
+        tree.n, tree.epoch
+    );
     Error::new(Kind::Corrupt, text)
 }
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     entry::Entry,
-    place::{Epochs, Place},
+    place::{Epochs, MissingEntry, Place},
     records::{ShardRecord, TermRecord},
     request::{EntryPart, Request},
     sealing::{Reading, Sealing},
@@ -21,6 +21,7 @@ use crate::{
 pub struct JournalReader {
     sealing: Sealing,
     limit: usize,
+    missing: Option<MissingEntry>,
 }
 
 impl JournalReader {
@@ -33,7 +34,7 @@ impl JournalReader {
         let committed = terms.iter().filter(|term| (term.shard, term.epoch) == opened);
         let committed = committed.map(|term| term.committed).max().unwrap_or(0);
         let sealing = Sealing::new(settings, Epochs::of(record), tree, committed);
-        Self { sealing, limit }
+        Self { sealing, limit, missing: None }
     }
 
     /// The next question.
@@ -51,9 +52,17 @@ impl JournalReader {
                 Ok(parts.is_empty() || self.limit <= bytes || !self.sealing.is_level())
             }
             Reading::Done => Ok(false),
-            Reading::Missing(missing) => Err(Error::new(Kind::Refused, missing.to_string())),
+            Reading::Missing(missing) => {
+                self.missing = Some(missing);
+                Err(Error::new(Kind::Refused, missing.to_string()))
+            }
             Reading::Damaged(error) => Err(error),
         }
+    }
+
+    /// The committed entry that is missing, once that was the answer.
+    pub fn missing(&self) -> Option<MissingEntry> {
+        self.missing
     }
 
     /// Whether something lies behind an entry that is not there. An owner that has two entries under way

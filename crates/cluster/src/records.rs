@@ -39,10 +39,17 @@ pub struct NodeRecord {
     pub beat: u64,
     /// Whether it may go on.
     pub state: NodeState,
-    /// Addresses, version and boot id.
+    /// Addresses, version and boot id; empty where the node was forgotten.
     pub about: Bytes,
     /// Of each shard that it owns.
     pub terms: Vec<TermRecord>,
+}
+
+impl NodeRecord {
+    /// Whether somebody has said that this node is gone and that nobody should see it any more.
+    pub fn is_forgotten(&self) -> bool {
+        self.state == NodeState::Fenced && self.about.is_empty()
+    }
 }
 
 /// A node's time as the owner of a shard, as of its last beat.
@@ -105,7 +112,8 @@ pub struct ShardRecord {
     pub phase: Phase,
     /// The last epoch that was opened; 0: none.
     pub opened: u64,
-    /// The last entry of each closed epoch, by epoch.
+    /// The last entry of each closed epoch, by epoch; and as that of epoch 0, which never was, each entry
+    /// behind which a person has accepted that what was committed is missing.
     pub ends: Vec<(u64, u64)>,
     /// Where the clock of a claim begins at the least, or the final checkpoint of a release.
     pub clock: Bytes,
@@ -118,6 +126,19 @@ impl ShardRecord {
     /// The name of the newest base, 0 where there is none.
     pub fn base(&self) -> u64 {
         self.bases.last().map_or(0, |base| base.id)
+    }
+
+    /// The ends once a person has accepted that of this epoch nothing counts behind entry `end`, and
+    /// nothing of any epoch after it. Those that were set before are shortened: nothing else ever does
+    /// that, so the new ends say that it was done.
+    pub fn ends_cut(&self, epoch: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut ends = self.ends.clone();
+        ends.push((self.opened, u64::MAX));
+        for (_, last) in ends.iter_mut().filter(|(of, _)| epoch <= *of) {
+            *last = end.min(*last);
+        }
+        ends.push((0, end));
+        ends
     }
 }
 

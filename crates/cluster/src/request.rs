@@ -74,6 +74,18 @@ pub enum Request {
         /// The beat that was seen for so long.
         beat: u64,
     },
+    /// Takes a node that is gone out of the lists: its lease ends for good as by a fence, and its record
+    /// says nothing of itself any more ([`NodeRecord::is_forgotten`]), if it has this incarnation and beat,
+    /// whatever its state. The record stays, with its terms, so that no incarnation is ever there twice: a
+    /// node that comes back enters as the next one. To ask again is to do the same again.
+    Forget {
+        /// Which node.
+        node: Uuid,
+        /// The incarnation that was seen.
+        incarnation: u64,
+        /// The beat that was seen for so long.
+        beat: u64,
+    },
     /// The record of a shard, at a quorum: the check of an owner before it acknowledges. Answer:
     /// [`Reply::Shard`].
     ReadShard {

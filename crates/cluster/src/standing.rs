@@ -82,7 +82,7 @@ impl Table {
         let id = Uuid::from_u128(self.seats.len() as u128 + 1);
         let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
         settings.read_bytes = 2_000;
-        let member = Member::new(settings, &[Place::default()]);
+        let member = Member::new(settings, &[(Place::default(), false)]);
         let host = Box::<Quiet>::default();
         self.seats.push(Seat { member, host, facts: Vec::new(), lives: true });
         self.seats.len() - 1

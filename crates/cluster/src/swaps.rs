@@ -32,6 +32,12 @@ pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Optio
             let record = record.filter(|record| is(record, *incarnation, *beat))?;
             Some(NodeRecord { state: NodeState::Fenced, ..record.clone() })
         }
+        Request::Forget { incarnation, beat, .. } => {
+            let seen =
+                |record: &&NodeRecord| (record.incarnation, record.beat) == (*incarnation, *beat);
+            let record = record.filter(seen)?.clone();
+            Some(NodeRecord { state: NodeState::Fenced, about: Bytes::new(), ..record })
+        }
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use crate::records::{NodeRecord, ShardRecord};
 pub struct View {
     /// By the numbers of the shards; empty before the first look.
     pub shards: Vec<ShardView>,
-    /// All nodes.
+    /// All nodes but those that were forgotten.
     pub nodes: Vec<NodeRecord>,
     /// Its own incarnation; 0 while none is in.
     pub incarnation: u64,

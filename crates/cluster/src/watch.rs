@@ -116,7 +116,8 @@ impl Watch {
             return true;
         };
         let age = |record: &NodeRecord| {
-            (record.incarnation, record.beat, record.state == NodeState::Fenced)
+            let is_fenced = record.state == NodeState::Fenced;
+            (record.incarnation, record.beat, is_fenced, record.is_forgotten())
         };
         let (before, after) = (age(&seen.record), age(&record));
         if after <= before {
@@ -189,12 +190,14 @@ impl Watch {
         if record.incarnation < shard.incarnation {
             return None;
         }
+        // Who forgets a node may be wrong: until its last beat is old enough it may still serve reads.
+        let is_silent = seen.beat_at + silence <= now;
         if record.state == NodeState::Fenced {
-            return Some(Free::Now);
+            return (is_silent || !record.is_forgotten()).then_some(Free::Now);
         }
         let (node, incarnation, beat) = (record.node, record.incarnation, record.beat);
         let silent = Free::Silent { node, incarnation, beat };
-        (seen.beat_at + silence <= now).then_some(silent)
+        is_silent.then_some(silent)
     }
 }
 
@@ -234,23 +237,61 @@ mod tests {
         }
     }
 
-    /// A record that was only read says nothing of its age, whoever goes on writing it.
-    #[test]
-    fn a_checkpoint_is_as_old_as_its_renewal_or_nobody_knows() {
-        let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
-        let mut watch = Watch::new(settings, 1);
-        let shard = ShardRecord {
+    fn shard(incarnation: u64) -> ShardRecord {
+        ShardRecord {
             shard: 0,
             epoch: 3,
             claim: Uuid::nil(),
             node: Uuid::nil(),
-            incarnation: 1,
+            incarnation,
             phase: Phase::Open,
             opened: 3,
             ends: Vec::new(),
             clock: Bytes::new(),
             bases: Vec::new(),
-        };
+        }
+    }
+
+    /// Who fences a node has waited for its lease; who forgets it may not have.
+    #[test]
+    fn the_shard_of_a_forgotten_node_is_free_once_it_was_silent_for_a_lease() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
+        let silence = settings.silence();
+        let lease = Lease::new(settings.clone(), 2);
+        let up = NodeRecord { about: Bytes::from_static(b"there"), ..record(1, 7, b"a") };
+        let fenced = NodeRecord { state: NodeState::Fenced, ..up.clone() };
+        let forgotten = NodeRecord { about: Bytes::new(), ..fenced.clone() };
+        for (then, at_once, later) in [
+            (up.clone(), None, None),
+            (fenced.clone(), Some(Free::Now), Some(Free::Now)),
+            (forgotten.clone(), None, Some(Free::Now)),
+        ] {
+            let mut watch = Watch::new(settings.clone(), 1);
+            assert!(watch.note(up.clone(), 10));
+            watch.note(then, 20);
+            assert_eq!(watch.free(&shard(1), &lease, 20), at_once);
+            assert_eq!(watch.free(&shard(1), &lease, 9 + silence), at_once);
+            let found = watch.free(&shard(1), &lease, 10 + silence);
+            let silent = Free::Silent { node: Uuid::nil(), incarnation: 1, beat: 7 };
+            assert_eq!(found, Some(later.unwrap_or(silent)));
+        }
+        // One that was fenced before is seen to be forgotten, too; and it may come back.
+        let mut watch = Watch::new(settings, 1);
+        let back = NodeRecord { incarnation: 2, ..up };
+        for (record, is_new) in [(&fenced, true), (&forgotten, true), (&fenced, false)] {
+            assert_eq!(watch.note(record.clone(), 10), is_new);
+        }
+        assert!(watch.records().all(NodeRecord::is_forgotten));
+        assert!(watch.note(back.clone(), 20));
+        assert!(watch.records().eq([&back]));
+    }
+
+    /// A record that was only read says nothing of its age, whoever goes on writing it.
+    #[test]
+    fn a_checkpoint_is_as_old_as_its_renewal_or_nobody_knows() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
+        let mut watch = Watch::new(settings, 1);
+        let shard = shard(1);
         for (at, record, expected) in [
             (10, record(1, 7, b"a"), (10, false)),
             (20, record(1, 7, b"a"), (10, false)),

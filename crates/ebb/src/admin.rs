@@ -1,6 +1,6 @@
 //! `ebb admin`: asks a running server's admin address and prints what it answers. It can do nothing
-//! that a request to that address could not. `ebb admin cluster init` and `dump` alone ask no
-//! server: they speak to Cassandra.
+//! that a request to that address could not. Those of `ebb admin cluster` that take flags of Cassandra
+//! alone ask no server: they speak to Cassandra.
 
 mod cluster;
 
@@ -65,6 +65,8 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
             Some(("init", init)) => return cluster::run_init(init),
             Some(("dump", dump)) => return cluster::run_dump(dump),
             Some(("verify", verify)) => return cluster::run_verify(verify),
+            Some(("forget", forget)) => return cluster::run_forget(forget),
+            Some(("accept-loss", accept)) => return cluster::run_accept_loss(accept),
             Some(("hand-over", inner)) => (cluster::hand_over_of(inner), inner),
             Some(("base", inner)) => (cluster::base_of(inner), inner),
             Some((_, status)) => (Request::Cluster, status),

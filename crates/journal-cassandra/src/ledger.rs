@@ -102,6 +102,7 @@ impl Ledger for CassandraLedger {
             | Request::Enter { .. }
             | Request::Beat { .. }
             | Request::Fence { .. }
+            | Request::Forget { .. }
             | Request::MakeShard { .. }
             | Request::Claim { .. }
             | Request::Confirm { .. }

@@ -21,6 +21,7 @@ pub(crate) struct Statements {
     pub(crate) raise_node: PreparedStatement,
     pub(crate) beat: PreparedStatement,
     pub(crate) fence: PreparedStatement,
+    pub(crate) forget: PreparedStatement,
     pub(crate) read_shard: PreparedStatement,
     pub(crate) read_shard_serial: PreparedStatement,
     pub(crate) make_shard: PreparedStatement,
@@ -70,6 +71,9 @@ impl Statements {
                 .await?,
             fence: maker
                 .swap("UPDATE nodes SET state = 'fenced' WHERE node = ? IF incarnation = ? AND beat = ? AND state = 'up'")
+                .await?,
+            forget: maker
+                .swap("UPDATE nodes SET state = 'fenced', about = 0x WHERE node = ? IF incarnation = ? AND beat = ?")
                 .await?,
             read_shard: maker.quorum(&read_shard).await?,
             read_shard_serial: maker.serial(&read_shard).await?,

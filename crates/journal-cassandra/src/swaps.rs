@@ -61,6 +61,9 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
         Request::Fence { node, incarnation, beat } => {
             once(connection, &statements.fence, (node, number(*incarnation), number(*beat))).await
         }
+        Request::Forget { node, incarnation, beat } => {
+            once(connection, &statements.forget, (node, number(*incarnation), number(*beat))).await
+        }
         Request::MakeShard { shard } => {
             let nobody = Uuid::nil();
             let (ends, bases) = (encode_ends(&[]), encode_bases(&[]));
@@ -117,7 +120,10 @@ async fn shown(connection: &Connection, request: &Request) -> Result<Option<Reco
             let row = connection.row(&statements.read_cluster, ()).await?;
             Ok(row.map(|row| Record::Cluster(records::cluster(row))))
         }
-        Request::Enter { node, .. } | Request::Beat { node, .. } | Request::Fence { node, .. } => {
+        Request::Enter { node, .. }
+        | Request::Beat { node, .. }
+        | Request::Fence { node, .. }
+        | Request::Forget { node, .. } => {
             let row = connection.row(&statements.read_node, (node,)).await?;
             Ok(row.map(records::node).transpose()?.map(Record::Node))
         }

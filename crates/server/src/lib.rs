@@ -48,8 +48,12 @@ pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
 pub use failure::Failure;
 pub use memory::LEAST as LEAST_MEMORY;
-pub use node::{Moved, NewCluster, NodeVerified, dump_cluster, init_cluster, verify_node};
+pub use node::{
+    Forgotten, Moved, NewCluster, NodeVerified, accept_loss, dump_cluster, forget_node,
+    init_cluster, verify_node,
+};
 pub use nosql::first_key;
 pub use process::{Beside, serve, serve_beside};
 pub use serve::{Running, start};
+pub use store_shared::Loss;
 pub use verify::{Difference, verify};

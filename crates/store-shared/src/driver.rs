@@ -149,7 +149,7 @@ impl<L: Ledger> Driver<L> {
                 }
             }
             Command::StandDown => member.stand_down(number, now, host),
-            Command::FollowFrom(place) => member.go_on(number, place),
+            Command::FollowFrom(place, unsure) => member.go_on(number, place, unsure),
             Command::HandOver => member.hand_over(number),
             Command::Look => member.look(number, now),
             Command::GoFirst => member.go_first(number, now),

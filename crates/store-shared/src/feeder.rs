@@ -23,7 +23,7 @@ use crate::{
     entries::entries_of,
     node_clock::NodeClock,
     outstanding::{Outstanding, backlog_of},
-    own_copy::{Made, OwnCopy},
+    own_copy::{FIRST, Made, OwnCopy},
     place_file::Noted,
     replicator::{Command, Commands, Replicator},
     role::Role,
@@ -126,11 +126,15 @@ impl Feeder {
         let Some((_, last)) = entries.last() else { return Ok(()) };
         let place = *last;
         let known = self.copy.tree.last_entry()?;
+        // The first entry of a store is the same everywhere, and nobody's news.
+        let mut n = known.min(FIRST);
         let mut wanted = Vec::new();
         for (entry, _) in entries {
-            wanted.extend(entries_of(entry.body)?.into_iter().filter(|one| known < one.n()));
+            let own = entries_of(entry.body)?;
+            // Also where the copy has more: what is noted belongs together.
+            n = own.last().map_or(n, EncodedEntry::n);
+            wanted.extend(own.into_iter().filter(|one| known < one.n()));
         }
-        let n = wanted.last().map_or(known, EncodedEntry::n);
         self.copy.tree.follow(wanted)?;
         self.copy.book.note(Noted { n, place });
         // What was missing is there.
@@ -252,7 +256,8 @@ impl Feeder {
         match stands {
             Ok(None) => {}
             Ok(Some(place)) => {
-                self.commands.send(Command::FollowFrom(place));
+                let unsure = self.copy.is_unsure();
+                self.commands.send(Command::FollowFrom(place, unsure));
                 self.mending = Some(Mending::Told);
             }
             Err(error) => {

@@ -14,6 +14,7 @@
 //! A node's directory is that of an embedded store: its journal is a copy of what the cluster's says,
 //! beside it stands up to which place of the cluster's ([`place_file`]). It may be old or lost.
 
+mod accepting;
 mod asking;
 mod bases;
 mod copying;
@@ -33,6 +34,7 @@ mod shard;
 mod shard_clock;
 mod shard_driver;
 
+pub use accepting::{Accepting, Loss};
 pub use copying::{Copied, Copying, open_stopped};
 pub use first_base::FirstBase;
 pub use node::{NodeOptions, SharedNode};

@@ -21,6 +21,9 @@ use crate::{
     place_file::{Noted, PlaceFile},
 };
 
+/// The entry that a store begins with by itself.
+pub(crate) const FIRST: u64 = 1;
+
 /// The copy.
 pub(crate) struct OwnCopy {
     pub(crate) tree: Arc<TreeStore>,
@@ -115,6 +118,12 @@ impl OwnCopy {
         let NotedPlace { book, file: place_file, path } = place;
         let wipes = Arc::new(AtomicU64::new(u64::from(why.is_some())));
         Ok((Self { tree: Arc::new(tree), book, wipes, place_file, path }, why))
+    }
+
+    /// Whether it has, or may have, more than its place says.
+    pub(crate) fn is_unsure(&self) -> bool {
+        let noted = self.book.newest().n.max(FIRST);
+        !self.tree.last_entry().is_ok_and(|last| last <= noted)
     }
 
     /// Makes the place durable.

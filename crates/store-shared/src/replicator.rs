@@ -40,8 +40,8 @@ pub(crate) enum Command {
     CopyFailed(Error),
     /// The tree cannot go on for now.
     StandDown,
-    /// It can, from this place.
-    FollowFrom(Place),
+    /// It can, from this place; whether it may have more.
+    FollowFrom(Place, bool),
     /// Give the shard up, once all is committed.
     HandOver,
     /// Make a base, as the owner.

@@ -70,8 +70,8 @@ pub(crate) struct Opened {
     pub(crate) feeder: Feeder,
     /// What the feeder is told.
     pub(crate) steps: UnboundedReceiver<Step>,
-    /// Where its copy stands.
-    pub(crate) place: Place,
+    /// Where its copy stands, and whether it may have more.
+    pub(crate) place: (Place, bool),
 }
 
 impl SharedShard {
@@ -91,7 +91,7 @@ impl SharedShard {
             Arc::new(NodeJournal { own, replicator: Arc::clone(&replicator), book });
         let (copy, wiped) = OwnCopy::open(place, &options.tree, &journal, &options.time)?;
         let (tree, wipes) = (Arc::clone(&copy.tree), Arc::clone(&copy.wipes));
-        let place = copy.book.newest().place;
+        let place = (copy.book.newest().place, copy.is_unsure());
         let outstanding: Arc<Outstanding> = Arc::default();
         let (steps, stepped) = unbounded_channel();
         let clock = options.clock;

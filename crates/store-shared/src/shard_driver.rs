@@ -129,6 +129,7 @@ impl ShardDriver {
             }
             Fact::WentOn => Step::WentOn,
             Fact::Missing(missing) => Step::Failed(missing.to_string()),
+            Fact::Astray(error) => Step::CopyFailed(error),
             Fact::Damaged(error) => Step::Failed(error.to_string()),
         };
         self.tell(step);

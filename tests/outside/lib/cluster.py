@@ -46,6 +46,16 @@ def verify(keyspace, directory, within=60):
     return run("verify", keyspace, str(directory), within=within)
 
 
+def forget(keyspace, node):
+    """Runs `ebb admin cluster forget`, which looks for some seconds whether the node is gone."""
+    return run("forget", keyspace, node, within=60)
+
+
+def accept_loss(keyspace, *more):
+    """Runs `ebb admin cluster accept-loss` for the shard."""
+    return run("accept-loss", keyspace, "0", *more, within=60)
+
+
 def run(what, keyspace, *more, within):
     line = [EBB_BIN, "admin", "cluster", what, *of_keyspace(keyspace), *more]
     return subprocess.run(line, capture_output=True, text=True, timeout=within)

@@ -30,7 +30,9 @@ fn rows(node: Uuid) -> Vec<Row> {
     let enter = |before| Request::Enter { node, before, about: about("there") };
     let fence = |incarnation, beat| Request::Fence { node, incarnation, beat };
     let beat = |incarnation, beat| Request::Beat { node, incarnation, beat, terms: terms(beat) };
+    let forget = |incarnation, beat| Request::Forget { node, incarnation, beat };
     vec![
+        ("forgetting a node that is not there", forget(1, 0), false),
         ("a beat of a node that is not there", beat(1, 0), false),
         ("a fence of a node that is not there", fence(1, 0), false),
         ("entering after one that is not there", enter(1), false),
@@ -52,6 +54,19 @@ fn rows(node: Uuid) -> Vec<Row> {
         ("a beat of the incarnation before, by number", beat(1, 0), false),
         ("a beat of this one", beat(2, 0), true),
         ("entering while the one before is up", enter(2), true),
+        ("a beat of the third", beat(3, 0), true),
+        ("forgetting by an old beat", forget(3, 0), false),
+        ("forgetting another incarnation", forget(2, 1), false),
+        ("forgetting while it is up", forget(3, 1), true),
+        ("the same, again", forget(3, 1), true),
+        ("a beat after it was forgotten", beat(3, 1), false),
+        ("a fence after it was forgotten", fence(3, 1), false),
+        ("entering as if it had never been there", enter(0), false),
+        ("coming back, which is never the same incarnation", enter(3), true),
+        ("forgetting the one before, later", forget(3, 1), false),
+        ("a beat of one that came back", beat(4, 0), true),
+        ("a second fence", fence(4, 1), true),
+        ("forgetting what was fenced", forget(4, 1), true),
     ]
 }
 
@@ -85,6 +100,9 @@ fn after(held: Option<NodeRecord>, request: Request) -> NodeRecord {
             NodeRecord { beat: beat + 1, terms, ..held }
         }
         (Request::Fence { .. }, Some(held)) => NodeRecord { state: NodeState::Fenced, ..held },
+        (Request::Forget { .. }, Some(held)) => {
+            NodeRecord { state: NodeState::Fenced, about: Bytes::new(), ..held }
+        }
         (request, held) => panic!("{request:?} is not done to {held:?}"),
     }
 }

@@ -45,6 +45,8 @@ pub(super) struct Seat {
     pub(super) has_claimed: bool,
     /// Where its tree goes on, until it follows from there.
     returns: Option<Place>,
+    /// The tree may have more than its place says.
+    unsure: bool,
     /// The newest base, as it was seen before the node owned the shard.
     pub(super) base: Option<BaseRecord>,
     facts: Vec<Fact>,
@@ -54,9 +56,11 @@ pub(super) struct Seat {
 
 impl Seat {
     /// Of a node that has just started, with a tree that stands here.
-    pub(super) fn new(settings: Settings, tree: Place, common: &mut Common) -> Self {
+    pub(super) fn new(settings: Settings, tree: Place, unsure: bool, common: &mut Common) -> Self {
+        let follower = Follower::new(settings.clone(), common.machine(), tree, unsure);
         Self {
-            part: Part::Following(Follower::new(settings.clone(), common.machine(), tree)),
+            part: Part::Following(follower),
+            unsure,
             settings,
             former: None,
             abandoned: None,
@@ -165,8 +169,8 @@ impl Seat {
     }
 
     /// Its tree goes on, from here: it follows as at a start, once it does not own the shard any more.
-    pub(super) fn go_on(&mut self, tree: Place, common: &mut Common) {
-        self.stands_down = false;
+    pub(super) fn go_on(&mut self, tree: Place, unsure: bool, common: &mut Common) {
+        (self.stands_down, self.unsure) = (false, unsure);
         self.returns = Some(tree);
         if !matches!(self.part, Part::Owning(_)) {
             self.follow(tree, common);
@@ -231,7 +235,8 @@ impl Seat {
         let returns = self.returns.take();
         self.facts.extend(returns.map(|_| Fact::WentOn));
         let tree = returns.unwrap_or(tree);
-        let mut follower = Follower::new(self.settings.clone(), common.machine(), tree);
+        let mut follower =
+            Follower::new(self.settings.clone(), common.machine(), tree, self.unsure);
         let facts = follower.note_terms(common.watch.terms());
         self.part = Part::Following(follower);
         self.follower_facts(facts);
@@ -279,6 +284,7 @@ impl Seat {
             FollowerFact::Committed { entry, place } => Fact::Apply { entry, place },
             FollowerFact::Load(base) => Fact::Load(base),
             FollowerFact::Missing(missing) => Fact::Missing(missing),
+            FollowerFact::Astray(error) => Fact::Astray(error),
             FollowerFact::Damaged(error) => Fact::Damaged(error),
         }));
     }
@@ -294,6 +300,9 @@ impl Seat {
                 self.stand_due = now + self.settings.lease;
                 self.facts.push(Fact::Missing(missing));
                 self.follow(place, common);
+                if let Part::Following(follower) = &mut self.part {
+                    follower.note_missing(missing);
+                }
             }
             TakerFact::Damaged(error) => {
                 self.facts.push(Fact::Damaged(error));

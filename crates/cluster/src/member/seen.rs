@@ -39,9 +39,10 @@ impl Member {
 
     /// What it has seen of the cluster.
     pub fn view(&self) -> View {
+        let nodes = self.common.watch.records().filter(|node| !node.is_forgotten());
         View {
             shards: self.seats.iter().map(|seat| self.shard_view(seat)).collect(),
-            nodes: self.common.watch.records().cloned().collect(),
+            nodes: nodes.cloned().collect(),
             incarnation: self.common.lease.incarnation(),
             lease_until: self.common.lease.until(),
             heard_at: self.heard_at,
@@ -54,14 +55,21 @@ impl Member {
             Part::Taking(taker) => taker.tree().n,
             Part::Owning(owner) => owner.place().n,
         };
-        let of_shard = |term: &&TermRecord| term.shard == seat.settings.shard;
-        let terms = self.common.watch.terms().filter(of_shard);
+        let record = seat.record();
+        // A mark of a closed epoch may be of what was given up; its end counts.
+        let (opened, end) = record.map_or((None, 0), |record| {
+            (Some(record.opened), record.ends.iter().map(|(_, end)| *end).max().unwrap_or(0))
+        });
+        let counts = |term: &&TermRecord| {
+            term.shard == seat.settings.shard && opened.is_none_or(|opened| opened <= term.epoch)
+        };
+        let terms = self.common.watch.terms().filter(counts);
         let committed = terms.map(|term| term.committed).max();
         ShardView {
             owner: seat.shard_owner(),
-            record: seat.record().cloned(),
+            record: record.cloned(),
             applied,
-            committed: committed.unwrap_or(0).max(applied),
+            committed: committed.unwrap_or(0).max(end).max(applied),
         }
     }
 }

@@ -10,7 +10,7 @@ mod node;
 mod replicas;
 mod world;
 
-use world::{Summary, run};
+use world::{Summary, run, run_with_forgetting};
 
 use crate::rules::Rules;
 
@@ -49,6 +49,21 @@ fn what_is_promised_holds_in_even_histories() {
 #[test]
 fn what_is_promised_holds_in_odd_histories() {
     histories(1, 2);
+}
+
+/// Nodes that serve among them: their shard is taken over, and they come back.
+#[test]
+fn nodes_may_be_forgotten_at_any_moment() {
+    let (first, count) = (number("FIRST").unwrap_or(0), number("HISTORIES").unwrap_or(HISTORIES));
+    let mut sum = Summary::default();
+    for seed in first..first + count {
+        let forgetting = run_with_forgetting(seed, Rules::default());
+        let one = forgetting.unwrap_or_else(|failure| panic!("{failure}"));
+        sum.takeovers += one.takeovers;
+        sum.acknowledgements += one.acknowledgements;
+    }
+    println!("{sum:?}");
+    assert!(0 < sum.takeovers && 0 < sum.acknowledgements);
 }
 
 /// Histories within which leaving out a rule has to be noticed.

@@ -135,7 +135,8 @@ impl Node {
         self.life += 1;
         self.boots += u64::from(!same_boot);
         self.settings.about = Bytes::from(format!("machine {}, {}", self.machine.node, self.boots));
-        self.member = Some(Member::new(self.settings.clone(), &[self.place()]));
+        let tree = (self.place(), true);
+        self.member = Some(Member::new(self.settings.clone(), &[tree]));
     }
 
     fn place(&self) -> Place {
@@ -166,7 +167,7 @@ impl Node {
         self.tree.truncate(kept);
         let place = self.place();
         if let Some(member) = &mut self.member {
-            member.go_on(0, place);
+            member.go_on(0, place, true);
         }
     }
 
@@ -220,7 +221,9 @@ impl Node {
                 }
                 Fact::Load(base) => return Err(format!("{base:?} was never made")),
                 Fact::Missing(missing) => return Err(format!("{missing:?}")),
-                Fact::Damaged(error) => return Err(format!("damaged: {error}")),
+                Fact::Astray(error) | Fact::Damaged(error) => {
+                    return Err(format!("damaged: {error}"));
+                }
             }
         }
         Ok(())

@@ -216,9 +216,10 @@ fn swapped(is_done: bool) -> Reply {
 /// Whose record a swap is about, if it is about a node's.
 fn node_of(request: &Request) -> Option<Uuid> {
     match request {
-        Request::Enter { node, .. } | Request::Beat { node, .. } | Request::Fence { node, .. } => {
-            Some(*node)
-        }
+        Request::Enter { node, .. }
+        | Request::Beat { node, .. }
+        | Request::Fence { node, .. }
+        | Request::Forget { node, .. } => Some(*node),
         _ => None,
     }
 }

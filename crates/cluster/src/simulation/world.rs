@@ -15,7 +15,7 @@ use super::{
     replicas::{REPLICAS, Replicas},
 };
 use crate::{
-    ask::{Answer, Token},
+    ask::{Answer, Asks, Token},
     request::{Request, Unanswered},
     rules::Rules,
     settings::Settings,
@@ -44,6 +44,7 @@ enum Event {
     MendTree(usize, u64),
     Connect(usize),
     ReplicaUp(usize),
+    Forget,
     Calm,
 }
 
@@ -74,7 +75,17 @@ struct World {
 
 /// Runs the history of a seed; what went wrong, if something did.
 pub(super) fn run(seed: u64, rules: Rules) -> Result<Summary, String> {
+    live(seed, World::new(seed, rules))
+}
+
+/// The same, with somebody who forgets nodes, without looking, as long as things go wrong.
+pub(super) fn run_with_forgetting(seed: u64, rules: Rules) -> Result<Summary, String> {
     let mut world = World::new(seed, rules);
+    world.after(0, Event::Forget);
+    live(seed, world)
+}
+
+fn live(seed: u64, mut world: World) -> Result<Summary, String> {
     let mut before = 0;
     let fail = |text: String, world: &World| {
         Err(format!("history {seed}, at {} us: {text}", world.now / 1000))
@@ -192,6 +203,12 @@ impl World {
                 (self.nodes[at].cut, self.nodes[at].cut_swaps) = (false, false);
             }
             Event::ReplicaUp(replica) => self.network.replicas.up[replica] = true,
+            Event::Forget if self.calm => {}
+            Event::Forget => {
+                self.forget();
+                let delay = self.rng.u64(..600 * MS);
+                self.after(delay, Event::Forget);
+            }
             Event::Calm => self.calm()?,
         }
         for (delay, step) in std::mem::take(&mut self.network.steps) {
@@ -270,7 +287,8 @@ impl World {
     /// An answer, or that there is none, comes to a node.
     fn answer(&mut self, (at, life): (usize, u64), token: Token, answer: Answer) -> Checked {
         let now = self.now;
-        let node = &mut self.nodes[at];
+        // What the operator hears does not matter.
+        let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
         let boot = node.boot(now);
         let lost = node.cut && answer.is_ok();
         if node.life != life || lost {
@@ -303,6 +321,19 @@ impl World {
             self.answer((at, life), token, answer)?;
         }
         Ok(())
+    }
+
+    /// A node is forgotten, whatever it is doing.
+    fn forget(&mut self) {
+        let records = self.network.replicas.nodes.values().filter_map(|node| node.latest());
+        let all: Vec<_> =
+            records.map(|record| (record.node, record.incarnation, record.beat)).collect();
+        let Some((node, incarnation, beat)) = self.rng.choice(all) else { return };
+        let mut operator = Asks::new(u64::MAX);
+        operator.ask(Request::Forget { node, incarnation, beat });
+        for ask in operator.take() {
+            self.network.ask(&mut self.rng, (usize::MAX, 0), ask);
+        }
     }
 
     /// Something goes wrong, mostly with the owner.

@@ -8,13 +8,15 @@
 //! status      which nodes there are, who owns the data, who is behind
 //! hand-over   has another node own the data
 //! base        has the owner write a base now
+//! forget      takes a node that is gone for good out of the lists
+//! accept-loss goes on without a committed entry that is missing for good
 //! ```
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Value, json};
-use server::{ClockMode, ClusterConfig, Moved, NewCluster};
+use server::{ClockMode, ClusterConfig, Loss, Moved, NewCluster};
 
 use super::Request;
 use crate::{
@@ -25,7 +27,33 @@ use crate::{
 
 /// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
-    let init = CassandraValues::augment_args(Command::new("init"))
+    let base = Command::new("base")
+        .about("Have the owner write a base of all data now, so that the journal before it can go")
+        .arg(shard_arg());
+    let hand_over = Command::new("hand-over")
+        .about("Have another node own the data of a shard")
+        .arg(shard_arg())
+        .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
+    Command::new("cluster")
+        .about("Show a cluster, or tell it something")
+        .subcommand(init_command())
+        .subcommands(copy_commands())
+        .subcommand(Command::new("status").about("Show nodes and shards"))
+        .subcommand(hand_over)
+        .subcommand(base)
+        .subcommands(repair_commands())
+}
+
+fn shard_arg() -> Arg {
+    Arg::new("shard")
+        .value_name("SHARD")
+        .value_parser(value_parser!(u32))
+        .required(true)
+        .help("Number of the shard; there is one, 0")
+}
+
+fn init_command() -> Command {
+    CassandraValues::augment_args(Command::new("init"))
         .about("Make a cluster in a keyspace of Cassandra that holds none")
         .arg(
             Arg::new("replication")
@@ -49,7 +77,11 @@ pub(super) fn command() -> Command {
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
                 .help("Data directory of a server that is stopped, whose data and clock it begins with"),
-        );
+        )
+}
+
+/// Those that make or read a whole copy.
+fn copy_commands() -> [Command; 2] {
     let dump = CassandraValues::augment_args(Command::new("dump"))
         .about("Write what a cluster has as the data directory of a server of its own")
         .arg(
@@ -68,26 +100,24 @@ pub(super) fn command() -> Command {
                 .required(true)
                 .help("The node's data directory; it needs room for the data twice"),
         );
-    let shard = Arg::new("shard")
-        .value_name("SHARD")
-        .value_parser(value_parser!(u32))
-        .required(true)
-        .help("Number of the shard; there is one, 0");
-    let base = Command::new("base")
-        .about("Have the owner write a base of all data now, so that the journal before it can go")
-        .arg(shard.clone());
-    let hand_over = Command::new("hand-over")
-        .about("Have another node own the data of a shard")
-        .arg(shard)
-        .arg(Arg::new("to").long("to").value_name("NODE").help("Name or id of that node [any]"));
-    Command::new("cluster")
-        .about("Show a cluster, or tell it something")
-        .subcommand(init)
-        .subcommand(dump)
-        .subcommand(verify)
-        .subcommand(Command::new("status").about("Show nodes and shards"))
-        .subcommand(hand_over)
-        .subcommand(base)
+    [dump, verify]
+}
+
+/// Those for what is gone for good.
+fn repair_commands() -> [Command; 2] {
+    let forget = CassandraValues::augment_args(Command::new("forget"))
+        .about("Take a node that is gone for good out of the lists; it may come back as a new one")
+        .arg(Arg::new("node").value_name("NODE").required(true).help("Name or id of that node"));
+    let accept_loss = CassandraValues::augment_args(Command::new("accept-loss"))
+        .about("Go on without a committed entry that is missing for good, and all behind it")
+        .arg(shard_arg())
+        .arg(
+            Arg::new("yes")
+                .long("yes")
+                .action(ArgAction::SetTrue)
+                .help("Do it; without this it says what is missing and what would be given up"),
+        );
+    [forget, accept_loss]
 }
 
 /// Returns what was typed behind `hand-over`.
@@ -165,6 +195,53 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
     ));
     differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
     if differences.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+}
+
+/// Forgets a node.
+pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
+    let called = matches.get_one::<String>("node").map_or("", String::as_str);
+    let at = match cassandra_of(matches) {
+        Ok(at) => at,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    match server::forget_node(&at, called) {
+        Ok(server::Forgotten { name, node }) => {
+            print_text(format!("node {name} ({node}) is forgotten\n"));
+        }
+        Err(failure) => return end_failed(failure),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Says what is lost, and goes on without it if that was asked.
+pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
+    let (shard, yes) = (shard_of(matches), matches.get_flag("yes"));
+    let at = match cassandra_of(matches) {
+        Ok(at) => at,
+        Err(wrong) => return complain(wrong.0, USAGE),
+    };
+    let mut tell = |loss: &Loss| print_text(format_loss(loss));
+    match server::accept_loss(&at, shard, yes, &mut tell) {
+        Ok(()) => {
+            print_text(format!("shard {shard} goes on; a node takes it over within seconds\n"))
+        }
+        Err(failure) => return end_failed(failure),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Returns a loss for people.
+fn format_loss(loss: &Loss) -> String {
+    let Loss { missing, given_up, base, .. } = loss;
+    let from = match base {
+        0 => "the beginning".to_owned(),
+        base => format!("the newest base, which has entry {base}"),
+    };
+    let (first, end) = (missing.end + 1, missing.end);
+    format!(
+        "{missing}\nread from {from}: all up to entry {end} is there\n\
+         given up: entry {first} and all behind it, {given_up} that are known to be committed\n"
+    )
 }
 
 /// Prints a line for each so many bytes.

@@ -5,9 +5,9 @@
 use std::{fs, io, path::Path};
 
 use clock::Checkpoint;
-use cluster::{ClusterRecord, Ledger, Phase, Settings};
+use cluster::{ClusterRecord, Ledger, NodeRecord, Phase, Settings, ShardRecord};
 use store::Store as _;
-use store_shared::{Copied, Copying};
+use store_shared::Copying;
 use uuid::Uuid;
 
 use super::{from_directory::Moved, ledger::ledger_failure};
@@ -35,7 +35,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     let copying = Copying { cluster: cluster.id, shard: 0, tree, until: None };
     let mut told = |steps, bytes| tell(Moved { steps, bytes });
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
-    let clock = clock_of(&copied)?;
+    let clock = clock_of(&copied.record, &copied.nodes)?;
     let snapshot = copied.tree.snapshot();
     if let Some(on) = Features::of_catalog(&snapshot).await.map_err(failed)? {
         Features::store_in(path, on).map_err(failed)?;
@@ -60,21 +60,21 @@ fn refuse_unless_empty(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Where the clock of a server of its own goes on: no earlier than any owner could have gone.
-pub(super) fn clock_of(copied: &Copied) -> Result<Checkpoint, Failure> {
+/// Where the clock of a shard, or of a server of its own, goes on: no earlier than any owner could have
+/// gone.
+pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Checkpoint, Failure> {
     let lease_ns = Settings::new(Uuid::nil(), 0, Uuid::nil(), bytes::Bytes::new()).lease;
     let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);
-    let of_shard = Checkpoint::decode_whole(&copied.record.clock);
-    let terms = copied.nodes.iter().flat_map(|node| &node.terms);
-    let of_terms =
-        terms.filter(|term| (term.shard, term.epoch) == (copied.record.shard, copied.record.epoch));
+    let of_shard = Checkpoint::decode_whole(&record.clock);
+    let terms = nodes.iter().flat_map(|node| &node.terms);
+    let of_terms = terms.filter(|term| (term.shard, term.epoch) == (record.shard, record.epoch));
     let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
     let owed = |last: Checkpoint| {
         // A clock that stands used nothing behind its checkpoint.
         let owed_ms = if last.manual { 0 } else { lease_ms };
         Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
     };
-    let found = match (copied.record.phase, of_shard) {
+    let found = match (record.phase, of_shard) {
         // The last instant that was used is in it.
         (Phase::Released, Some(last)) => last,
         (_, last) => {

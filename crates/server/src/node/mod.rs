@@ -12,6 +12,7 @@
 //! Who owns the data is decided by the crates `cluster` and `store-shared`, never here.
 
 mod about;
+mod accepting;
 mod admin;
 #[cfg(test)]
 mod base_tests;
@@ -21,6 +22,7 @@ mod clock_guard;
 mod copy;
 mod dump;
 mod facts;
+mod forgetting;
 mod from_directory;
 mod gateway;
 mod identity;
@@ -41,8 +43,9 @@ mod terms;
 mod tests;
 mod verifying;
 
+pub use forgetting::Forgotten;
 pub use from_directory::Moved;
 pub(crate) use ledger::connect;
-pub use moving::{NewCluster, dump_cluster, init_cluster, verify_node};
+pub use moving::{NewCluster, accept_loss, dump_cluster, forget_node, init_cluster, verify_node};
 pub(crate) use start::{Node, Opened, open};
 pub use verifying::NodeVerified;

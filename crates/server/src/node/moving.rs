@@ -1,14 +1,17 @@
 //! What an operator has done beside the nodes: a cluster made, empty or of a directory, its data written
-//! as a directory, and the copy of a stopped node verified. None of it asks a node for anything.
+//! as a directory, the copy of a stopped node verified, a node forgotten, and a loss accepted. None of it
+//! asks a node for anything.
 
 use std::path::{Path, PathBuf};
 
 use cluster::{Ledger as _, Record, Reply, Request, Swapped};
 use journal_cassandra::{CassandraLedger, Replication};
+use store_shared::Loss;
 use uuid::Uuid;
 
 use super::{
-    dump,
+    accepting, dump,
+    forgetting::{self, Forgotten},
     from_directory::{Moved, make_of_directory},
     ledger::{
         UNFINISHED, connect, ledger_failure, new_record, one_shard, options_of, read_cluster,
@@ -72,6 +75,30 @@ pub fn verify_node(
         let ledger = connect(at).await?;
         let record = one_shard(read_cluster(&ledger).await?)?;
         verifying::verify_node(&ledger, &record, directory, tell).await
+    })
+}
+
+/// Takes a node that is gone for good, of this name or id, out of all lists.
+pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<Forgotten, Failure> {
+    block_on(async {
+        let ledger = connect(at).await?;
+        let record = read_cluster(&ledger).await?;
+        forgetting::forget(&ledger, &record, called, forgetting::silence()).await
+    })
+}
+
+/// Goes on without what is missing in a shard's journal, if `yes`. `tell` hears what that is.
+pub fn accept_loss(
+    at: &ClusterConfig,
+    shard: u32,
+    yes: bool,
+    tell: &mut (dyn FnMut(&Loss) + Send),
+) -> Result<(), Failure> {
+    block_on(async {
+        let ledger = connect(at).await?;
+        let record = read_cluster(&ledger).await?;
+        let silence = forgetting::silence();
+        accepting::accept_loss(&ledger, &record, shard, (yes, silence), tell).await
     })
 }
 

@@ -63,7 +63,7 @@ pub(super) async fn verify_node<L: Ledger>(
                 "is behind the cluster's newest base: start the node and let it catch up first",
             ));
         }
-        let at = Instant::from_ms(clock_of(&copied)?.ms);
+        let at = Instant::from_ms(clock_of(&copied.record, &copied.nodes)?.ms);
         let mut compared = compare_copies(&own, &copied.tree, at).await.map_err(failed)?;
         if made < entry {
             let text = format!("the copy has entry {entry}, and the cluster ends at {made}");

@@ -1,6 +1,7 @@
 //! Stores of a cluster from outside, on a ledger in memory: one program, so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod accepting;
 mod bases;
 mod clocks;
 mod documents;

@@ -1,0 +1,259 @@
+//! Forgets a node that is gone for good: its record says nothing any more, so that no list names it.
+//! Only a node that has been silent for longer than a lease is forgotten, and one that owns nothing; the
+//! ledger does it under the condition that it has not moved since.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use cluster::{
+    ClusterRecord, Ledger, NodeRecord, Phase, Reply, Request, Settings, ShardRecord, Swapped,
+};
+use uuid::Uuid;
+
+use super::about::About;
+use crate::{
+    background,
+    data_dir::Refused,
+    failure::{Failure, failed},
+};
+
+/// A node that was forgotten.
+#[derive(Clone, Debug)]
+pub struct Forgotten {
+    /// What people called it.
+    pub name: String,
+    /// Its id.
+    pub node: Uuid,
+}
+
+/// For how long a node that may be forgotten says nothing: the lease and two beats.
+pub(super) fn silence() -> Duration {
+    let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
+    Duration::from_nanos(settings.lease + 2 * settings.beat)
+}
+
+/// Forgets the node of this name or id, which says nothing for so long.
+pub(super) async fn forget<L: Ledger>(
+    ledger: &L,
+    cluster: &ClusterRecord,
+    called: &str,
+    silence: Duration,
+) -> Result<Forgotten, Failure> {
+    let before = find(&nodes(ledger).await?, called)?;
+    let name = shown(&before);
+    background::wait_for(silence).await;
+    let node = before.node;
+    let still = nodes(ledger).await?.into_iter().find(|record| record.node == node);
+    if still.is_none_or(|still| moment(&still) != moment(&before)) {
+        return Err(is_alive(&name));
+    }
+    for shard in 0..cluster.shards {
+        let record = shard_record(ledger, shard).await?;
+        if record.is_some_and(|record| record.node == node && record.phase != Phase::Released) {
+            return refused(format!(
+                "node {name} is still the owner of shard {shard}: another node has to take over \
+                 first, which it does within seconds where one runs"
+            ));
+        }
+    }
+    let (incarnation, beat) = moment(&before);
+    match ledger.execute(Request::Forget { node, incarnation, beat }).await.map_err(failed)? {
+        Reply::Swapped(Swapped::Done) => Ok(Forgotten { name, node }),
+        _ => Err(is_alive(&name)),
+    }
+}
+
+/// The node of this name or id.
+fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
+    let by_id = all.iter().find(|record| record.node.to_string() == called);
+    let mut by_name = all.iter().filter(|record| About::decode(&record.about).name == called);
+    let found: Vec<&NodeRecord> = by_id.map_or_else(|| by_name.by_ref().collect(), |one| vec![one]);
+    let list = |records: &mut dyn Iterator<Item = &NodeRecord>| {
+        records.map(|record| format!("{} ({})", shown(record), record.node)).collect::<Vec<_>>()
+    };
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] if all.is_empty() => refused(format!("there is no node {called}, nor any other")),
+        [] => refused(format!(
+            "there is no node {called}; there are {}",
+            list(&mut all.iter()).join(", ")
+        )),
+        several => refused(format!(
+            "{} nodes are called {called}, say which by its id: {}",
+            several.len(),
+            list(&mut several.iter().copied()).join(", ")
+        )),
+    }
+}
+
+/// What people call it; its id where it has no name.
+fn shown(record: &NodeRecord) -> String {
+    let name = About::decode(&record.about).name;
+    if name.is_empty() { record.node.to_string() } else { name }
+}
+
+/// What moves as long as it lives.
+fn moment(record: &NodeRecord) -> (u64, u64) {
+    (record.incarnation, record.beat)
+}
+
+fn is_alive(name: &str) -> Failure {
+    Failure::Refused(Refused::Unusable(format!(
+        "node {name} is alive: stop it first, and wait until another has taken over what it owns"
+    )))
+}
+
+fn refused<T>(why: String) -> Result<T, Failure> {
+    Err(Failure::Refused(Refused::Unusable(why)))
+}
+
+async fn nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, Failure> {
+    match ledger.execute(Request::ReadNodes).await.map_err(failed)? {
+        Reply::Nodes(all) => Ok(all.into_iter().filter(|node| !node.is_forgotten()).collect()),
+        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+    }
+}
+
+async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> Result<Option<ShardRecord>, Failure> {
+    match ledger.execute(Request::ReadShardSerial { shard }).await.map_err(failed)? {
+        Reply::Shard(record) => Ok(record),
+        _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed setup fails the test")]
+
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use cluster::{MemoryLedger, Unanswered};
+
+    use super::*;
+
+    const PLACE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+    fn cluster() -> ClusterRecord {
+        let (id, secret, clock) = (Uuid::nil(), Bytes::new(), "system".to_owned());
+        ClusterRecord { format: 1, id, shards: 1, clock, secret }
+    }
+
+    async fn done(ledger: &MemoryLedger, request: Request) {
+        let reply = ledger.execute(request).await.unwrap();
+        assert_eq!(reply, Reply::Swapped(Swapped::Done));
+    }
+
+    /// Nodes of these names, numbered from 1, that have entered.
+    async fn ledger(names: &[&str]) -> MemoryLedger {
+        let ledger = MemoryLedger::new();
+        for (number, name) in (1..).zip(names) {
+            let about = About { name: (*name).to_owned(), ..About::default() }.encode(PLACE);
+            let node = Uuid::from_u128(number);
+            done(&ledger, Request::Enter { node, before: 0, about }).await;
+        }
+        ledger
+    }
+
+    async fn forget_now(ledger: &MemoryLedger, called: &str) -> Result<Uuid, String> {
+        let forgotten = forget(ledger, &cluster(), called, Duration::ZERO).await;
+        forgotten.map(|forgotten| forgotten.node).map_err(|failure| {
+            assert!(matches!(failure, Failure::Refused(_)), "{failure}");
+            failure.to_string()
+        })
+    }
+
+    async fn names(ledger: &MemoryLedger) -> Vec<String> {
+        nodes(ledger).await.unwrap().iter().map(shown).collect()
+    }
+
+    #[tokio::test]
+    async fn a_node_is_forgotten_by_its_name_or_its_id_and_may_come_back() {
+        let ledger = ledger(&["a", "b", "b"]).await;
+        let [a, b, other] = [1, 2, 3].map(Uuid::from_u128);
+        let missing = forget_now(&ledger, "c").await.unwrap_err();
+        assert!(missing.contains("no node c; there are a (") && missing.contains(&b.to_string()));
+        let ambiguous = forget_now(&ledger, "b").await.unwrap_err();
+        for id in [b, other] {
+            assert!(ambiguous.contains(&id.to_string()), "{ambiguous}");
+        }
+        assert!(!ambiguous.contains(&a.to_string()), "{ambiguous}");
+        assert_eq!(forget_now(&ledger, &other.to_string()).await.unwrap(), other);
+        assert_eq!(forget_now(&ledger, "b").await.unwrap(), b);
+        assert_eq!(names(&ledger).await, ["a"]);
+        forget_now(&ledger, "b").await.unwrap_err();
+        assert_eq!(forget_now(&ledger, "a").await.unwrap(), a);
+        let nobody = forget_now(&ledger, "a").await.unwrap_err();
+        assert!(nobody.contains("nor any other"), "{nobody}");
+        // The running node hears that its term is over, and enters again.
+        let beat = Request::Beat { node: a, incarnation: 1, beat: 0, terms: Vec::new() };
+        let refusal = ledger.execute(beat).await.unwrap();
+        assert!(matches!(refusal, Reply::Swapped(Swapped::Refused(Some(_)))));
+        let about = About { name: "a again".to_owned(), ..About::default() }.encode(PLACE);
+        done(&ledger, Request::Enter { node: a, before: 1, about }).await;
+        assert_eq!(names(&ledger).await, ["a again"]);
+    }
+
+    /// A ledger in which a node moves before it is asked for the so manieth time.
+    struct Moving {
+        inner: MemoryLedger,
+        moved: Request,
+        left: AtomicU32,
+    }
+
+    impl Ledger for Moving {
+        async fn execute(&self, request: Request) -> Result<Reply, Unanswered> {
+            if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                done(&self.inner, self.moved.clone()).await;
+            }
+            self.inner.execute(request).await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_node_that_moves_is_not_forgotten() {
+        let node = Uuid::from_u128(1);
+        let beat = Request::Beat { node, incarnation: 1, beat: 0, terms: Vec::new() };
+        let about = About { name: "a".to_owned(), ..About::default() }.encode(PLACE);
+        for moved in [beat, Request::Enter { node, before: 1, about }] {
+            // While it is waited, and after the last look.
+            for asked in [2, 4] {
+                let (inner, moved) = (ledger(&["a"]).await, moved.clone());
+                let moving = Moving { inner, moved, left: AtomicU32::new(asked) };
+                let refusal = forget(&moving, &cluster(), "a", Duration::ZERO).await.unwrap_err();
+                assert!(refusal.to_string().contains("a is alive: stop it first"), "{refusal}");
+                assert_eq!(names(&moving.inner).await, ["a"]);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_owner_is_not_forgotten_until_another_has_the_shard() {
+        let ledger = ledger(&["a", "b"]).await;
+        let [a, b] = [1, 2].map(Uuid::from_u128);
+        let (shard, clock) = (0, Bytes::new());
+        done(&ledger, Request::MakeShard { shard }).await;
+        let claim = |node: Uuid, before| {
+            let (claim, clock) = (node, Bytes::new());
+            Request::Claim { shard, before, claim, node, incarnation: 1, clock }
+        };
+        done(&ledger, claim(a, 0)).await;
+        for phase in [Phase::Sealing, Phase::Open] {
+            let refusal = forget_now(&ledger, "a").await.unwrap_err();
+            assert!(refusal.contains("owner of shard 0"), "{phase:?}: {refusal}");
+            let _ = ledger.execute(Request::Open { shard, claim: a, epoch: 1, ends: vec![] }).await;
+        }
+        done(&ledger, claim(b, 1)).await;
+        assert_eq!(forget_now(&ledger, "a").await.unwrap(), a);
+        // What was released is nobody's.
+        done(&ledger, Request::Open { shard, claim: b, epoch: 2, ends: vec![(1, 0)] }).await;
+        forget_now(&ledger, "b").await.unwrap_err();
+        done(&ledger, Request::Release { shard, claim: b, clock }).await;
+        assert_eq!(forget_now(&ledger, "b").await.unwrap(), b);
+    }
+
+    #[test]
+    fn it_waits_for_longer_than_others_wait_for_an_owner() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
+        assert!(Duration::from_nanos(settings.lease + settings.margin) < silence());
+    }
+}

@@ -1,0 +1,71 @@
+"""A committed entry is deleted behind the back of a cluster: nobody serves until that is accepted.
+Then all documents before it are there, and on no node any of those behind it."""
+
+import time
+
+from lib import cql
+from lib.cluster import CONTACT_POINTS, Cluster, Node, accept_loss
+from lib.server import address
+
+REFUSED = 3
+#: Documents, each an entry of the journal; how many of them the one node has that is not wiped.
+DOCUMENTS, SEEN = 60, 20
+#: Entries that go at the beginning: of the epoch, of the catalog, of the collection.
+LOST = 45
+#: Seconds after which the lease of the owner is over, and the journal was read.
+TOLD_WITHIN = 20
+
+
+def insert(node, ids):
+    for number in ids:
+        node.client["d"]["c"].insert_one({"_id": number})
+
+
+def ids(node):
+    return [document["_id"] for document in node.client["d"]["c"].find().sort("_id")]
+
+
+def test_a_lost_entry_is_accepted():
+    with Cluster([Node, Node]) as cluster:
+        owner = cluster.whole()
+        [follower] = cluster.followers()
+        insert(owner, range(SEEN))
+        follower.kill()
+        insert(owner, range(SEEN, DOCUMENTS))
+        refused = accept_loss(cluster.keyspace)
+        assert (refused.returncode, "a node serves shard 0" in refused.stderr) == (REFUSED, True), (
+            refused
+        )
+        owner.kill()
+        nothing = accept_loss(cluster.keyspace, "--yes")
+        assert (nothing.returncode, "no committed entry" in nothing.stderr) == (REFUSED, True), (
+            nothing
+        )
+        cql.execute(
+            address(CONTACT_POINTS.split(",")[0]),
+            f"DELETE FROM {cluster.keyspace}.journal USING TIMESTAMP 2 "
+            f"WHERE shard = 0 AND epoch = 1 AND segment = 0 AND n = {LOST}",
+        )
+        follower.start()
+        until = time.monotonic() + TOLD_WITHIN
+        while f"entry {LOST} of epoch 1 is missing" not in (why := str(follower.ready())):
+            assert time.monotonic() < until, why
+            time.sleep(0.1)
+        assert follower.role() != "owner"
+        told = accept_loss(cluster.keyspace)
+        assert (told.returncode, "--yes" in told.stderr) == (REFUSED, True), told
+        assert f"all up to entry {LOST - 1} is there" in told.stdout, told
+        done = accept_loss(cluster.keyspace, "--yes")
+        assert done.returncode == 0, done
+        assert done.stdout.startswith(told.stdout), (told, done)
+        assert cluster.owner(but=[owner]) is follower
+        left = ids(follower)
+        assert SEEN <= len(left) < LOST
+        assert left == list(range(len(left)))
+        insert(follower, range(1000, 1010))
+        # It had all that was lost.
+        owner.start()
+        cluster.whole()
+        cluster.hand_over(owner)
+        assert ids(owner) == [*left, *range(1000, 1010)]
+        cluster.verify(*cluster.nodes)
