@@ -21,9 +21,9 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "cluster",
         &[
-            "rules", "records", "request", "settings", "ask", "host", "entry", "parts", "place",
-            "lease", "watch", "follower", "sealing", "reader", "taker", "owner", "view", "fact",
-            "member", "swaps", "memory", "laws",
+            "rules", "records", "home", "request", "settings", "ask", "host", "entry", "parts",
+            "place", "lease", "watch", "follower", "sealing", "reader", "taker", "owner", "view",
+            "fact", "member", "swaps", "memory", "laws",
         ],
     ),
     (
@@ -129,6 +129,9 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "own_copy",
             "feeder",
             "bases",
+            "shard_driver",
+            "shard",
+            "node_host",
             "driver",
             "node",
         ],

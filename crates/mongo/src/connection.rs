@@ -14,13 +14,12 @@
 //!                                  no room: 365           malformed: an error reply, or the end
 //! ```
 
-use std::{future::pending, pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc};
 
-use document::{DocBuf, ValueRef};
 use engine::Store;
-use memory::Share;
+use memory::{Account, Share};
 use tokio::{
-    io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader},
+    io::{AsyncRead, AsyncWrite, BufReader},
     sync::watch,
 };
 
@@ -32,21 +31,20 @@ use crate::{
     counters::Counters,
     door::Door,
     errors::TemporarilyUnavailable,
+    exhaust::{open_cursor, send_all_batches},
     homes::is_readable,
     incoming::{
-        ConnectionEnded, client_left, has_begun, memory_refusal, parse_message, read_header,
-        read_payload,
+        ConnectionEnded, has_begun, memory_refusal, parse_message, read_header, read_payload,
     },
-    limits::{
-        BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME, STOP_TIME,
-    },
-    operation::StopReason,
+    limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME},
     outgoing::{compress_reply, send_bytes, send_refusal},
     parsed_command,
     pause::sleep,
     repeatable::{is_introduction, is_repeatable, says_moved},
+    run_call::run_call,
     wire::{
-        self, Header, Message, Shape, arriving::Arrived, msg_reply, query_reply, whole_message,
+        self, Header, Malformed, Message, Shape, arriving::Arrived, msg_reply, query_reply,
+        whole_message,
     },
 };
 
@@ -138,20 +136,18 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<Left, ConnectionEnded> {
-    let mut is_known = stream.get_ref().is_known();
+    let (mut is_known, moves) = (stream.get_ref().is_known(), stream.get_ref().is_movable());
     loop {
         if !has_begun(stream, &mut stop).await? {
             return Ok(Left::Stopped(None));
         }
-        let moves = stream.get_ref().is_movable();
         let header = tokio::select! {
             biased;
             header = read_header(stream, MESSAGE_TIMEOUT) => header?,
             () = until_cut(&mut stop, moves) => return Err(()),
         };
         let header = understood_header(door, connection, header, is_known)?;
-        // Who has asked nothing yet shares a small part with all others like that.
-        let account = if is_known { &door.messages } else { &door.settings.strangers };
+        let account = account_of(door, is_known);
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
@@ -164,14 +160,17 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             Arrived::Refused(beginning, short) => (beginning, Some(short)),
             Arrived::Cut => return Err(()),
         };
-        if moves && *stop.borrow() && refused.is_none() {
-            return Ok(Left::Stopped(Some((whole_message(header, payload), held))));
-        }
-        if let Some(is_home) = door.settings.is_home.as_ref().filter(|_| refused.is_none())
-            && let Some(database) = is_home.elsewhere(&header, &payload)
-        {
-            let message = whole_message(header, payload);
-            return Ok(Left::Elsewhere { message, held, database });
+        if moves && refused.is_none() {
+            if *stop.borrow() {
+                return Ok(Left::Stopped(Some((whole_message(header, payload), held))));
+            }
+            let is_home = door.settings.is_home.as_ref();
+            if let Some(database) =
+                is_home.and_then(|at| at.elsewhere(&door.commands, &header, &payload))
+            {
+                let message = whole_message(header, payload);
+                return Ok(Left::Elsewhere { message, held, database });
+            }
         }
         // Looked up now, since the payload is consumed by parsing.
         let silent = wire::wants_no_reply(&header, &payload);
@@ -184,9 +183,9 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             Ok(message) => {
                 is_known = true;
                 note_message(door, stream.get_mut(), &header, &message);
-                let answered = answer_in_turn(door, connection, stream, &message, &mut stop).await;
-                connection.release_reply_memory();
-                if answered? == Answered::Not {
+                if answer_in_turn(door, connection, stream, &message, &mut stop).await?
+                    == Answered::Not
+                {
                     return Ok(Left::Stopped(Some((message.into_whole(header), held))));
                 }
                 stream.get_mut().note_answered();
@@ -194,15 +193,26 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             }
             Err(malformed) => malformed,
         };
-        if malformed.code != TemporarilyUnavailable {
-            door.protocol_errors.report(&connection.peer, "a malformed message");
-        }
+        note_malformed(door, connection, &malformed);
         match silent {
+            false => send_refusal(connection, stream, &header, &malformed).await?,
             true if malformed.answerable => {}
             true => return Err(()),
-            false => send_refusal(connection, stream, &header, &malformed).await?,
         }
     }
+}
+
+fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {
+    // There was no room for it: nothing is wrong with the message.
+    if malformed.code != TemporarilyUnavailable {
+        door.protocol_errors.report(&connection.peer, "a malformed message");
+    }
+}
+
+/// Where a message takes its memory from: who has asked nothing yet shares a small part with all others
+/// like that.
+fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
+    if is_known { &door.messages } else { &door.settings.strangers }
 }
 
 /// The header, if it is that of a message which this client may send.
@@ -246,7 +256,9 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     let weight = parsed_command::parsed_bytes(message, &door.commands);
     let answered =
         pin!(parsed_command::run_by_weight(weight, door.settings.run_apart, answered.as_mut()));
-    door.engine.lanes().run(answered).await
+    let answered = door.engine.lanes().run(answered).await;
+    connection.release_reply_memory();
+    answered
 }
 
 /// Keeps for the next server what a client says of itself.
@@ -275,46 +287,6 @@ enum Answered {
     Sent,
     /// This server does not answer it, and another may.
     Not,
-}
-
-/// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
-/// let go when it stops, and everything else that still runs a while later is told to end.
-async fn run_call<S: Store>(
-    call: &Call<'_, S>,
-    stream: &mut (impl AsyncBufRead + Unpin),
-    stop: &mut watch::Receiver<bool>,
-) -> commands::Response {
-    let row = call.known.map(|known| known.row);
-    // Only a handshake waits by `maxAwaitTimeMS`; a tailable cursor would too, and there are none.
-    let waits =
-        row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
-    let mut run = pin!(commands::run(call));
-    let why = tokio::select! {
-        biased;
-        answer = &mut run => return answer,
-        () = has_stopped(stop, waits) => StopReason::Stopping,
-        () = client_left(stream), if row.is_some_and(|row| row.ends_with_client) => {
-            StopReason::ClientLeft
-        }
-    };
-    if waits {
-        return commands::Response::CloseConnection;
-    }
-    // The command may have taken over a cursor's operation, so the one under way is told, and it is
-    // awaited: it gives back what it holds, and what it has begun to store is stored.
-    call.connection.stop_command(None, why);
-    run.await
-}
-
-/// Waits until the server stops, and then as long as it lets commands end by themselves.
-async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        // Nobody is left who could stop it.
-        pending::<()>().await;
-    }
-    if !at_once {
-        sleep(STOP_TIME).await;
-    }
 }
 
 /// Runs the command of a message and sends its reply in the form that the message came in. Nothing
@@ -377,46 +349,4 @@ async fn moves<S: Store>(
         && is_kept
         && is_repeatable(&door.commands, message.body())
         && tokio::time::timeout(MOVE_TIME, stop.wait_for(|stop| *stop)).await.is_ok()
-}
-
-/// The id of a cursor that has more, in the reply to a `getMore`. Only such a reply can be followed
-/// by others without being asked for.
-fn open_cursor(body: &DocBuf) -> Option<i64> {
-    let cursor = body.get("cursor")?.as_document()?;
-    cursor.get("nextBatch")?;
-    match cursor.get("id") {
-        Some(ValueRef::Int64(id)) if id != 0 => Some(id),
-        _ => None,
-    }
-}
-
-/// Sends batch after batch without being asked for each, as a client allows with `exhaustAllowed`.
-/// Each reply but the last says that more comes, and refers to the one before it. The same
-/// `getMore` is run again for each.
-async fn send_all_batches<S: Store>(
-    door: &Arc<Door<S>>,
-    connection: &Connection,
-    stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
-    message: &Message,
-    first: DocBuf,
-    stop: &mut watch::Receiver<bool>,
-) -> Result<(), ConnectionEnded> {
-    let checksum = matches!(message.shape, Shape::Msg { checksum: true, .. });
-    let mut body = first;
-    let mut answers = message.request_id;
-    loop {
-        let more = open_cursor(&body).is_some();
-        let id = connection.reply_id();
-        let reply = msg_reply(id, answers, body.bytes(), more, checksum);
-        send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
-        if !more {
-            return Ok(());
-        }
-        answers = id;
-        let call = Call::new(door, connection, message, Arc::default()).map_err(|_| ())?;
-        body = match run_call(&call, stream, stop).await {
-            commands::Response::Reply(body) => body,
-            commands::Response::CloseConnection => return Err(()),
-        };
-    }
 }

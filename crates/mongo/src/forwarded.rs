@@ -160,7 +160,7 @@ where
                 Arrived::Whole(payload) => {
                     let is_home = self.is_home;
                     if let Some(database) =
-                        is_home.and_then(|is_home| is_home.elsewhere(&header, &payload))
+                        is_home.and_then(|is_home| is_home.elsewhere(&COMMANDS, &header, &payload))
                     {
                         let bytes = whole_message(header, payload);
                         let kept = Kept { bytes, held, is_repeatable: true };

@@ -6,8 +6,7 @@ use std::{fmt, sync::Arc};
 use document::{DocRef, ValueRef};
 
 use crate::{
-    command_row::Home,
-    commands::COMMANDS,
+    command_row::{CommandTable, Home},
     repeatable::command_of,
     wire::{Header, OpCode},
 };
@@ -23,8 +22,13 @@ impl IsHome {
     }
 
     /// The database for whose sake another server has to get the message; `None`: this one answers it.
-    pub(crate) fn elsewhere(&self, header: &Header, payload: &[u8]) -> Option<String> {
-        let database = database_of(header, payload)?;
+    pub(crate) fn elsewhere(
+        &self,
+        commands: &CommandTable,
+        header: &Header,
+        payload: &[u8],
+    ) -> Option<String> {
+        let database = database_of(commands, header, payload)?;
         (!(self.0)(database)).then(|| database.to_owned())
     }
 }
@@ -42,10 +46,10 @@ pub(crate) fn is_readable(header: &Header) -> bool {
 }
 
 /// The database that a message is about. `None`: any server answers it, also that it is no command.
-fn database_of<'a>(header: &Header, payload: &'a [u8]) -> Option<&'a str> {
+fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) -> Option<&'a str> {
     let body = command_of(header, payload)?;
     // Whoever answers says that there is no such command.
-    let known = COMMANDS.find_body(body)?;
+    let known = commands.find_body(body)?;
     match known.row.home {
         Home::Any => None,
         Home::Database => text(body.get("$db")?),
@@ -72,13 +76,16 @@ mod tests {
     use document::{Document, Value, doc};
 
     use super::*;
-    use crate::wire::{HEADER_BYTES, msg_reply};
+    use crate::{
+        commands::COMMANDS,
+        wire::{HEADER_BYTES, msg_reply},
+    };
 
     fn database(body: Document) -> Option<String> {
         let message = msg_reply(1, 0, body.to_buf().bytes(), false, false);
         let (head, payload) = message.split_at(HEADER_BYTES);
         let header = Header::read(head.try_into().unwrap()).unwrap();
-        database_of(&header, payload).map(str::to_owned)
+        database_of(&COMMANDS, &header, payload).map(str::to_owned)
     }
 
     #[test]
@@ -112,14 +119,14 @@ mod tests {
         let payload = [&[0; 4][..], &[1], &length, &section, &[0], body.bytes()].concat();
         let len = HEADER_BYTES + payload.len();
         let header = Header { len, request_id: 1, response_to: 0, code: OpCode::Msg as i32 };
-        assert_eq!(database_of(&header, &payload), Some("one"));
+        assert_eq!(database_of(&COMMANDS, &header, &payload), Some("one"));
         let is_home = IsHome::new(|database| database == "one");
-        assert_eq!(is_home.elsewhere(&header, &payload), None);
+        assert_eq!(is_home.elsewhere(&COMMANDS, &header, &payload), None);
         let is_home = IsHome::new(|database| database == "two");
-        assert_eq!(is_home.elsewhere(&header, &payload).as_deref(), Some("one"));
+        assert_eq!(is_home.elsewhere(&COMMANDS, &header, &payload).as_deref(), Some("one"));
         for end in 0..payload.len() {
             let cut = payload.get(..end).unwrap();
-            assert_eq!(database_of(&header, cut), None, "{end}");
+            assert_eq!(database_of(&COMMANDS, &header, cut), None, "{end}");
         }
     }
 }

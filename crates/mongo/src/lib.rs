@@ -39,6 +39,7 @@ mod door;
 /// Error codes and replies.
 mod errors;
 /// The fail point that is set.
+mod exhaust;
 mod fail_point;
 /// Clients whose messages go to other servers.
 mod forwarded;
@@ -74,6 +75,7 @@ mod replies;
 /// The reserved property `_ts`.
 mod reserved_property;
 /// The session that a command names.
+mod run_call;
 mod session;
 /// Timestamps that the server sets.
 mod timestamps;

@@ -22,6 +22,9 @@ const PAUSE_LOOKS: u32 = 2_000;
 /// Empty segments in a row behind which none is looked for.
 const EMPTY_MAX: u64 = 2;
 
+/// What became of a base of a shard that was begun.
+pub(crate) type MadeBase = (u32, Option<BaseRecord>);
+
 /// When the next base is due.
 #[derive(Debug, Default)]
 pub(crate) struct BaseDue {

@@ -3,15 +3,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cluster::{Answer, BaseRecord, Fact, Ledger, Member, Settings, Token, Unanswered, View};
+use cluster::{Answer, Fact, Ledger, Member, Settings, Token, Unanswered, View};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender},
     watch,
 };
 
 use crate::{
+    bases::MadeBase,
     feeder::Step,
-    node_clock::NodeHost,
+    node_host::NodeHost,
     replicator::{Command, ToDriver},
     shard_driver::ShardDriver,
 };
@@ -27,9 +28,6 @@ const LOOKS_BETWEEN_NOTES: u32 = 200;
 
 /// A reading of the boot clock, nanoseconds.
 pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
-
-/// What became of a base of a shard that was begun.
-pub(crate) type MadeBase = (u32, Option<BaseRecord>);
 
 /// The thread's own state.
 pub(crate) struct Driver<L> {

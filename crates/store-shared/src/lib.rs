@@ -25,6 +25,7 @@ mod first_base;
 mod journal;
 mod node;
 mod node_clock;
+mod node_host;
 mod outstanding;
 mod own_copy;
 mod place_file;

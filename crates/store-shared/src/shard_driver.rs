@@ -11,8 +11,7 @@ use cluster::{Fact, Ledger, Member, Owner, Settings};
 use tokio::{sync::mpsc::UnboundedSender, task::AbortHandle};
 
 use crate::{
-    bases::{self, BaseDue},
-    driver::MadeBase,
+    bases::{self, BaseDue, MadeBase},
     feeder::Step,
     node_clock::NodeClock,
     outstanding::Outstanding,

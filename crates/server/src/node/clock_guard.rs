@@ -5,14 +5,13 @@
 //! A node that is off lets the others go first when the data have no owner. An owner whose wall clock
 //! stepped hands over once, if another node lives. Manual clocks have no wall clock.
 
-use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
+use std::{sync::atomic::Ordering, time::Duration};
 
 use clock::{Checkpoint, ClockSource, monotonic_time};
 use store_shared::ClockSources;
 use tokio::sync::watch;
-use uuid::Uuid;
 
-use super::route::Route;
+use super::{beats::Beats, route::Route};
 use crate::background;
 
 /// How often it is looked.
@@ -21,22 +20,19 @@ const EVERY: Duration = Duration::from_secs(1);
 const MOST_OFF_MS: i64 = 60_000;
 /// How long a node that is off lets others go first: they take over within seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
-/// A node whose beat stood still for so long may be gone.
-const SILENCE: Duration = Duration::from_secs(4);
 
 /// What it has seen.
 pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,
-    /// The last beat of each node, and when it was first seen.
-    beats: BTreeMap<Uuid, ((u64, u64), Duration)>,
+    beats: Beats,
     /// The step for which the data were handed over has not been confirmed yet.
     handed_over: bool,
 }
 
 impl ClockGuard {
     pub(super) fn new(route: Route, source: Box<dyn ClockSource>) -> Self {
-        Self { route, source, beats: BTreeMap::new(), handed_over: false }
+        Self { route, source, beats: Beats::default(), handed_over: false }
     }
 
     /// Looks until `stop`.
@@ -51,7 +47,7 @@ impl ClockGuard {
     }
 
     async fn look(&mut self, now: Duration) {
-        self.note_beats(now);
+        self.beats.note(&self.route.facts.seen(), now);
         match self.route.here() {
             Some(term) => {
                 self.route.facts.counts.off_ms.store(0, Ordering::Relaxed);
@@ -93,8 +89,7 @@ impl ClockGuard {
         let view = self.route.facts.seen();
         let shard = self.route.facts.number;
         let (owner, epoch) = view.owner(shard)?;
-        let (_, seen) = self.beats.get(&owner)?;
-        if EVERY < now.saturating_sub(*seen) {
+        if EVERY < self.beats.age(owner, now)? {
             return None;
         }
         let record = view.nodes.iter().find(|record| record.node == owner)?;
@@ -103,24 +98,9 @@ impl ClockGuard {
         (!checkpoint.manual).then_some(checkpoint.ms)
     }
 
-    fn note_beats(&mut self, now: Duration) {
-        let view = self.route.facts.seen();
-        for record in &view.nodes {
-            let beat = (record.incarnation, record.beat);
-            // A record that is seen for the first time may be old.
-            let (last, seen) = self.beats.entry(record.node).or_insert((beat, Duration::ZERO));
-            if *last != beat {
-                (*last, *seen) = (beat, now);
-            }
-        }
-    }
-
     fn another_lives(&self, now: Duration) -> bool {
         let own = self.route.facts.node;
-        let fresh = |(node, (_, seen)): (&Uuid, &(_, Duration))| {
-            *node != own && now.saturating_sub(*seen) < SILENCE
-        };
-        self.beats.iter().any(fresh)
+        self.beats.living(now, Duration::ZERO).iter().any(|node| *node != own)
     }
 }
 

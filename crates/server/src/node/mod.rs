@@ -16,6 +16,7 @@ mod accepting;
 mod admin;
 #[cfg(test)]
 mod base_tests;
+mod beats;
 #[cfg(test)]
 mod clients_tests;
 mod clock_guard;
@@ -33,6 +34,7 @@ mod moving;
 #[cfg(test)]
 mod moving_tests;
 mod ownership;
+mod placement;
 mod route;
 mod routes;
 #[cfg(test)]

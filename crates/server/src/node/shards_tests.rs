@@ -1,11 +1,10 @@
 //! Nodes of a cluster of several shards: each database has a home, and whichever node is asked has the
 //! shard's owner answer, also where one connection goes from database to database.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use cluster::MemoryLedger;
 use document::{Value, doc};
-use serde_json::json;
 
 use super::tests::{Node, PATIENCE, ledger_of_shards, start};
 use crate::{background, testing::MongoClient};
@@ -13,40 +12,27 @@ use crate::{background, testing::MongoClient};
 const SHARDS: usize = 3;
 /// Databases enough for each shard to be the home of some.
 const DATABASES: usize = 12;
-const NAMES: [&str; SHARDS] = ["one", "two", "three"];
 
-/// Three nodes, each of which owns a shard.
+/// Three nodes, each of which owns a shard once they have been there for a while.
 async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
-    let nodes = [
-        start(ledger, NAMES[0]).await,
-        start(ledger, NAMES[1]).await,
-        start(ledger, NAMES[2]).await,
-    ];
-    for (shard, name) in NAMES.iter().enumerate() {
-        wait_for_owner(&nodes[0], shard, |owner| owner.is_some()).await;
-        let owner = owner_of(&nodes[0], shard).await;
-        if owner.as_deref() != Some(name) {
-            let body = json!({ "shard": shard, "to": name }).to_string();
-            let told = nodes[1].server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
-            assert_eq!(told["shards"][shard]["owner"], *name, "{told}");
-        }
-    }
+    let nodes =
+        [start(ledger, "one").await, start(ledger, "two").await, start(ledger, "three").await];
     for node in &nodes {
-        for (shard, name) in NAMES.iter().enumerate() {
-            wait_for_owner(node, shard, |owner| owner == Some(name)).await;
-        }
+        wait_until_spread(node, SHARDS).await;
     }
     nodes
 }
 
-async fn owner_of(node: &Node, shard: usize) -> Option<String> {
-    let cluster = node.server.ask_well("GET", "/_ebb/cluster", "").await;
-    cluster["shards"][shard]["owner"].as_str().map(str::to_owned)
-}
-
-async fn wait_for_owner(node: &Node, shard: usize, wanted: impl Fn(Option<&str>) -> bool) {
+/// Waits until a node sees all shards owned, by so many nodes.
+async fn wait_until_spread(node: &Node, owners: usize) {
     let waits = async {
-        while !wanted(owner_of(node, shard).await.as_deref()) {
+        loop {
+            let cluster = node.server.ask_well("GET", "/_ebb/cluster", "").await;
+            let shards = cluster["shards"].as_array().unwrap().iter();
+            let owned: BTreeSet<_> = shards.map(|shard| shard["owner"].as_str()).collect();
+            if owned.len() == owners && owned.iter().all(Option::is_some) {
+                return;
+            }
             background::wait_for(Duration::from_millis(20)).await;
         }
     };
@@ -121,6 +107,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
     // One leaves; clients stay connected to another, and its shard has another owner.
     let [one, two, three] = nodes;
     two.server.stop().await;
+    wait_until_spread(&one, SHARDS - 1).await;
     let mut client = one.server.connect().await;
     write_all(&mut client, id).await;
     assert_counts(&mut client, id + 1).await;

@@ -1,6 +1,7 @@
 //! Opens a node and stops it.
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -31,6 +32,7 @@ use super::{
     identity::open_identity,
     ledger::read_cluster,
     link::{Dialer, LinkTls},
+    placement,
     route::Route,
     routes::Routes,
     terms::Terms,
@@ -46,7 +48,7 @@ use crate::{
     open::store_options,
     shares::plan_memory,
     site::Site,
-    term::end_tasks,
+    term::{Term, end_tasks},
     test_wall::TestWall,
 };
 
@@ -96,14 +98,7 @@ pub(crate) async fn open<L: Ledger>(
     let tokens = Some(secret.sign(&[b"nosql tokens"]));
     let (site, bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
     let (listener, peer) = addresses::bind_setting("peer-addr", &cluster.peer_addr).await?;
-    let about = Arc::new(About {
-        name: cluster.node_name.clone().unwrap_or_else(nosql::node_name),
-        peer: cluster.peer_advertise.clone().unwrap_or_else(|| peer.to_string()),
-        mongo: site.ready.mongo.clone(),
-        cosmos: site.ready.cosmos.clone(),
-        admin: site.ready.admin.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    });
+    let about = Arc::new(about(cluster, &site, peer));
     let place = place_of(&data_dir).map_err(failed)?;
     let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
     settings.place_bytes = PLACE_BYTES;
@@ -130,20 +125,12 @@ pub(crate) async fn open<L: Ledger>(
         shard: Arc::clone(first),
         counts: Arc::default(),
     };
-    let (currents, routes): (Vec<_>, Vec<_>) = (0..)
-        .zip(shared.shards())
-        .map(|(number, shard)| {
-            let (current, terms) = watch::channel(None);
-            let facts = facts.of_shard(number, Arc::clone(shard));
-            let dialer = Dialer { shard: number, ..dialer.clone() };
-            (current, Route::new(facts, terms, dialer, places.clone()))
-        })
-        .unzip();
+    let (currents, routes) = routes_of(&shared, &facts, &dialer, &places);
     let site = Arc::new(site);
     let (stop_terms, terms_stopped) = watch::channel(false);
     let terms = routes.iter().zip(clocks).zip(currents).map(|((route, clock), current)| {
-        let terms = Terms { site: Arc::clone(&site), route: route.clone(), clock, current };
-        tokio::spawn(terms.run(terms_stopped.clone()))
+        let (site, route) = (Arc::clone(&site), route.clone());
+        tokio::spawn(Terms { site, route, clock, current }.run(terms_stopped.clone()))
     });
     let terms = terms.collect();
     let guards = routes.iter().map(|route| clock_guard::start(route, &sources, stopped));
@@ -155,17 +142,50 @@ pub(crate) async fn open<L: Ledger>(
         routes: routes.clone(),
         certificate: site.nosql.as_ref().and_then(|settings| settings.certificate.clone()),
         tls,
-        rooms: Rooms {
-            messages: site.memory.split_off(site.memory.limit() / PASSED),
-            strangers: site.strangers.clone(),
-        },
+        rooms: rooms(&site),
         stopped: stopped.clone(),
     });
     let mut tasks = accept(bound, listener, &gateway, stopped);
-    tasks.extend(guards);
+    tasks.extend(guards.into_iter().chain(placement::start(&routes, stopped)));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
+}
+
+/// What messages that are passed on may hold.
+fn rooms(site: &Site) -> Rooms {
+    let messages = site.memory.split_off(site.memory.limit() / PASSED);
+    Rooms { messages, strangers: site.strangers.clone() }
+}
+
+/// What the node tells others of itself.
+fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
+    About {
+        name: cluster.node_name.clone().unwrap_or_else(nosql::node_name),
+        peer: cluster.peer_advertise.clone().unwrap_or_else(|| peer.to_string()),
+        mongo: site.ready.mongo.clone(),
+        cosmos: site.ready.cosmos.clone(),
+        admin: site.ready.admin.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// Where the term of each shard is told, and the ways to whoever serves it.
+fn routes_of(
+    shared: &SharedNode,
+    facts: &Facts,
+    dialer: &Dialer,
+    places: &listen::Places,
+) -> (Vec<watch::Sender<Option<Arc<Term>>>>, Vec<Route>) {
+    let shards = (0..).zip(shared.shards());
+    shards
+        .map(|(number, shard)| {
+            let (current, terms) = watch::channel(None);
+            let facts = facts.of_shard(number, Arc::clone(shard));
+            let dialer = Dialer { shard: number, ..dialer.clone() };
+            (current, Route::new(facts, terms, dialer, places.clone()))
+        })
+        .unzip()
 }
 
 /// The certificates of the link. An address that other machines reach needs them.

@@ -1,0 +1,104 @@
+//! When this node has seen the others beat last. A record says nothing of its age: one that is seen for the
+//! first time may be old.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use cluster::View;
+use uuid::Uuid;
+
+/// A node's last beat, and when it was seen.
+#[derive(Clone, Copy, Debug)]
+struct Beat {
+    number: (u64, u64),
+    seen: Duration,
+    /// Since when none was missed for long.
+    since: Duration,
+}
+
+/// The last beats of all nodes.
+#[derive(Debug, Default)]
+pub(super) struct Beats(BTreeMap<Uuid, Beat>);
+
+/// A node whose beat stood still for so long may be gone.
+const SILENCE: Duration = Duration::from_secs(4);
+
+impl Beats {
+    /// Notes what is seen now.
+    pub(super) fn note(&mut self, view: &View, now: Duration) {
+        self.0.retain(|node, _| view.nodes.iter().any(|record| record.node == *node));
+        for record in &view.nodes {
+            let number = (record.incarnation, record.beat);
+            let first = Beat { number, seen: Duration::ZERO, since: Duration::ZERO };
+            let beat = self.0.entry(record.node).or_insert(first);
+            if beat.number != number {
+                if beat.seen.is_zero() || SILENCE <= now.saturating_sub(beat.seen) {
+                    beat.since = now;
+                }
+                (beat.number, beat.seen) = (number, now);
+            }
+        }
+    }
+
+    /// How long ago a node's last beat was seen; `None`: none was.
+    pub(super) fn age(&self, node: Uuid, now: Duration) -> Option<Duration> {
+        let beat = self.0.get(&node).filter(|beat| !beat.seen.is_zero())?;
+        Some(now.saturating_sub(beat.seen))
+    }
+
+    /// Nodes that beat, and have done so for this long.
+    pub(super) fn living(&self, now: Duration, for_long: Duration) -> Vec<Uuid> {
+        let lives = |(node, beat): (&Uuid, &Beat)| {
+            let is_fresh = self.age(*node, now).is_some_and(|age| age < SILENCE);
+            (is_fresh && for_long <= now.saturating_sub(beat.since)).then_some(*node)
+        };
+        self.0.iter().filter_map(lives).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use cluster::{NodeRecord, NodeState};
+
+    use super::*;
+
+    const NONE: [Uuid; 0] = [];
+
+    fn view(beats: &[(u128, u64)]) -> View {
+        let record = |(node, beat): &(u128, u64)| NodeRecord {
+            node: Uuid::from_u128(*node),
+            incarnation: 1,
+            beat: *beat,
+            state: NodeState::Up,
+            about: Bytes::new(),
+            terms: Vec::new(),
+        };
+        View { nodes: beats.iter().map(record).collect(), ..View::default() }
+    }
+
+    #[test]
+    fn a_node_lives_while_its_beats_are_seen() {
+        let mut beats = Beats::default();
+        let second = Duration::from_secs;
+        let one = Uuid::from_u128(1);
+        beats.note(&view(&[(1, 7), (2, 7)]), second(100));
+        // Nobody knows how old they are.
+        assert_eq!(
+            (beats.age(one, second(100)), beats.living(second(100), second(0))),
+            (None, vec![])
+        );
+        for at in 101..110 {
+            beats.note(&view(&[(1, at), (2, 7)]), second(at));
+        }
+        assert_eq!(beats.age(one, second(110)), Some(second(1)));
+        assert_eq!(beats.living(second(110), second(9)), [one]);
+        assert_eq!(beats.living(second(110), second(10)), NONE);
+        assert_eq!(beats.living(second(113), second(0)), NONE);
+        // After a silence it has to live for long again.
+        beats.note(&view(&[(1, 200)]), second(120));
+        assert_eq!(beats.living(second(121), second(1)), [one]);
+        assert_eq!(beats.living(second(121), second(2)), NONE);
+        beats.note(&view(&[]), second(121));
+        assert_eq!(beats.living(second(121), second(0)), NONE);
+    }
+}

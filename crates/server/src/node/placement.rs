@@ -1,0 +1,135 @@
+//! Spreads the shards of a cluster over its nodes: who owns a shard that is another node's by the order
+//! below hands it over. It only wishes: who owns what is decided by the crate `cluster`, and a shard that
+//! its node does not take stays with whoever has it.
+//!
+//! Every node computes the same: each shard belongs to the living node with the highest number, which is a
+//! signature of both, among those that have fewer than their part of the shards. So a node that joins or
+//! leaves moves few.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use clock::monotonic_time;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::{beats::Beats, link::Purpose, route::Route, routes::Routes};
+use crate::background;
+
+/// How often it is looked.
+const EVERY: Duration = Duration::from_secs(1);
+/// For how long a node has to live before it gets shards of others.
+const SETTLED: Duration = Duration::from_secs(5);
+/// The pause after a shard was handed over, whoever has it then: a node that does not take it, as it is far
+/// behind, is not asked all the time.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// What it has seen and done.
+pub(super) struct Placement {
+    routes: Routes,
+    beats: Beats,
+    /// When each shard was handed over last.
+    moved: BTreeMap<u32, Duration>,
+}
+
+impl Placement {
+    fn new(routes: Routes) -> Self {
+        Self { routes, beats: Beats::default(), moved: BTreeMap::new() }
+    }
+
+    /// Looks until `stop`.
+    async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        loop {
+            self.look(monotonic_time()).await;
+            tokio::select! {
+                () = background::wait_for(EVERY) => {}
+                _ = stop.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    /// Hands one shard over, if one is to be.
+    async fn look(&mut self, now: Duration) {
+        let facts = self.routes.facts();
+        self.beats.note(&facts.seen(), now);
+        let living = self.beats.living(now, SETTLED);
+        let owners = assign(facts.cluster.shards, &living, |node, shard| self.score(node, shard));
+        for (route, owner) in self.routes.all().zip(owners) {
+            let rests = self.moved.get(&route.facts.number).is_some_and(|at| now < *at + PAUSE);
+            if owner != route.facts.node && !rests && route.here().is_some() {
+                self.moved.insert(route.facts.number, now);
+                hand_over(route, owner).await;
+                return;
+            }
+        }
+    }
+
+    fn score(&self, node: Uuid, shard: u32) -> [u8; 32] {
+        let key = &self.routes.first().dialer.key;
+        key.sign(&[b"owner of a shard", node.as_bytes(), &shard.to_be_bytes()])
+    }
+}
+
+async fn hand_over(route: &Route, to: Uuid) {
+    tracing::info!(shard = route.facts.number, %to, "another node is to own the shard");
+    let go_first = |node| if node == to { Purpose::GoFirst } else { Purpose::HoldBack };
+    route.tell_others(go_first).await;
+    route.hand_over().await;
+}
+
+/// The node of each shard; empty where no node lives.
+fn assign<S: Ord>(shards: u32, nodes: &[Uuid], score: impl Fn(Uuid, u32) -> S) -> Vec<Uuid> {
+    let part = usize::try_from(shards).unwrap_or(usize::MAX).div_ceil(nodes.len().max(1));
+    let mut counts: BTreeMap<Uuid, usize> = nodes.iter().map(|node| (*node, 0)).collect();
+    let mut assigned = Vec::new();
+    for shard in 0..shards {
+        let free = counts.iter_mut().filter(|(_, count)| **count < part);
+        if let Some((node, count)) = free.max_by_key(|(node, _)| score(**node, shard)) {
+            *count += 1;
+            assigned.push(*node);
+        }
+    }
+    assigned
+}
+
+/// Starts it, where there is something to spread.
+pub(super) fn start(
+    routes: &Routes,
+    stop: &watch::Receiver<bool>,
+) -> Option<tokio::task::JoinHandle<()>> {
+    let spreads = 1 < routes.facts().cluster.shards;
+    spreads.then(|| tokio::spawn(Placement::new(routes.clone()).run(stop.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use auth::Key;
+
+    use super::*;
+
+    fn assigned(shards: u32, nodes: std::ops::Range<u128>) -> Vec<Uuid> {
+        let key = Key::of(b"secret").unwrap();
+        let nodes: Vec<_> = nodes.map(Uuid::from_u128).collect();
+        assign(shards, &nodes, |node, shard| key.sign(&[node.as_bytes(), &shard.to_be_bytes()]))
+    }
+
+    #[test]
+    fn every_node_gets_its_part() {
+        for (shards, nodes) in [(3, 3), (7, 3), (64, 5), (2, 3), (1, 1)] {
+            let owners = assigned(shards, 1..nodes + 1);
+            assert_eq!(owners.len(), shards as usize);
+            let part = (shards as usize).div_ceil(nodes as usize);
+            for owner in &owners {
+                assert!(owners.iter().filter(|other| *other == owner).count() <= part);
+            }
+        }
+        assert!(assigned(3, 1..1).is_empty());
+    }
+
+    #[test]
+    fn a_node_that_joins_moves_few() {
+        let (before, after) = (assigned(64, 1..5), assigned(64, 1..6));
+        let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+        // A fifth has to go to it.
+        assert!((13..30).contains(&moved), "{moved}");
+    }
+}
