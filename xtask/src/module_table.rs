@@ -256,6 +256,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "pause",
             "repeatable",
             "homes",
+            "siblings",
             "reserved_property",
             "timestamps",
             "document_writer",

@@ -16,6 +16,10 @@ use document::{ArrayRef, DocRef, Number, ValueRef};
 
 use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
 
+/// The argument of a command that one server of a cluster sends to another: the answer is that of the shard
+/// alone. A client that sends it hears of less; that is all.
+pub(crate) const OF_SHARD: &str = "$ebbShard";
+
 /// Fields every command may carry beside its own: sessions, concerns, the API's version, and what
 /// mongod's internal protocol adds. Drivers and proxies send them, so none is an unknown field.
 pub(crate) const GENERIC: &[&str] = &[
@@ -51,6 +55,7 @@ pub(crate) const GENERIC: &[&str] = &[
     "stmtIds",
     "expectPrefix",
     "help",
+    OF_SHARD,
 ];
 
 /// A document of arguments, with the name that errors give it: that of a command, or the path of an

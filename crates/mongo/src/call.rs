@@ -13,7 +13,7 @@ use engine::{Collection, Model, Namespace, Store, What};
 use evaluation::{Context, Holding, Spill};
 
 use crate::{
-    arguments::{Args, collection_argument},
+    arguments::{Args, OF_SHARD, collection_argument},
     client::Connection,
     command_row::Known,
     document_writer::DocumentWriter,
@@ -21,6 +21,7 @@ use crate::{
     errors::{Error, InvalidNamespace, Result},
     names,
     operation::Operation,
+    siblings::Siblings,
     wire::{Message, Shape},
 };
 
@@ -61,6 +62,12 @@ pub(crate) struct Call<'a, S: Store> {
 }
 
 impl<'a, S: Store> Call<'a, S> {
+    /// The servers of the other shards, where the answer is to be that of all of them.
+    pub(crate) fn siblings(&self) -> Option<&Siblings> {
+        let is_of_shard = self.body.get(OF_SHARD).is_some();
+        self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)
+    }
+
     /// Reads from a message which command it is and on which database.
     ///
     /// Fails where MongoDB's drivers expect an error before any command is looked at: 73 for a name

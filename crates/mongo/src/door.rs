@@ -25,6 +25,7 @@ use crate::{
     fail_point::FailPoint,
     homes::IsHome,
     protocol_error_log::ProtocolErrorLog,
+    siblings::Siblings,
     timestamps::Timestamps,
     usage::Usage,
 };
@@ -72,6 +73,8 @@ pub struct Settings {
     pub topology: Topology,
     /// Which databases have their home here; `None`: all.
     pub is_home: Option<IsHome>,
+    /// The servers of the cluster's other shards; `None`: there are none.
+    pub siblings: Option<Siblings>,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -90,6 +93,7 @@ impl Default for Settings {
             run_apart: |work| work(),
             topology: Topology::default(),
             is_home: None,
+            siblings: None,
             usage: Usage::default,
         }
     }

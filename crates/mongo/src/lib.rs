@@ -77,6 +77,7 @@ mod reserved_property;
 /// The session that a command names.
 mod run_call;
 mod session;
+mod siblings;
 /// Timestamps that the server sets.
 mod timestamps;
 /// What a server says that ends between two messages.
@@ -97,4 +98,5 @@ pub use evaluation::serve_process;
 pub use forwarded::{PassedOn, Rooms};
 pub use homes::IsHome;
 pub use relay::{NoReply, Right, Sender};
+pub use siblings::{Answers, AskSiblings, Siblings, ask_once};
 pub use usage::Usage;

@@ -27,7 +27,7 @@ use crate::{
     open::{Opened, open_store},
     ready::{self, Ready},
     site::Site,
-    term::{Term, end_tasks},
+    term::{Shards, Term, end_tasks},
 };
 
 /// A running server. Dropping it without [`Running::stop`] tells its tasks to end too, but then
@@ -160,7 +160,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     let (stop, stopped) = watch::channel(false);
     let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
-    let term = Term::begin(&site, engine, measured, features, None).await?;
+    let term = Term::begin(&site, engine, measured, features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let places = Places::of_descriptors(listen::descriptor_limit());
     tasks.extend(bound.accept(&term, &stopped, &places));

@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::Engine;
-use mongo::{Door, IsHome, Topology};
+use mongo::{Door, IsHome, Siblings, Topology};
 use parking_lot::Mutex;
 use store_tree::TreeMetrics;
 use tokio::{
@@ -29,6 +29,15 @@ use crate::{
     site::Site,
 };
 
+/// Which of the shards of a cluster an engine is; that of a server of its own is the only one.
+#[derive(Default)]
+pub(crate) struct Shards {
+    /// Which databases of the MongoDB API are its own; `None`: all.
+    pub(crate) is_home: Option<IsHome>,
+    /// The servers of the others.
+    pub(crate) siblings: Option<Siblings>,
+}
+
 /// An engine that is served.
 pub(crate) struct Term {
     /// What the routes of the admin address share; the engine and the doors are in it.
@@ -43,19 +52,19 @@ pub(crate) struct Term {
 
 impl Term {
     /// Makes the doors and starts the background work. Changes that an earlier process left half done
-    /// are finished when this returns, so no request sees them. `is_home` says which databases of the MongoDB
-    /// API it serves; `None`: all.
+    /// are finished when this returns, so no request sees them.
     pub(crate) async fn begin(
         site: &Site,
         engine: Engine<AnyStore>,
         measured: Option<Arc<TreeMetrics>>,
         features: Arc<Features>,
-        is_home: Option<IsHome>,
+        shards: Shards,
     ) -> Result<Arc<Self>, Failure> {
         let (stop, stopped) = watch::channel(false);
         let mongo = site.ready.mongo.as_ref().map(|bound| {
             let settings = mongo_settings(site, bound.clone(), &features);
-            let settings = mongo::Settings { is_home: is_home.clone(), ..settings };
+            let Shards { is_home, siblings } = shards;
+            let settings = mongo::Settings { is_home, siblings, ..settings };
             Door::new(engine.clone(), settings)
         });
         let cosmos = match &site.nosql {

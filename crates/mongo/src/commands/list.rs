@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{DocBuf, DocRef, Document, Value, doc};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{Model, Namespace, Store};
 use evaluation::Context;
 use pipeline::Filter;
@@ -63,6 +63,11 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         *sizes.entry(namespace.database).or_default().get_or_insert(0) +=
             disk_bytes(call, &collection);
     }
+    if let Some(siblings) = call.siblings() {
+        for reply in siblings.ask(doc! { "listDatabases": 1 }).await? {
+            add_databases(&mut sizes, &reply);
+        }
+    }
     let context = call.evaluation_context().await?;
     let mut databases = Vec::new();
     let mut total = 0;
@@ -84,6 +89,22 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         reply.push("totalSizeMb", total / (1024 * 1024));
     }
     ok(reply)
+}
+
+/// Adds the databases in the reply of another shard.
+fn add_databases(sizes: &mut BTreeMap<String, Option<i64>>, reply: &DocBuf) {
+    let Some(databases) = reply.get("databases").and_then(ValueRef::as_array) else { return };
+    for database in databases.iter().filter_map(ValueRef::as_document) {
+        let name = database.get("name").and_then(ValueRef::as_str);
+        let size = database.get("sizeOnDisk").and_then(Number::of).and_then(Number::to_i64_exact);
+        let is_empty = matches!(database.get("empty"), Some(ValueRef::Bool(true)));
+        if let (Some(name), Some(size)) = (name, size) {
+            let known = sizes.entry(name.to_owned()).or_default();
+            if !is_empty {
+                *known.get_or_insert(0) += size;
+            }
+        }
+    }
 }
 
 /// Runs `listCollections` for one database.

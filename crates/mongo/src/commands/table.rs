@@ -147,7 +147,7 @@ rows! {
     "listDatabases" => list::list_databases, &["filter", "nameOnly", "authorizedDatabases"],
         "databases and their sizes",
         CommandRow::reads().on_admin().in_api(&[]).ends_with_client().no_write_concern()
-            .without_documents();
+            .without_documents().home(Home::Any);
     "listCollections" => list::list_collections,
         &["filter", "nameOnly", "authorizedCollections", "cursor"],
         "collections of a database",
@@ -251,7 +251,7 @@ rows! {
         "failCommand, for tests of applications",
         CommandRow::writes().on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
-        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]);
+        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]).home(Home::Any);
     "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
         "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule",
         CommandRow::reads().in_api(&[]);

@@ -39,6 +39,7 @@ mod route;
 mod routes;
 #[cfg(test)]
 mod shards_tests;
+mod siblings;
 mod start;
 mod terms;
 #[cfg(test)]

@@ -91,6 +91,28 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
         let Some(Value::Array(batch)) = cursor.get("nextBatch") else { panic!("{reply:?}") };
         assert_eq!(batch.len(), 2, "{reply:?}");
     }
+    // Lists and the clock are those of all shards.
+    let reply =
+        client.run_command(doc! { "listDatabases": 1, "nameOnly": true, "$db": "admin" }).await;
+    let Some(Value::Array(databases)) = reply.get("databases") else { panic!("{reply:?}") };
+    assert_eq!(databases.len(), DATABASES + 3, "{reply:?}");
+    let moved = doc! { "ebbClock": 1, "advanceSeconds": 86_400, "$db": "admin" };
+    let Some(Value::DateTime(now)) = client.run_command(moved).await.get("now").cloned() else {
+        panic!("no time");
+    };
+    for number in 0..DATABASES {
+        let stages =
+            vec![doc! { "$project": doc! { "now": "$$NOW" } }.into(), doc! { "$limit": 1 }.into()];
+        let ask = doc! {
+            "aggregate": "c", "pipeline": Value::Array(stages), "cursor": doc! {},
+            "$db": database(number),
+        };
+        let reply = nodes[2].server.run_command(ask).await;
+        let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
+        let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
+        let Some(Value::Document(row)) = batch.first() else { panic!("{reply:?}") };
+        assert_eq!(row.get("now"), Some(&Value::DateTime(now)), "{number}");
+    }
     // What names its collection elsewhere is about that.
     for number in 0..DATABASES {
         let name = database(number);

@@ -128,15 +128,15 @@ pub(crate) async fn open<L: Ledger>(
     let (currents, routes) = routes_of(&shared, &facts, &dialer, &places);
     let site = Arc::new(site);
     let (stop_terms, terms_stopped) = watch::channel(false);
-    let terms = routes.iter().zip(clocks).zip(currents).map(|((route, clock), current)| {
-        let (site, route) = (Arc::clone(&site), route.clone());
-        tokio::spawn(Terms { site, route, clock, current }.run(terms_stopped.clone()))
-    });
-    let terms = terms.collect();
-    let guards = routes.iter().map(|route| clock_guard::start(route, &sources, stopped));
-    let guards: Vec<_> = guards.collect();
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
+    let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
+        let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
+        tokio::spawn(Terms { site, route, routes, clock, current }.run(terms_stopped.clone()))
+    });
+    let terms = terms.collect();
+    let guards = routes.all().map(|route| clock_guard::start(route, &sources, stopped));
+    let guards: Vec<_> = guards.collect();
     let gateway = Arc::new(Gateway {
         admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
         routes: routes.clone(),

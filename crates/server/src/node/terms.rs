@@ -10,7 +10,9 @@ use engine::{CopyReaper, Engine};
 use store_shared::{Role, ShardClock};
 use tokio::sync::{oneshot, watch};
 
-use super::{copy, link::Purpose, ownership::InLease, route::Route};
+use super::{
+    copy, link::Purpose, ownership::InLease, route::Route, routes::Routes, siblings::siblings_of,
+};
 use crate::{
     any_store::{AnyStore, TermTree},
     background,
@@ -18,7 +20,7 @@ use crate::{
     features::Features,
     open::engine_options,
     site::Site,
-    term::Term,
+    term::{Shards, Term},
 };
 
 /// The pause after a term that did not begin.
@@ -33,6 +35,8 @@ const LONG: Duration = Duration::from_secs(10);
 pub(super) struct Terms {
     pub(super) site: Arc<Site>,
     pub(super) route: Route,
+    /// Those of all shards.
+    pub(super) routes: Routes,
     pub(super) clock: Arc<ShardClock>,
     /// The term that serves.
     pub(super) current: watch::Sender<Option<Arc<Term>>>,
@@ -101,8 +105,10 @@ impl Terms {
         let measured = store.tree_metrics();
         let engine = Engine::open(store, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
-        let is_home = self.route.facts.is_home();
-        Term::begin(&self.site, engine, measured, features, is_home).await
+        let facts = &self.route.facts;
+        let shards =
+            Shards { is_home: facts.is_home(), siblings: siblings_of(&self.routes, facts.number) };
+        Term::begin(&self.site, engine, measured, features, shards).await
     }
 
     /// Ends the term, and gives the data up when nobody uses the engine any more: a client hears of it
