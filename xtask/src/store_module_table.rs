@@ -54,6 +54,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "journal-cassandra",
         &[
+            "tls",
             "options",
             "schema",
             "settings",

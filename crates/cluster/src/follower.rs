@@ -278,8 +278,8 @@ impl Follower {
     /// The base that has to be loaded, unless that was told. The journal is whole behind the first of two;
     /// an empty tree is made faster of one, and one behind which an entry is missing in no other way.
     fn missed_base(&self) -> Option<BaseRecord> {
-        let bases = &self.shard.as_ref()?.bases;
-        let newest = bases.last().filter(|_| !self.loads)?;
+        let record = self.shard.as_ref().filter(|_| !self.loads)?;
+        let (bases, newest) = (&record.bases, record.newest_base()?);
         let is_cut = 1 < bases.len() && bases.first().is_some_and(|base| self.place.n < base.n);
         let is_stuck = self.missing.is_some_and(|missing| self.place.n <= missing.end)
             && self.place.n < newest.n;
@@ -306,7 +306,7 @@ impl Follower {
     /// Notes what a shard's record says, unless something later was seen.
     fn note_shard(&mut self, record: ShardRecord) {
         let age = |record: &ShardRecord| {
-            (record.epoch, record.phase, record.bases.last().map_or(0, |base| base.n))
+            (record.epoch, record.phase, record.newest_base().map_or(0, |base| base.n))
         };
         if self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record)) {
             let epochs = Epochs::of(&record);

@@ -85,6 +85,19 @@ impl Epochs {
     }
 }
 
+impl ShardRecord {
+    /// The newest base that counts. One of an owner that was cut off for long may be put in force after a
+    /// person has given up what it has.
+    pub fn newest_base(&self) -> Option<&BaseRecord> {
+        self.bases.iter().rfind(|base| self.admits(Place::of(base)))
+    }
+
+    /// Whether a base or a tree may stand here: nothing counts behind the end of a closed epoch.
+    pub fn admits(&self, place: Place) -> bool {
+        Epochs::of(self).admit(place)
+    }
+}
+
 /// A committed entry is missing in the journal; only a person may accept that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingEntry {

@@ -20,6 +20,7 @@ use crate::{
     options::Options,
     repeat::Repeat,
     statements::Statements,
+    tls,
 };
 
 /// What requests are executed with.
@@ -84,6 +85,9 @@ pub(crate) async fn session(options: &Options) -> Result<Session, Error> {
         .fetch_full_schema_metadata(false);
     if let Some((user, password)) = &options.login {
         builder = builder.user(user, password);
+    }
+    if let Some(files) = &options.tls {
+        builder = builder.tls_context(Some(tls::config(files, &options.contact_points)?));
     }
     let session = builder.build().await;
     session.map_err(|error| failure::at_connect("Cassandra cannot be reached", error))

@@ -20,6 +20,8 @@ mod settings;
 mod statements;
 mod survey;
 mod swaps;
+mod tls;
 
 pub use ledger::CassandraLedger;
 pub use options::{Options, Replication};
+pub use tls::Certificates;

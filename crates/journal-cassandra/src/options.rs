@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use store::{Error, Kind};
 
+use crate::tls::Certificates;
+
 /// How a ledger is reached.
 #[derive(Clone)]
 pub struct Options {
@@ -15,6 +17,8 @@ pub struct Options {
     pub datacenter: Option<String>,
     /// User and password, where Cassandra asks for them.
     pub login: Option<(String, String)>,
+    /// Certificates of TLS; `None`: without it.
+    pub tls: Option<Certificates>,
     /// After how long a request counts as unanswered, repeats on other nodes included.
     pub timeout: Duration,
     /// Whether Cassandra may acknowledge what it has not synced to its disks.
@@ -29,6 +33,7 @@ impl Options {
             keyspace: keyspace.into(),
             datacenter: None,
             login: None,
+            tls: None,
             timeout: Duration::from_secs(2),
             accept_unsynced: false,
         }
@@ -43,6 +48,7 @@ impl std::fmt::Debug for Options {
             .field("keyspace", &self.keyspace)
             .field("datacenter", &self.datacenter)
             .field("login", &self.login.as_ref().map(|(user, _)| user))
+            .field("tls", &self.tls)
             .field("timeout", &self.timeout)
             .field("accept_unsynced", &self.accept_unsynced)
             .finish()

@@ -3,6 +3,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use journal_cassandra::Certificates;
+
 /// How long after its expiration a document's bytes may go, where nothing else is said and the clock
 /// moves by itself. Reads never see them meanwhile.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
@@ -36,6 +38,8 @@ pub struct ClusterConfig {
     pub datacenter: Option<String>,
     /// User of Cassandra, and the file with the password; `None`: it asks for none.
     pub login: Option<(String, PathBuf)>,
+    /// Certificates of TLS to Cassandra; `None`: without it.
+    pub cassandra_tls: Option<Certificates>,
     /// Whether Cassandra may acknowledge what it has not synced to its disks.
     pub accept_unsynced: bool,
     /// Address of the link between nodes.

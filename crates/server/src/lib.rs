@@ -47,6 +47,7 @@ pub use config::{ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, 
 pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
 pub use failure::Failure;
+pub use journal_cassandra::Certificates;
 pub use memory::LEAST as LEAST_MEMORY;
 pub use node::{
     Forgotten, Moved, NewCluster, NodeVerified, accept_loss, dump_cluster, forget_node,

@@ -67,7 +67,7 @@ impl<L: Ledger> Accepting<'_, L> {
             }
         }
         let terms = terms_of(&all_nodes(self.ledger).await?);
-        let base = record.bases.last();
+        let base = record.newest_base();
         let from = base.map(Place::of).unwrap_or_default();
         let mut reader = JournalReader::new(self.cluster, &record, &terms, from);
         let mut end = from;

@@ -121,8 +121,8 @@ pub(crate) async fn put<L: Ledger>(
         }
     }
     let record = shard_record(ledger, shard).await;
-    let newest = record.bases.last().copied();
-    if newest.is_some_and(|newest| n <= newest.n) {
+    let newest = record.newest_base().copied();
+    if newest.is_some_and(|newest| n <= newest.n) || !record.admits(place) {
         forget(ledger, shard, &base).await;
         return None;
     }

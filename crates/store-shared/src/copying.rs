@@ -103,7 +103,7 @@ impl Copying {
         }
         let mut bytes = 0;
         let mut place = Place::default();
-        if let Some(base) = record.bases.last() {
+        if let Some(base) = record.newest_base() {
             bytes = self.load(ledger, base, tell).await?;
             place = Place::of(base);
         }

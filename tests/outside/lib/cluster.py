@@ -19,6 +19,8 @@ from lib.server import EBB_BIN, Server, address
 #: them.
 CONTACT_POINTS = os.environ.get("EBB_CASSANDRA", "")
 FOLDER = os.environ.get("EBB_CASSANDRA_DIR", "")
+#: What else a server has to be told of it, where it asks for certificates and a login.
+FLAGS = os.environ.get("EBB_CASSANDRA_FLAGS", "").split()
 SCRIPT = pathlib.Path(__file__).parents[2] / "cluster" / "cassandra"
 #: Seconds after which a node that lives has taken over, on a machine that does other work too.
 OWNED_WITHIN = 30.0
@@ -28,7 +30,8 @@ HAND_OVER = 25.0
 
 def of_keyspace(keyspace):
     """The flags that name a keyspace."""
-    return ["--cassandra-contact-points", CONTACT_POINTS, "--cassandra-keyspace", keyspace]
+    where = ["--cassandra-contact-points", CONTACT_POINTS, "--cassandra-keyspace", keyspace]
+    return [*where, *FLAGS]
 
 
 def init(keyspace, *more, within=60):

@@ -36,7 +36,7 @@ impl Seat {
         if now < self.stand_due.max(self.holds_until) || now < since + patience {
             return;
         }
-        self.base = shard.bases.last().copied();
+        self.base = shard.newest_base().copied();
         let tree = follower.place();
         let before = self.before(shard.clone(), free, tree, incarnation, common);
         let machine = common.machine();

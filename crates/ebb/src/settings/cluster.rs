@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
-use server::{ClusterConfig, PeerCertificates};
+use server::{Certificates, ClusterConfig, PeerCertificates};
 
 use super::{
     Wrong,
@@ -29,6 +29,15 @@ pub(crate) struct CassandraValues {
     /// File with that user's password
     #[arg(long, env = "EBB_CASSANDRA_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_password_file: Optional<PathBuf>,
+    /// Authority of the certificates that nodes of Cassandra show [no TLS to it]
+    #[arg(long, env = "EBB_CASSANDRA_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cassandra_ca: Optional<PathBuf>,
+    /// Certificate that is shown to Cassandra [it asks for none]
+    #[arg(long, env = "EBB_CASSANDRA_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cassandra_cert: Optional<PathBuf>,
+    /// Private key of that certificate
+    #[arg(long, env = "EBB_CASSANDRA_CERT_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cassandra_cert_key: Optional<PathBuf>,
     /// Start although Cassandra acknowledges what it has not synced to its disks
     #[arg(long, env = "EBB_ACCEPT_UNSYNCED", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     accept_unsynced: bool,
@@ -71,11 +80,22 @@ impl CassandraValues {
             (None, None) => None,
             _ => return wrong("--cassandra-user and --cassandra-password-file belong together"),
         };
+        let own = match (self.cassandra_cert.0, self.cassandra_cert_key.0) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => return wrong("--cassandra-cert and --cassandra-cert-key belong together"),
+        };
+        let cassandra_tls = match (self.cassandra_ca.0, own) {
+            (Some(authority), own) => Some(Certificates { authority, own }),
+            (None, None) => None,
+            (None, Some(_)) => return wrong("--cassandra-cert needs --cassandra-ca"),
+        };
         Ok(ClusterConfig {
             contact_points,
             keyspace: self.cassandra_keyspace,
             datacenter: self.cassandra_datacenter.0,
             login,
+            cassandra_tls,
             accept_unsynced: self.accept_unsynced,
             peer_addr: String::new(),
             peer_advertise: None,
@@ -138,10 +158,15 @@ mod tests {
         assert_eq!(found.contact_points, ["127.0.0.1:9042", "db:9043"]);
         assert_eq!((found.keyspace.as_str(), found.peer_addr.as_str()), ("ebb", "127.0.0.1:8090"));
         assert!(found.peer_tls.is_none() && found.login.is_none() && !found.accept_unsynced);
+        assert!(found.cassandra_tls.is_none());
+        let found = cluster(&[points, "--cassandra-ca", "ca.pem"]).unwrap().cassandra_tls.unwrap();
+        assert_eq!((found.authority.to_str(), found.own), (Some("ca.pem"), None));
         for (typed, name) in [
             (&[][..], "--cassandra-contact-points"),
             (&["--cassandra-contact-points", "nowhere"], "--cassandra-contact-points"),
             (&[points, "--cassandra-user", "a"], "--cassandra-password-file"),
+            (&[points, "--cassandra-cert", "a", "--cassandra-ca", "b"], "--cassandra-cert-key"),
+            (&[points, "--cassandra-cert", "a", "--cassandra-cert-key", "b"], "--cassandra-ca"),
             (&[points, "--peer-addr", "off"], "--peer-addr"),
             (&[points, "--peer-cert", "x"], "--peer-key"),
             (&[points, "--in-memory"], "--in-memory"),

@@ -30,6 +30,7 @@ pub(super) fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
     let mut options = Options::new(config.contact_points.clone(), config.keyspace.clone());
     options.datacenter.clone_from(&config.datacenter);
     options.accept_unsynced = config.accept_unsynced;
+    options.tls.clone_from(&config.cassandra_tls);
     if let Some((user, file)) = &config.login {
         let password = fs::read_to_string(file).map_err(|error| {
             Failure::Usage(format!("--cassandra-password-file {}: {error}", file.display()))

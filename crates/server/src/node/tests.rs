@@ -27,6 +27,7 @@ pub(super) fn cluster_config(name: &str) -> ClusterConfig {
         keyspace: "ebb".to_owned(),
         datacenter: None,
         login: None,
+        cassandra_tls: None,
         accept_unsynced: false,
         peer_addr: "127.0.0.1:0".to_owned(),
         peer_advertise: None,

@@ -4,7 +4,7 @@
 use std::{fs, time::Duration};
 
 use bytes::Bytes;
-use cluster::{Ledger as _, NodeState, Reply, Request, ShardRecord};
+use cluster::{BaseRecord, Ledger as _, NodeState, Reply, Request, ShardRecord};
 use store::{Error, Kind, Store as _, laws::ManualTime};
 use store_shared::{Accepting, Loss, Role};
 use uuid::Uuid;
@@ -183,6 +183,18 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
         let node = nodes.start(machine);
         assert_made_again(&node, &late, 0..90).await;
     }
+    // A base of what was given up, of an owner that was cut off meanwhile, comes too late.
+    let record = shard(&nodes).await;
+    let (id, segment, checksum, pieces, bytes) = (7, 0, 1, 1, 1);
+    let base = BaseRecord { id, epoch: 1, segment, n: 20, checksum, pieces, bytes };
+    let set = Request::SetBase { shard: 0, before: record.base(), bases: vec![base] };
+    nodes.ledger.execute(set).await.unwrap();
+    let without = nodes.start(&Machine::new());
+    wait_until_level(&without, &late);
+    assert_eq!(held(&without, 0..90).await, held(&late, 0..90).await);
+    let (_, made) = late.make_base(None).await.unwrap();
+    made.await.unwrap();
+    assert!(shard(&nodes).await.bases.iter().all(|base| base.id != id));
     let ends = shard(&nodes).await.ends;
     assert_eq!(ends.iter().filter(|(epoch, end)| (*epoch, *end) == (0, 10)).count(), 1, "{ends:?}");
 }
