@@ -1,4 +1,4 @@
-"""One statement to Apache Cassandra, in its native protocol, for what no `ebb` would do."""
+"""One statement to Apache Cassandra, in its native protocol, for what no `ebb` would do or show."""
 
 import socket
 import struct
@@ -6,6 +6,8 @@ import struct
 #: Of the protocol's version 4.
 STARTUP, QUERY, ERROR = 0x01, 0x07, 0x00
 QUORUM = 0x0004
+#: A kind of result, and what its flags say where all columns are of one table.
+ROWS, GLOBAL_NAMES = 0x0002, 0x0001
 
 
 def frame(opcode, body):
@@ -21,7 +23,8 @@ def answer(connection):
 
 
 def execute(address, statement):
-    """Executes a statement and waits until it is done."""
+    """Executes a statement, waits until it is done, and returns the rows of its first page: the
+    bytes of each column."""
     with socket.create_connection(address, timeout=30) as connection:
         options = struct.pack("!H", 1)
         for text in (b"CQL_VERSION", b"3.0.0"):
@@ -32,4 +35,30 @@ def execute(address, statement):
         connection.sendall(
             frame(QUERY, struct.pack("!i", len(text)) + text + struct.pack("!HB", QUORUM, 0))
         )
-        answer(connection)
+        return rows(answer(connection))
+
+
+def rows(body):
+    """Those of a result; none where it is another kind of result. Columns are of plain types."""
+    kind, flags, columns = struct.unpack_from("!iii", body + bytes(12))
+    if kind != ROWS:
+        return []
+    assert flags == GLOBAL_NAMES, "a result of several pages, or of several tables"
+    at = 12
+    # The names of keyspace and table, and then name and type of each column.
+    for strings in [2] + [1] * columns:
+        for _ in range(strings):
+            at += 2 + struct.unpack_from("!H", body, at)[0]
+        at += 0 if strings == 2 else 2
+    (count,) = struct.unpack_from("!i", body, at)
+    at += 4
+    found = []
+    for _ in range(count):
+        row = []
+        for _ in range(columns):
+            (length,) = struct.unpack_from("!i", body, at)
+            at += 4
+            row.append(None if length < 0 else body[at : at + length])
+            at += max(length, 0)
+        found.append(row)
+    return found
