@@ -106,8 +106,14 @@ impl ShardClock {
             ))
         });
         let (last, least_ms) = match (of_beat, least) {
-            // The owner may have gone on for a lease.
-            (Some((beat, noted)), _) => {
+            // The owner went by this boot clock, too, like the process before this one that a supervisor
+            // starts again: it used nothing that the boot clock has not reached. Were it a lease more, each
+            // start would put database time ahead.
+            (Some((beat, _)), least) if beat.boot_id == options.boot_id => {
+                (Some(beat), least.map_or(i64::MIN, |least| least.ms))
+            }
+            // Another may have gone on for a lease.
+            (Some((beat, noted)), least) => {
                 let stopped = beat.ms.saturating_add(options.lease_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
                 let last = if heritage.seen_alive {
@@ -115,8 +121,7 @@ impl ShardClock {
                     let (boot_id, boot_ns) = (options.boot_id, noted);
                     Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
                 } else {
-                    // Nobody knows how old it is, unless it is of this boot of this machine: as at the
-                    // start of a machine, by the boot clock or the wall clock.
+                    // Nobody knows how old it is: as at the start of a machine, by the wall clock.
                     beat
                 };
                 (Some(last), least)

@@ -216,6 +216,24 @@ async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clo
     assert_eq!(clock.status().reap_until, None);
 }
 
+/// It takes over at once, without the lease that others wait for: that is no reason to begin later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_that_is_killed_again_and_again_is_not_ahead_of_the_time_of_day() {
+    let nodes = Nodes::new(ManualTime::default());
+    let mut machine = Machine::new();
+    let mut used = None;
+    for round in 0..6 {
+        let owner = start_in(&nodes, machine, 5, ClockMode::System, 0);
+        let now = owner.serve(&nodes).now().await.unwrap();
+        let ahead = now.ms - wall_ms(&nodes.boot);
+        assert!(ahead < LEASE_MS / 3, "{ahead} ms ahead after start {round}");
+        assert!(used < Some(now), "{used:?} {now:?}");
+        used = Some(now);
+        owner.node.stop();
+        machine = owner.machine;
+    }
+}
+
 #[tokio::test]
 async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
     let clock = ShardClock::new(ShardClockOptions {
