@@ -11,11 +11,11 @@ use cluster::{
 use uuid::Uuid;
 
 use super::about::About;
-use crate::{
-    background,
-    data_dir::Refused,
-    failure::{Failure, failed},
-};
+use crate::{background, data_dir::Refused, failure::Failure};
+
+/// How often something is asked that gets no answer, and the pause between.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A node that was forgotten.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub(super) async fn forget<L: Ledger>(
         }
     }
     let (incarnation, beat) = moment(&before);
-    match ledger.execute(Request::Forget { node, incarnation, beat }).await.map_err(failed)? {
+    match ask(ledger, Request::Forget { node, incarnation, beat }).await? {
         Reply::Swapped(Swapped::Done) => Ok(Forgotten { name, node }),
         _ => Err(is_alive(&name)),
     }
@@ -107,15 +107,28 @@ fn refused<T>(why: String) -> Result<T, Failure> {
     Err(Failure::Refused(Refused::Unusable(why)))
 }
 
+/// Asks until there is an answer, some times: all that is asked here may be asked again.
+async fn ask<L: Ledger>(ledger: &L, request: Request) -> Result<Reply, Failure> {
+    let mut last = String::new();
+    for _ in 0..ATTEMPTS {
+        match ledger.execute(request.clone()).await {
+            Ok(reply) => return Ok(reply),
+            Err(unanswered) => last = unanswered.to_string(),
+        }
+        background::wait_for(PAUSE).await;
+    }
+    Err(Failure::Failed(last))
+}
+
 async fn nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, Failure> {
-    match ledger.execute(Request::ReadNodes).await.map_err(failed)? {
+    match ask(ledger, Request::ReadNodes).await? {
         Reply::Nodes(all) => Ok(all.into_iter().filter(|node| !node.is_forgotten()).collect()),
         _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
     }
 }
 
 async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> Result<Option<ShardRecord>, Failure> {
-    match ledger.execute(Request::ReadShardSerial { shard }).await.map_err(failed)? {
+    match ask(ledger, Request::ReadShardSerial { shard }).await? {
         Reply::Shard(record) => Ok(record),
         _ => Err(Failure::Failed("the ledger answers something else".to_owned())),
     }
@@ -127,7 +140,7 @@ mod tests {
 
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use cluster::{MemoryLedger, Unanswered};
+    use cluster::{LedgerFault, MemoryLedger, Unanswered};
 
     use super::*;
 
@@ -181,7 +194,14 @@ mod tests {
         assert_eq!(forget_now(&ledger, "b").await.unwrap(), b);
         assert_eq!(names(&ledger).await, ["a"]);
         forget_now(&ledger, "b").await.unwrap_err();
+        // An answer that is lost is asked for again.
+        let mut lost = 0;
+        ledger.set_faults(move |_| {
+            lost += 1;
+            if lost % 2 == 1 { LedgerFault::AnswerLost } else { LedgerFault::None }
+        });
         assert_eq!(forget_now(&ledger, "a").await.unwrap(), a);
+        ledger.set_faults(|_| LedgerFault::None);
         let nobody = forget_now(&ledger, "a").await.unwrap_err();
         assert!(nobody.contains("nor any other"), "{nobody}");
         // The running node hears that its term is over, and enters again.
