@@ -35,7 +35,7 @@ use super::{
     placement,
     route::Route,
     routes::Routes,
-    terms::Terms,
+    terms::{CurrentTerm, Terms},
 };
 use crate::{
     addresses, background,
@@ -48,7 +48,7 @@ use crate::{
     open::store_options,
     shares::plan_memory,
     site::Site,
-    term::{Term, end_tasks},
+    term::end_tasks,
     test_wall::TestWall,
 };
 
@@ -176,7 +176,7 @@ fn routes_of(
     facts: &Facts,
     dialer: &Dialer,
     places: &listen::Places,
-) -> (Vec<watch::Sender<Option<Arc<Term>>>>, Vec<Route>) {
+) -> (Vec<CurrentTerm>, Vec<Route>) {
     let shards = (0..).zip(shared.shards());
     shards
         .map(|(number, shard)| {

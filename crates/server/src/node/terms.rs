@@ -31,6 +31,9 @@ const LAST_REQUESTS: Duration = Duration::from_millis(250);
 /// After how long the log says that an engine is still in use.
 const LONG: Duration = Duration::from_secs(10);
 
+/// Where the term that serves is told.
+pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
+
 /// What terms are made of.
 pub(super) struct Terms {
     pub(super) site: Arc<Site>,
@@ -39,7 +42,7 @@ pub(super) struct Terms {
     pub(super) routes: Routes,
     pub(super) clock: Arc<ShardClock>,
     /// The term that serves.
-    pub(super) current: watch::Sender<Option<Arc<Term>>>,
+    pub(super) current: CurrentTerm,
 }
 
 impl Terms {
