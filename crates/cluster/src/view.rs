@@ -36,12 +36,15 @@ pub struct ShardView {
 impl View {
     /// What it has seen of this shard; nothing so far where it does not know of it.
     pub fn shard(&self, shard: u32) -> ShardView {
-        let known = usize::try_from(shard).ok().and_then(|shard| self.shards.get(shard));
-        known.cloned().unwrap_or_default()
+        self.known(shard).cloned().unwrap_or_default()
     }
 
     /// Who owns this shard, and in which epoch.
     pub fn owner(&self, shard: u32) -> Option<(Uuid, u64)> {
-        usize::try_from(shard).ok().and_then(|shard| self.shards.get(shard))?.owner
+        self.known(shard)?.owner
+    }
+
+    fn known(&self, shard: u32) -> Option<&ShardView> {
+        self.shards.get(usize::try_from(shard).ok()?)
     }
 }

@@ -30,6 +30,25 @@ pub struct ClientStream<S> {
     past: Option<Past>,
 }
 
+/// What became of a client that one server has served, or passed on to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It has left or was not understood, or nobody may go on with what it asked; its stream is closed.
+    Closed,
+    /// The server has stopped. Another may go on with the client: what was not answered is read again.
+    Moves,
+    /// The home of this database is to go on with the client: its message is read again.
+    Elsewhere(String),
+}
+
+/// Why a server does not read on.
+pub(crate) enum Left {
+    /// It has stopped; with a message that it has not answered, and what that holds.
+    Stopped(Option<(Vec<u8>, Share)>),
+    /// This message, with which it has done nothing, is for the home of this database.
+    Elsewhere { message: Vec<u8>, held: Share, database: String },
+}
+
 /// What a client has said to servers before.
 #[derive(Debug, Default)]
 struct Past {
@@ -91,20 +110,31 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Has the next server read again what this one has read and not answered: a message that it has got,
-    /// with the memory that it holds, and what was read behind it. False: the client is not to be served
-    /// any further. Enough servers have got the message; one that ends its server would end one after the
-    /// other.
-    pub(crate) fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> bool {
-        let Some(past) = &mut self.past else { return false };
+    /// Has the next server read again what this one has read and not answered, and what was read behind it.
+    /// Nobody goes on where it left for no such reason.
+    pub(crate) fn take_back(&mut self, left: Option<Left>, behind: &[u8]) -> Ended {
+        match left {
+            Some(Left::Stopped(message)) => self.put_back(message, behind),
+            Some(Left::Elsewhere { message, held, database }) => {
+                self.unread(Some((message, held)), behind);
+                Ended::Elsewhere(database)
+            }
+            None => Ended::Closed,
+        }
+    }
+
+    /// The same with a message that the server has got. Where enough servers have got it, the client is not
+    /// to be served any further: one that ends its server would end one after the other.
+    fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> Ended {
+        let Some(past) = &mut self.past else { return Ended::Closed };
         past.sends += usize::from(message.is_some());
         let goes_on = past.sends < MAX_SENDS;
         self.unread(message, behind);
-        goes_on
+        if goes_on { Ended::Moves } else { Ended::Closed }
     }
 
     /// Has the next server read again what this one has read and done nothing with.
-    pub(crate) fn unread(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) {
+    fn unread(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) {
         // Without a message what is unread goes on holding what it held.
         let (mut unread, held) =
             message.unwrap_or_else(|| (Vec::new(), std::mem::take(&mut self.held)));

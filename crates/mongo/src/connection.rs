@@ -17,7 +17,7 @@
 use std::{pin::pin, sync::Arc};
 
 use engine::Store;
-use memory::{Account, Share};
+use memory::Account;
 use tokio::{
     io::{AsyncRead, AsyncWrite, BufReader},
     sync::watch,
@@ -26,7 +26,7 @@ use tokio::{
 use crate::{
     call::Call,
     client::Connection,
-    client_stream::ClientStream,
+    client_stream::{ClientStream, Ended, Left},
     commands,
     counters::Counters,
     door::Door,
@@ -60,17 +60,6 @@ pub async fn serve<S: Store>(
     serve_movable(door, &mut ClientStream::fixed(stream), peer, stop).await;
 }
 
-/// What became of a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It has left or was not understood; its stream is closed.
-    Closed,
-    /// This server has stopped. Another may go on with the client: what was not answered is read again.
-    Moves,
-    /// The home of this database is to go on with the client: its message is read again.
-    Elsewhere(String),
-}
-
 /// Serves a client that may go on to another server when this one stops.
 pub async fn serve_movable<S: Store>(
     door: Arc<Door<S>>,
@@ -83,18 +72,7 @@ pub async fn serve_movable<S: Store>(
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
     let left = serve_messages(&door, &connection, &mut stream, stop).await;
     let buffered = stream.buffer().to_vec();
-    let ended = match left {
-        Ok(Left::Stopped(message)) => match client.put_back(message, &buffered) {
-            true => Ended::Moves,
-            false => Ended::Closed,
-        },
-        Ok(Left::Elsewhere { message, held, database }) => {
-            client.unread(Some((message, held)), &buffered);
-            Ended::Elsewhere(database)
-        }
-        // Whatever ended it, nobody is left to hear of it.
-        Err(()) => Ended::Closed,
-    };
+    let ended = client.take_back(left.ok(), &buffered);
     if ended == Ended::Closed {
         // The socket is closed first, so that the client does not wait for what follows.
         client.close().await;
@@ -102,14 +80,6 @@ pub async fn serve_movable<S: Store>(
     door.cursors.mark_orphans(connection.id);
     door.remove_connection(&connection);
     ended
-}
-
-/// Why a server does not read on, with a message that it has done nothing with, and what that holds.
-enum Left {
-    /// It has stopped.
-    Stopped(Option<(Vec<u8>, Share)>),
-    /// The message is for the home of this database.
-    Elsewhere { message: Vec<u8>, held: Share, database: String },
 }
 
 /// Hears again what a client has said of itself to the server before.

@@ -12,7 +12,7 @@ use memory::{Account, Share};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::{
-    client_stream::ClientStream,
+    client_stream::{ClientStream, Ended, Left},
     commands::COMMANDS,
     homes::{IsHome, is_readable},
     incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
@@ -32,17 +32,6 @@ pub struct Rooms {
     pub strangers: Account,
 }
 
-/// What ended the passing on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PassedOn {
-    /// The client has left, or nobody may go on with what it asked.
-    ClientEnded,
-    /// The server has. Another may go on with the client: what was not answered is read again.
-    ServerEnded,
-    /// The home of this database is to go on with the client: its message is read again.
-    Elsewhere(String),
-}
-
 /// A client, a server, and the message between them.
 struct Passing<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
@@ -52,14 +41,6 @@ struct Passing<'a, C, S, F> {
     over: Pin<&'a mut F>,
     /// Which databases have their home there; `None`: all.
     is_home: Option<&'a IsHome>,
-}
-
-/// Why messages are not passed on any more.
-enum Ends {
-    /// The server has ended, and this is the message that it has not answered.
-    Server(Option<Kept>),
-    /// This message is for the home of this database.
-    Elsewhere(Kept, String),
 }
 
 /// A message that waits for its reply.
@@ -89,27 +70,18 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
         over: Pin<&mut (impl Future<Output = ()> + Send)>,
         rooms: &Rooms,
         is_home: Option<&IsHome>,
-    ) -> PassedOn {
+    ) -> Ended {
         let client = BufReader::with_capacity(BUFFER_BYTES, &mut *self);
         let server = BufReader::with_capacity(BUFFER_BYTES, server);
         let mut passing = Passing { client, server, over, is_home };
-        let ended = passing.run(rooms).await;
+        let left = passing.run(rooms).await;
         let buffered = passing.client.buffer().to_vec();
         drop(passing);
-        match ended {
-            Ok(Ends::Server(kept)) => {
-                if self.put_back(kept.map(|kept| (kept.bytes, kept.held)), &buffered) {
-                    return PassedOn::ServerEnded;
-                }
-            }
-            Ok(Ends::Elsewhere(kept, database)) => {
-                self.unread(Some((kept.bytes, kept.held)), &buffered);
-                return PassedOn::Elsewhere(database);
-            }
-            Err(()) => {}
+        let ended = self.take_back(left.ok(), &buffered);
+        if ended == Ended::Closed {
+            self.close().await;
         }
-        self.close().await;
-        PassedOn::ClientEnded
+        ended
     }
 }
 
@@ -121,9 +93,9 @@ where
 {
     /// Returns when the server has ended, with the message that it has not answered; an error ends the
     /// client.
-    async fn run(&mut self, rooms: &Rooms) -> Result<Ends, ConnectionEnded> {
+    async fn run(&mut self, rooms: &Rooms) -> Result<Left, ConnectionEnded> {
         if self.introduce().await.is_err() {
-            return Ok(Ends::Server(None));
+            return Ok(Left::Stopped(None));
         }
         loop {
             tokio::select! {
@@ -134,8 +106,8 @@ where
                     }
                 }
                 // Nothing was asked, so nothing but its end can come.
-                _ = self.server.fill_buf() => return Ok(Ends::Server(None)),
-                () = self.over.as_mut() => return Ok(Ends::Server(None)),
+                _ = self.server.fill_buf() => return Ok(Left::Stopped(None)),
+                () = self.over.as_mut() => return Ok(Left::Stopped(None)),
             }
             let header = read_header(&mut self.client, MESSAGE_TIMEOUT).await?.ok_or(())?;
             let is_known = self.client.get_ref().is_known();
@@ -162,12 +134,11 @@ where
                     if let Some(database) =
                         is_home.and_then(|is_home| is_home.elsewhere(&COMMANDS, &header, &payload))
                     {
-                        let bytes = whole_message(header, payload);
-                        let kept = Kept { bytes, held, is_repeatable: true };
-                        return Ok(Ends::Elsewhere(kept, database));
+                        let message = whole_message(header, payload);
+                        return Ok(Left::Elsewhere { message, held, database });
                     }
                     if let Some(kept) = self.pass_message(header, payload, held).await? {
-                        return Ok(Ends::Server(Some(kept)));
+                        return Ok(Left::Stopped(Some((kept.bytes, kept.held))));
                     }
                 }
                 Arrived::Refused(beginning, short) if is_known => {
@@ -323,7 +294,7 @@ where
     }
 
     /// Passes on what both sides say, from a header that was read on, until one of them has ended.
-    async fn pass_bytes(&mut self, header: Header) -> Result<Ends, ConnectionEnded> {
+    async fn pass_bytes(&mut self, header: Header) -> Result<Left, ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
         let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);

@@ -87,15 +87,15 @@ mod usage;
 /// Messages as bytes.
 mod wire;
 
-pub use client_stream::ClientStream;
+pub use client_stream::{ClientStream, Ended};
 pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work};
 pub use commands::{NOT_YET, table};
-pub use connection::{Ended, serve, serve_movable};
+pub use connection::{serve, serve_movable};
 pub use dialect::MongoDialect;
 pub use door::{Door, Settings, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
-pub use forwarded::{PassedOn, Rooms};
+pub use forwarded::Rooms;
 pub use homes::IsHome;
 pub use relay::{NoReply, Right, Sender};
 pub use siblings::{Answers, AskSiblings, Siblings, ask_once};

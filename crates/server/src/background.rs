@@ -88,6 +88,14 @@ pub(crate) async fn wait_for(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
+/// Waits between two looks at something; false: it is to stop.
+pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>) -> bool {
+    tokio::select! {
+        () = wait_for(time) => true,
+        _ = stop.wait_for(|stop| *stop) => false,
+    }
+}
+
 /// One round of the timekeeper. A manual clock needs none: its moves are made durable when they are
 /// made. A step of the wall clock is logged once, when it is first seen.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {

@@ -5,7 +5,7 @@ use std::{pin::pin, time::Duration};
 
 use document::{DocRef, Document, doc};
 use memory::Account;
-use mongo::{ClientStream, Ended, PassedOn, Rooms, serve_movable};
+use mongo::{ClientStream, Ended, Rooms, serve_movable};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
     sync::{oneshot, watch},
@@ -49,7 +49,7 @@ struct Passed {
     server: DuplexStream,
     /// Says that another server is the right one.
     over: Option<oneshot::Sender<()>>,
-    ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, PassedOn)>,
+    ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, Ended)>,
     rooms: Rooms,
 }
 
@@ -92,7 +92,7 @@ impl Passed {
         drop(server);
         let (stream, ended) = ended.await.unwrap();
         drop(over);
-        (ended == PassedOn::ServerEnded).then(|| Self::on(client, stream, rooms))
+        (ended == Ended::Moves).then(|| Self::on(client, stream, rooms))
     }
 
     /// The client's connection has ended without another byte.
@@ -204,7 +204,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     read_message(&mut passed.server).await;
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) = passed.ended.await.unwrap();
-    assert_eq!(ended, PassedOn::ServerEnded);
+    assert_eq!(ended, Ended::Moves);
     // Nor is the rest of its reply, of which the client has a part.
     let mut passed = Passed::new(rooms(ROOM));
     passed.say(&find()).await;
@@ -216,7 +216,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) =
         tokio::time::timeout(Duration::from_secs(20), passed.ended).await.unwrap().unwrap();
-    assert_eq!(ended, PassedOn::ClientEnded);
+    assert_eq!(ended, Ended::Closed);
 }
 
 #[tokio::test]

@@ -194,9 +194,8 @@ async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<
         if target == facts.node {
             return Err(Error::bad_request(format!("{name} owns the data already")));
         }
-        // One that does not hear of it may be faster; the answer says who owns the data then.
-        let go_first = |node| if node == target { Purpose::GoFirst } else { Purpose::HoldBack };
-        route.tell_others(go_first).await;
+        // Another may be faster; the answer says who owns the data then.
+        route.ask_to_own(target).await;
     } else if facts.other_peers().is_empty() {
         return Err(Error::conflict("there is no other node"));
     }

@@ -6,6 +6,9 @@ use std::{collections::BTreeMap, time::Duration};
 use cluster::View;
 use uuid::Uuid;
 
+/// A node whose beat stood still for so long may be gone.
+const SILENCE: Duration = Duration::from_secs(4);
+
 /// A node's last beat, and when it was seen.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
@@ -18,9 +21,6 @@ struct Beat {
 /// The last beats of all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Beats(BTreeMap<Uuid, Beat>);
-
-/// A node whose beat stood still for so long may be gone.
-const SILENCE: Duration = Duration::from_secs(4);
 
 impl Beats {
     /// Notes what is seen now.

@@ -37,12 +37,9 @@ impl ClockGuard {
 
     /// Looks until `stop`.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        loop {
+        self.look(monotonic_time()).await;
+        while background::has_waited(EVERY, &mut stop).await {
             self.look(monotonic_time()).await;
-            tokio::select! {
-                () = background::wait_for(EVERY) => {}
-                _ = stop.wait_for(|stop| *stop) => return,
-            }
         }
     }
 

@@ -10,7 +10,7 @@ use cluster::{
 };
 use uuid::Uuid;
 
-use super::about::About;
+use super::{about::About, ledger};
 use crate::{background, data_dir::Refused, failure::Failure};
 
 /// How often something is asked that gets no answer, and the pause between.
@@ -109,15 +109,7 @@ fn refused<T>(why: String) -> Result<T, Failure> {
 
 /// Asks until there is an answer, some times: all that is asked here may be asked again.
 async fn ask<L: Ledger>(ledger: &L, request: Request) -> Result<Reply, Failure> {
-    let mut last = String::new();
-    for _ in 0..ATTEMPTS {
-        match ledger.execute(request.clone()).await {
-            Ok(reply) => return Ok(reply),
-            Err(unanswered) => last = unanswered.to_string(),
-        }
-        background::wait_for(PAUSE).await;
-    }
-    Err(Failure::Failed(last))
+    ledger::ask(ledger, request, (ATTEMPTS, PAUSE)).await.map_err(Failure::Failed)
 }
 
 async fn nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, Failure> {

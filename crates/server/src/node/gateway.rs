@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use cosmos::{Certificate, Duplex};
-use mongo::{ClientStream, Ended, PassedOn, Rooms};
+use mongo::{ClientStream, Ended, Rooms};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
@@ -42,26 +42,19 @@ impl Entrance for Gateway {
         let mut shard = self.routes.any_shard();
         // Whoever serves is looked for when there is something to serve.
         while self.until_stop(client.has_begun()).await == Some(true) {
-            let elsewhere = match self.find(shard, Purpose::Mongo, peer, false).await {
+            let ended = match self.find(shard, Purpose::Mongo, peer, false).await {
                 Some(Way::Here(term)) => {
-                    match term.serve_movable(&mut client, peer.to_string()).await {
-                        Ended::Moves => None,
-                        Ended::Elsewhere(database) => Some(database),
-                        Ended::Closed => return,
-                    }
+                    Some(term.serve_movable(&mut client, peer.to_string()).await)
                 }
                 Some(Way::There(passage)) => {
-                    let passed = passage.pass_messages(&mut client, &self.rooms);
-                    match self.until_stop(passed).await {
-                        Some(PassedOn::ServerEnded) => None,
-                        Some(PassedOn::Elsewhere(database)) => Some(database),
-                        Some(PassedOn::ClientEnded) | None => return,
-                    }
+                    self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
                 }
-                None => return,
+                None => None,
             };
-            if let Some(database) = elsewhere {
-                shard = self.routes.home(&database);
+            match ended {
+                Some(Ended::Moves) => {}
+                Some(Ended::Elsewhere(database)) => shard = self.routes.home(&database),
+                Some(Ended::Closed) | None => return,
             }
         }
     }

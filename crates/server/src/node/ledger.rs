@@ -122,21 +122,30 @@ pub(super) fn unfinished() -> Failure {
 /// Reads the cluster's record. Without an answer it asks again for a while: all machines may be
 /// starting at once.
 pub(super) async fn read_cluster<L: Ledger>(ledger: &L) -> Result<ClusterRecord, Failure> {
+    match ask(ledger, Request::ReadCluster, (ATTEMPTS, PAUSE)).await {
+        Ok(Reply::Cluster(Some(record))) => check_cluster(record),
+        Ok(_) => Err(Failure::Refused(Refused::Unusable(
+            "the keyspace holds no cluster: make one with 'ebb admin cluster init'".to_owned(),
+        ))),
+        Err(last) => Err(Failure::Failed(format!("the cluster's record cannot be read: {last}"))),
+    }
+}
+
+/// Asks what may be asked again until there is an answer: so often, with this pause between.
+pub(super) async fn ask<L: Ledger>(
+    ledger: &L,
+    request: Request,
+    (attempts, pause): (u32, Duration),
+) -> Result<Reply, String> {
     let mut last = String::new();
-    for _ in 0..ATTEMPTS {
-        match ledger.execute(Request::ReadCluster).await {
-            Ok(Reply::Cluster(Some(record))) => return check_cluster(record),
-            Ok(_) => {
-                return Err(Failure::Refused(Refused::Unusable(
-                    "the keyspace holds no cluster: make one with 'ebb admin cluster init'"
-                        .to_owned(),
-                )));
-            }
+    for _ in 0..attempts {
+        match ledger.execute(request.clone()).await {
+            Ok(reply) => return Ok(reply),
             Err(unanswered) => last = unanswered.to_string(),
         }
-        background::wait_for(PAUSE).await;
+        background::wait_for(pause).await;
     }
-    Err(Failure::Failed(format!("the cluster's record cannot be read: {last}")))
+    Err(last)
 }
 
 /// Refuses a record that another version wrote.

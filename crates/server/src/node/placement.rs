@@ -12,7 +12,7 @@ use clock::monotonic_time;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{beats::Beats, link::Purpose, route::Route, routes::Routes};
+use super::{beats::Beats, routes::Routes};
 use crate::background;
 
 /// How often it is looked.
@@ -38,12 +38,9 @@ impl Placement {
 
     /// Looks until `stop`.
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        loop {
+        self.look(monotonic_time()).await;
+        while background::has_waited(EVERY, &mut stop).await {
             self.look(monotonic_time()).await;
-            tokio::select! {
-                () = background::wait_for(EVERY) => {}
-                _ = stop.wait_for(|stop| *stop) => return,
-            }
         }
     }
 
@@ -57,7 +54,9 @@ impl Placement {
             let rests = self.moved.get(&route.facts.number).is_some_and(|at| now < *at + PAUSE);
             if owner != route.facts.node && !rests && route.here().is_some() {
                 self.moved.insert(route.facts.number, now);
-                hand_over(route, owner).await;
+                tracing::info!(shard = route.facts.number, to = %owner, "another node is to own it");
+                route.ask_to_own(owner).await;
+                route.hand_over().await;
                 return;
             }
         }
@@ -67,13 +66,6 @@ impl Placement {
         let key = &self.routes.first().dialer.key;
         key.sign(&[b"owner of a shard", node.as_bytes(), &shard.to_be_bytes()])
     }
-}
-
-async fn hand_over(route: &Route, to: Uuid) {
-    tracing::info!(shard = route.facts.number, %to, "another node is to own the shard");
-    let go_first = |node| if node == to { Purpose::GoFirst } else { Purpose::HoldBack };
-    route.tell_others(go_first).await;
-    route.hand_over().await;
 }
 
 /// The node of each shard; empty where no node lives.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use cosmos::Duplex;
-use mongo::{ClientStream, PassedOn, Rooms};
+use mongo::{ClientStream, Ended, Rooms};
 use store_shared::Role;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use uuid::Uuid;
@@ -74,6 +74,11 @@ impl Route {
         self.terms.borrow().clone()
     }
 
+    /// Whether requests would be served, here or elsewhere.
+    pub(super) fn would_serve(&self) -> bool {
+        self.here().is_some() || self.facts.why_unready().is_none()
+    }
+
     /// Has the term that serves here end, and then the data given up ([`give_up`](Self::give_up)). False
     /// where that takes too long: others take over by themselves then.
     pub(super) async fn hand_over(&self) -> bool {
@@ -93,6 +98,13 @@ impl Route {
         let mut role = self.facts.role.clone();
         let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
+    }
+
+    /// Asks a node to own the data as soon as they are free, and the others to let it. One that does not hear
+    /// of it may be faster.
+    pub(super) async fn ask_to_own(&self, target: Uuid) {
+        let go_first = |node| if node == target { Purpose::GoFirst } else { Purpose::HoldBack };
+        self.tell_others(go_first).await;
     }
 
     /// Says something to other nodes, all at once. One that does not hear it finds out by itself, later.
@@ -190,7 +202,7 @@ impl Passage {
         self,
         client: &mut ClientStream<impl Duplex>,
         rooms: &Rooms,
-    ) -> PassedOn {
+    ) -> Ended {
         let is_home = self.facts.is_home();
         let over = pin!(is_over(self.facts, self.owner));
         client.pass_on(self.stream, over, rooms, is_home.as_ref()).await

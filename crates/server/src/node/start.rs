@@ -310,10 +310,14 @@ impl Node {
     async fn wait_until_ready(&self) {
         let ready = async {
             let mut view = self.shared.view();
-            while !self.routes.facts().has_looked() || self.routes.why_unready().is_some() {
-                tokio::select! {
-                    _ = view.changed() => {}
-                    () = background::wait_for(Duration::from_millis(100)) => {}
+            for route in self.routes.all() {
+                let mut terms = route.terms.clone();
+                while !route.facts.has_looked() || !route.would_serve() {
+                    tokio::select! {
+                        _ = view.changed() => {}
+                        _ = terms.changed() => {}
+                        () = background::wait_for(Duration::from_millis(100)) => {}
+                    }
                 }
             }
         };
